@@ -209,12 +209,18 @@ def overlap_transactions(broker: Broker, topic: str, first: int) -> None:
 
 
 def leave_transaction_open(broker: Broker) -> confluent_kafka.Producer:
-    """Begin a transaction and never end it; the caller keeps the producer."""
+    """Begin a transaction and never end it; the caller keeps the producer.
+
+    It has the longest time that brokers allow, 15 minutes: after its minute of default
+    the broker would abort it, and the topic's end move under a slow comparison.
+    """
     topic = "transaction-open"
     create_topic(broker, topic)
     rows = numbered_rows(topic, 12)
     clients.produce_with_librdkafka(broker, topic, rows[:4], "none", 4)
-    producer = transactional_producer(broker, "open")
+    producer = transactional_producer(
+        broker, "open", transaction_timeout_ms=900_000
+    )
     producer.begin_transaction()
     clients.send_with_librdkafka(producer, topic, rows[4:8])
     clients.produce_with_librdkafka(broker, topic, rows[8:], "none", 4)

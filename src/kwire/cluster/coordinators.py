@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .. import error_codes as codes
 from ..errors import KwireError
 from ..messages import FindCoordinatorRequest
+from ..negotiation.facts import first_version
 from . import faults
 from .errors import NotAuthorized, RequestRefused
 from .metadata import Broker
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     Place: TypeAlias = "tuple[CoordinatorType, str]"
 
-_FIRST_WITH_MANY_KEYS = 4
+_FIRST_WITH_MANY_KEYS = first_version("FindCoordinatorRequest", "CoordinatorKeys")
 
 
 class CoordinatorType(IntEnum):

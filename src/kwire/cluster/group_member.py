@@ -19,6 +19,7 @@ from uuid import UUID
 from .. import error_codes as codes
 from ..errors import KwireError
 from ..messages import ConsumerGroupHeartbeatRequest
+from ..negotiation.facts import first_version
 from . import faults
 from .coordinators import CoordinatorType, is_moved
 from .errors import NotAuthorized, RequestRefused
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 _JOIN, _LEAVE, _LEAVE_FOR_A_WHILE = 0, -1, -2
 """Member epochs of requests; the last is a static member's, who will be back."""
 
-_FIRST_WITH_PATTERN = 1
+_FIRST_WITH_PATTERN = first_version(
+    "ConsumerGroupHeartbeatRequest", "SubscribedTopicRegex"
+)
 
 _SHORTEST_INTERVAL_S = 0.1
 """Heartbeats are not more frequent than that, whatever a coordinator wants."""

@@ -16,6 +16,7 @@ from ..messages import (
     OffsetFetchRequest,
 )
 from ..negotiation import NO_TOPIC_IDS
+from ..negotiation.facts import first_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from ..negotiation import ApiVersionTable
     from .group_options import Committed, GroupMetadata, GroupReader
 
-_FIRST_WITH_GROUPS = 8
-_FIRST_WITH_IDS = 10
-_FIRST_WITH_STABLE = 7
+_FIRST_WITH_GROUPS = first_version("OffsetFetchRequest", "Groups")
+_LAST_WITH_NAMES = NO_TOPIC_IDS.ranges[OffsetFetchRequest.api_key].max
+_FIRST_WITH_STABLE = first_version("OffsetFetchRequest", "RequireStable")
 
 
 def pick_version(
@@ -61,7 +62,7 @@ def commit_request(
         member_id=who.member_id,
         topics=[
             OffsetCommitRequest.OffsetCommitRequestTopic(
-                name="" if version >= _FIRST_WITH_IDS else name,
+                name="" if version > _LAST_WITH_NAMES else name,
                 topic_id=ids[name],
                 partitions=partitions,
             )
@@ -101,7 +102,7 @@ def fetch_request(
         member_epoch=who.member_epoch,
         topics=[
             named(
-                name="" if version >= _FIRST_WITH_IDS else name,
+                name="" if version > _LAST_WITH_NAMES else name,
                 topic_id=ids[name],
                 partition_indexes=partitions,
             )

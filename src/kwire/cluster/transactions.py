@@ -25,6 +25,7 @@ from ..negotiation import (
     TRANSACTION_PROTOCOL_1,
     FinalizedFeatures,
 )
+from ..negotiation.facts import first_version
 from .coordinators import Coordinators, CoordinatorType
 from .errors import BrokersUnreachable, TransactionFailed
 from .link import LinkState
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from .machine import ClusterMachine
     from .transaction_requests import Producer
 
-_FIRST_WITH_EPOCHS = 3
+_FIRST_WITH_EPOCHS = first_version("InitProducerIdRequest", "ProducerId")
 """The version of InitProducerId by which a producer raises its own epoch (KIP-360)."""
 
 _SECOND_PROTOCOL = 2
