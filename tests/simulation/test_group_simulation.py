@@ -17,6 +17,7 @@ SHARE = {"fast": 4, "pure": 1}
 """How the seeds are shared between the engines: the logic is the same for both."""
 
 PARTS = 4
+ENOUGH_FOR_RATES = 20
 NOTICED_WITHIN = 200
 """Seeds, more than the rarest of the bugs takes."""
 
@@ -32,10 +33,12 @@ def test_a_group_reads_everything_and_nothing_committed_twice(kwire, part):
         chunks += scenario.chunks
         commits += scenario.commits
         lost += scenario.lost + scenario.again
-    # A simulation in which nothing happens would protect nothing.
+    # A simulation in which nothing happens would protect nothing. Some seeds never
+    # commit and some lose nothing, so only many of them together have a rate.
     assert chunks > 10 * count
-    assert commits > 5 * count
-    assert lost > count / 10
+    if count >= ENOUGH_FOR_RATES:
+        assert commits > 5 * count
+        assert lost > count / 10
 
 
 def give_up_at_once(module, patch):
