@@ -218,9 +218,7 @@ def leave_transaction_open(broker: Broker) -> confluent_kafka.Producer:
     create_topic(broker, topic)
     rows = numbered_rows(topic, 12)
     clients.produce_with_librdkafka(broker, topic, rows[:4], "none", 4)
-    producer = transactional_producer(
-        broker, "open", transaction_timeout_ms=900_000
-    )
+    producer = transactional_producer(broker, "open", transaction_timeout_ms=900_000)
     producer.begin_transaction()
     clients.send_with_librdkafka(producer, topic, rows[4:8])
     clients.produce_with_librdkafka(broker, topic, rows[8:], "none", 4)
