@@ -202,7 +202,7 @@ bench-leaders: $(BUILT) $(VENV)/.has-bench  ## what the hints of KIP-951 save (J
 bench-spark-live: $(BUILT) $(VENV)/.has-bench  ## kafka-live beside Spark's own source (Java 17, Maven)
 	$(PY) -m benchmarks spark-live
 
-bench-scale: $(BUILT) $(VENV)/.has-bench  ## plans and listings of up to 20 TB, into docs/scale.md
+bench-scale: $(BUILT) $(VENV)/.has-bench  ## plans of up to 20 TB and four executors, into docs/scale.md
 	$(PY) -m benchmarks scale
 
 bench-safety: $(BUILT) $(VENV)/.has-bench  ## what safety costs

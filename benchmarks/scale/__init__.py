@@ -4,5 +4,6 @@
 
 ``inputs.py`` makes logs of many terabytes that take hardly any disk, ``store.py`` an
 object store that counts requests and answers late, ``worker.py`` measures one case in
-a process of its own, and ``chapter.py`` writes the page.
+a process of its own, ``executors.py`` reads on a Spark of several executors, and
+``chapter.py`` writes the page.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cases of ``worker.py`` and writes ``docs/scale.md``, text and tables."""
+"""Runs the cases of ``worker.py`` and of ``executors.py``; writes ``docs/scale.md``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.broker_runs import run_contender
+from benchmarks.scale.executors import MEMORY_MB, ROUNDS, SPLIT
 from benchmarks.scale.inputs import SEGMENTS, write_logs
+from benchmarks.spark.inputs import write_log
 from benchmarks.tables import table
 from benchmarks.worker import ROOT
 
@@ -26,6 +28,9 @@ JOBS = (
     *(("list", count, PAUSE_MS) for count in COUNTS[:2]),
 )
 """The cases: what is done, of how many segments, with which pause of a store."""
+
+EXECUTORS = (1, 2, 4)
+READ_BYTES, READ_PARTITIONS = 1 << 30, 8
 
 _NAMES = {"plan": "plan of `kafka-log`", "list": "`kwire ls --segments`"}
 
@@ -68,6 +73,21 @@ Here each request takes {pause} ms, and a listing takes one for each 1,000 objec
 * {threads} requests run at once: a plan takes {pause} ms x requests / {threads}, and
   what the client needs for them. The listing of the objects runs alone before.
 
+## With more executors
+
+A read of {read} in {partitions} partitions, eight columns of each row, by executors
+that are processes with one core and {memory} MB each; splits have at most {split}.
+Medians of {rounds} reads. CPU is that of Spark and of all its workers.
+
+{executors}
+
+* Tasks share nothing but what the driver planned, so a row costs nearly the same CPU on
+  one executor or on several: rows per second grow with the cores that executors have, as
+  long as disks and network keep up. More executors than the {cpus} cores here are not
+  faster; their row shows that they cost no more.
+* The driver works for a moment on each task. Splits are distributed as executors become
+  free.
+
 ## Where it ends
 
 * Each split is a task of Spark, and what the driver planned is sent to it. A larger
@@ -85,9 +105,9 @@ Here each request takes {pause} ms, and a listing takes one for each 1,000 objec
 """
 
 
-def run() -> list[dict[str, Any]]:
-    """Measure every case in a process of its own."""
-    found = []
+def run() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Measure every case in a process of its own: planning and listing, then reads."""
+    found, reads = [], []
     with tempfile.TemporaryDirectory(prefix="kwire-scale-") as name:
         folders = {count: Path(name) / str(count) for count in COUNTS}
         sizes = {count: write_logs(folders[count], count) for count in COUNTS}
@@ -96,7 +116,11 @@ def run() -> list[dict[str, Any]]:
             where = (folders[count], pause) if pause else (folders[count],)
             took = run_contender("benchmarks.scale.worker", case, *where)
             found.append(took | {"case": case, "segments": count, "size": sizes[count]})
-    return found
+        log = write_log(Path(name) / "log", READ_BYTES, READ_PARTITIONS)
+        for count in EXECUTORS:
+            print(f"  a read by {count} executors", flush=True)
+            reads.append(run_contender("benchmarks.scale.executors", count, log.path))
+    return found, reads
 
 
 def _cells(each: dict[str, Any]) -> list[str]:
@@ -110,7 +134,7 @@ def _cells(each: dict[str, Any]) -> list[str]:
     ]
 
 
-def write_page(found: list[dict[str, Any]]) -> None:
+def write_page(found: list[dict[str, Any]], reads: list[dict[str, Any]]) -> None:
     """Write the page of one run."""
     from kwire.log.parallel import THREADS
 
@@ -124,6 +148,23 @@ def write_page(found: list[dict[str, Any]]) -> None:
         for each in found
         if each["requests"]
     ]
+    executors = [
+        [
+            str(len(each["tasks"])),
+            str(sum(each["tasks"])),
+            str(max(each["tasks"])),
+            f"{each['cpu'] / each['rows'] * 1e6:.2f}",
+            f"{each['rows'] / each['wall'] / 1e6:.2f}",
+        ]
+        for each in reads
+    ]
+    read_head = (
+        "executors",
+        "tasks",
+        "tasks of the busiest",
+        "CPU seconds per million rows",
+        "million rows a second",
+    )
     local = [_cells(each) for each in found if not each["requests"]]
     PAGE.write_text(
         _TEXT.format(
@@ -134,5 +175,12 @@ def write_page(found: list[dict[str, Any]]) -> None:
             stored=table((*head, "seconds", "requests"), stored),
             pause=PAUSE_MS,
             threads=THREADS,
+            read=f"{READ_BYTES >> 30} GiB",
+            partitions=READ_PARTITIONS,
+            memory=MEMORY_MB,
+            split=f"{SPLIT[:-1]} MiB",
+            rounds=ROUNDS,
+            executors=table(read_head, executors),
+            cpus=os.cpu_count(),
         )
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Starts a Spark of two threads in this process tree, and finds its workers."""
+"""Starts a Spark in this process tree, of two threads if nothing else is asked for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def open_session(folder: Path, jars: Sequence[str] = ()) -> Iterator[Any]:
+def open_session(
+    folder: Path, jars: Sequence[str] = (), master: str = "local[2]"
+) -> Iterator[Any]:
     """Start Spark on the loopback interface; its files go into the folder."""
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise SystemExit("Spark needs Java 17: put java on the PATH or set JAVA_HOME")
@@ -42,7 +44,7 @@ def open_session(folder: Path, jars: Sequence[str] = ()) -> Iterator[Any]:
         warnings.simplefilter("ignore")
         from pyspark.sql import SparkSession
     builder = (
-        SparkSession.builder.master("local[2]")
+        SparkSession.builder.master(master)
         .appName("kwire benchmarks")
         .config("spark.driver.memory", "4g")
         .config("spark.ui.enabled", "false")
