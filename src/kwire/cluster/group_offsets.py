@@ -201,12 +201,12 @@ class GroupOffsets:
     def _take_offsets(self, entries: Mapping[GroupReader, Any]) -> int:
         """Take the offsets that were found; return an error code, if there is any."""
         worst = 0
+        found = {each for each, part in entries.items() if not part.error_code}
+        self._unknown = [each for each in self._unknown if each not in found]
         for reader, part in entries.items():
             if part.error_code:
                 worst = worst or part.error_code
-                continue
-            self._unknown = [each for each in self._unknown if each is not reader]
-            if not reader.is_lost:
+            elif not reader.is_lost:
                 # Brokers before OffsetFetch 5 have no epoch.
                 reader.committed = Committed(
                     part.committed_offset, part.committed_leader_epoch
