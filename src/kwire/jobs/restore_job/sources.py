@@ -14,15 +14,19 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ...arrow_types import load_pyarrow
+from ...arrow_types import load_pyarrow, make_arrow_schema
 from ...formatting import format_name
+from ..export_job.batches import BATCHES
+from ..export_job.outcome import TABLES
+from ..export_job.records import RECORDS
 from ..running import JobError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ...limits import Limits
     from ...log import Partition
@@ -39,6 +43,8 @@ _INTERNAL = frozenset(
 """Topics whose records mean something to the cluster that wrote them only."""
 
 _METADATA = "__cluster_metadata"
+
+_AS_WRITTEN = "give the folder as kwire export wrote it"
 
 
 class RowPiece(NamedTuple):
@@ -129,18 +135,19 @@ class ExportSource:
             ascends = compute.all(
                 compute.greater(offsets.slice(1), offsets.slice(0, len(offsets) - 1))
             ).as_py()
-            if ascends is False or offsets[0].as_py() <= last:
+            if ascends is False or offsets.null_count or not last < offsets[0].as_py():
                 raise JobError(
-                    f"restoring {name}: the records in {path} are not in the order of"
-                    " their offsets; give the folder as kwire export wrote it"
+                    f"restoring {name}: the records in {format_name(path)} are not in"
+                    f" the order of their offsets; {_AS_WRITTEN}"
                 )
             last = offsets[-1].as_py()
             count += rows.num_rows
             times = rows.column("timestamp")
             if times.null_count:
                 raise JobError(
-                    f"restoring {name}: a record in {path} has no timestamp, as its own"
-                    " is beyond the range of Parquet; give the log files instead"
+                    f"restoring {name}: a record in {format_name(path)} has no"
+                    " timestamp, as its own is beyond the range of Parquet; give the"
+                    " log files instead"
                 )
             index = rows.schema.get_field_index("timestamp")
             rows = rows.set_column(index, "timestamp", times.cast(milliseconds))
@@ -161,22 +168,26 @@ class _RowGroups:
 
         self.size = self.row_count = 0
         self._held: OrderedDict[tuple[str, int], Any] = OrderedDict()
-        # Path, number, and the lowest and the highest of its topics and partitions.
-        self._groups: list[tuple[str, int, tuple[str, str], tuple[int, int]]] = []
+        # Path, number, and the lowest and the highest of its topics and partitions,
+        # which a file without statistics does not know.
+        self._groups: list[tuple[str, int, list[tuple[Any, Any] | None]]] = []
         for path in sorted(folder.glob("*.parquet")):
-            found = parquet.read_metadata(path)
+            with _reading(path):
+                found = parquet.read_metadata(path)
+                columns = [found.schema.names.index(n) for n in ("topic", "partition")]
             self.size += path.stat().st_size
             self.row_count += found.num_rows
-            columns = [found.schema.names.index(n) for n in ("topic", "partition")]
             for number in range(found.num_row_groups):
                 group = found.row_group(number)
-                topics, partitions = (group.column(n).statistics for n in columns)
+                known = [group.column(column).statistics for column in columns]
                 self._groups.append(
                     (
                         str(path),
                         number,
-                        (topics.min, topics.max),
-                        (partitions.min, partitions.max),
+                        [
+                            (each.min, each.max) if each and each.has_min_max else None
+                            for each in known
+                        ],
                     )
                 )
 
@@ -184,12 +195,13 @@ class _RowGroups:
         """Read the rows of a partition, and the file of each piece."""
         from pyarrow import compute
 
-        for path, number, topics, partitions in self._groups:
-            if not topics[0] <= topic <= topics[1]:
+        for path, number, known in self._groups:
+            if any(
+                each is not None and not each[0] <= wanted <= each[1]
+                for each, wanted in zip(known, (topic, partition), strict=True)
+            ):
                 continue
-            if not partitions[0] <= partition <= partitions[1]:
-                continue
-            is_shared = topics[0] != topics[1] or partitions[0] != partitions[1]
+            is_shared = any(each is None or each[0] != each[1] for each in known)
             table = self._load(path, number, is_shared)
             if is_shared:
                 is_here = compute.and_(
@@ -207,13 +219,53 @@ class _RowGroups:
 
         table = self._held.pop((path, number), None)
         if table is None:
-            with parquet.ParquetFile(path) as file:
+            with _reading(path), parquet.ParquetFile(path) as file:
                 names = ["topic", "partition", "offset", *COLUMNS]
-                table = file.read_row_group(number, columns=names)
+                table = _with_types(
+                    file.read_row_group(number, columns=names), RECORDS, names
+                )
         if is_shared:
             self._held[path, number] = table
             if len(self._held) > _GROUPS_HELD:
                 self._held.popitem(last=False)
+        return table
+
+
+@contextmanager
+def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say which file is not one of an export, whatever is wrong with it."""
+    import pyarrow
+
+    try:
+        yield
+    except (pyarrow.ArrowException, KeyError, ValueError, OSError) as error:
+        # Of the system, and not of the bytes in the file.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise JobError(
+            f"{format_name(path)} is not a table of an export, or is damaged"
+            f" ({error}); {_AS_WRITTEN}"
+        ) from error
+
+
+def _with_types(table: Any, columns: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """Return some columns of a table, with the types that an export writes."""
+    wanted = make_arrow_schema({name: columns[name] for name in names})
+    return table.select(wanted.names).cast(wanted)
+
+
+def _read_table(folder: Path, columns: Mapping[str, Any], *names: str) -> Any:
+    """Read some columns of a small table of an export."""
+    from pyarrow import parquet
+
+    with _reading(folder):
+        table = _with_types(
+            parquet.read_table(sorted(folder.glob("*.parquet")), columns=list(names)),
+            columns,
+            names,
+        )
+        if any(column.null_count for column in table.columns):
+            raise ValueError(f"nulls in {', '.join(names)}")
         return table
 
 
@@ -224,13 +276,9 @@ def is_export(path: str | os.PathLike[str]) -> bool:
 
 def has_transactions(path: str | os.PathLike[str]) -> bool:
     """Whether an export has batches of transactions, aborted ones among them maybe."""
-    from pyarrow import parquet
-
     name = "is_transactional"
-    return any(
-        True in parquet.read_table(file, columns=[name])[name].unique().to_pylist()
-        for file in Path(path, "batches").glob("*.parquet")
-    )
+    found = _read_table(Path(path, "batches"), BATCHES, name)[name]
+    return True in found.unique().to_pylist()
 
 
 def find_export(
@@ -240,11 +288,9 @@ def find_export(
 ) -> list[ExportSource]:
     """Find the partitions of an export; those named, or all but internal topics."""
     load_pyarrow("restore")
-    from pyarrow import parquet
-
     groups = _RowGroups(Path(path, "records"))
-    rows = parquet.read_table(
-        Path(path, "coverage"), columns=["topic", "partition", "records"]
+    rows = _read_table(
+        *(Path(path, "coverage"), TABLES["coverage"]), "topic", "partition", "records"
     ).to_pylist()
     return [
         ExportSource(row["topic"], row["partition"], groups, row["records"])
