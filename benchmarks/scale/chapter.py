@@ -81,10 +81,10 @@ Medians of {rounds} reads. CPU is that of Spark and of all its workers.
 
 {executors}
 
-* Tasks share nothing but what the driver planned, so a row costs nearly the same CPU on
-  one executor or on several: rows per second grow with the cores that executors have, as
-  long as disks and network keep up. More executors than the {cpus} cores here are not
-  faster; their row shows that they cost no more.
+* Tasks share nothing but what the driver planned. So a row costs nearly the same CPU
+  on one executor or on several, and rows per second grow with the cores of executors,
+  as long as disks and network keep up. More executors than the {cpus} cores here are
+  not faster; their row shows what they cost.
 * The driver works for a moment on each task. Splits are distributed as executors become
   free.
 
