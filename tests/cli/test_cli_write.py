@@ -240,6 +240,23 @@ def test_records_can_be_left_out(write, rows, tmp_path, form):
     assert [row["value"] for row in rows()] == wanted
 
 
+def test_a_file_that_is_damaged_later_says_how_to_go_on(write, rows, tmp_path):
+    """Without the number that are written, the next run would write them twice."""
+    path = tmp_path / "rows.parquet"
+    table = pyarrow.table({"value": [f"{n}" for n in range(90_000)]})
+    pyarrow.parquet.write_table(table, path, row_group_size=40_000, compression="none")
+    data = bytearray(path.read_bytes())
+    group = pyarrow.parquet.read_metadata(path).row_group(2).column(0)
+    begin = group.dictionary_page_offset or group.data_page_offset
+    data[begin : begin + 40] = b"\xff" * 40
+    path.write_bytes(data)
+    code, err = write(path, "-p", "0")
+    assert (code, err.count("\n")) == (2, 1)
+    done = len(rows())
+    assert done and "rows.parquet: " in err and f"; the first {done} records" in err
+    assert f"--skip {done} goes on after them" in err
+
+
 def test_what_could_not_be_sent_is_not_in_doubt(run, write, address, tmp_path):
     """A topic that is not there, a partition that it has not: no record is written."""
     path = tmp_path / "lines"

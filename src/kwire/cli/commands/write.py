@@ -18,7 +18,7 @@ from ...arrow_types import load_pyarrow
 from ...cluster import BrokersUnreachable, ClusterError, TopicNotFound
 from ...errors import KwireError
 from ..brokers import add_cluster_options, connect_cluster
-from ..main import EXIT_CODES, FINE
+from ..main import EXIT_CODES, FINE, explain
 from ..record_input import read_csv, read_json_lines, read_text
 from ..terminal import say
 
@@ -133,12 +133,14 @@ def command(
         except KeyboardInterrupt:
             say(f"interrupted; {_describe_progress(done, sending)}")
             raise
-        except (click.ClickException, KwireError, TypeError) as error:
+        except (click.ClickException, KwireError, OSError, TypeError) as error:
             text = str(error)
             if isinstance(error, (TopicNotFound, BrokersUnreachable)):
                 sending = 0
-            if isinstance(error, TypeError):
-                text = f"{path}: {_first_line(error)}"
+            if isinstance(error, OSError) and error.filename is not None:
+                text = explain(error)
+            elif isinstance(error, (OSError, TypeError)):
+                text = f"{path or 'stdin'}: {_first_line(error)}"
             elif not isinstance(error, (click.ClickException, ClusterError)):
                 text = f"writing {topic}: {error}"
             raise click.ClickException(
