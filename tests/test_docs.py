@@ -38,9 +38,11 @@ print("examples:", attempted, "failed:", failed)
 """
 
 
-def run_examples(page, backend, monkeypatch):
+def run_examples(page, backend, monkeypatch, folder):
     """Run the examples of a page in a fresh interpreter; return what it prints."""
     monkeypatch.setenv("KWIRE_BACKEND", backend)
+    # Examples leave the files that they make.
+    monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setenv("PYTHONWARNINGS", "error")
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-c", RUNNER, str(page), backend],
@@ -61,8 +63,8 @@ def test_there_are_pages():
 
 
 @pytest.mark.parametrize("page", SHOWING_PYTHON, ids=lambda page: page.stem)
-def test_every_example_of_a_page_is_true(kwire, page, monkeypatch):
-    printed = run_examples(page, kwire.backend, monkeypatch)
+def test_every_example_of_a_page_is_true(kwire, page, monkeypatch, tmp_path):
+    printed = run_examples(page, kwire.backend, monkeypatch, tmp_path)
     last = printed.splitlines()[-1]
     assert last.endswith("failed: 0"), printed
     assert not last.startswith("examples: 0 "), "the page has no example that runs"
@@ -123,5 +125,5 @@ def test_an_example_that_is_wrong_is_found(
 ):
     page = tmp_path / "page.md"
     page.write_text(text)
-    printed = run_examples(page, kwire.backend, monkeypatch)
+    printed = run_examples(page, kwire.backend, monkeypatch, tmp_path)
     assert printed.splitlines()[-1].endswith(f"failed: {failures}")
