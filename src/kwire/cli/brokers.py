@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from .. import net, sasl
+from ..compression import NAMES
 from ..errors import KwireError
 from ..messages import DescribeClusterRequest, MetadataRequest
 from ..negotiation import CONTROLLERS, fallback_table
@@ -113,6 +114,19 @@ def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="A property file of Kafka's clients, with TLS and SASL settings.",
     )
     return argument(_add_access_options(option(command)))
+
+
+def compression_option(
+    default: str, text: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make the option ``--compression`` of a command that writes to a cluster."""
+    return click.option(
+        *("--compression", "-z"),
+        type=click.Choice(NAMES),
+        default=default,
+        show_default=True,
+        help=text,
+    )
 
 
 def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..compression import CODECS, NAMES
 from ..errors import EncodeError
 from .live_options import check_security, read_cluster
 from .option_names import SINK_OPTIONS
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 
 _ACKS = "kafka.acks"
 _IDEMPOTENCE = "kafka.enable.idempotence"
-_CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-_LEVELS = ("gzip", "lz4", "zstd")
+_WITH_LEVELS = [each.name for each in CODECS if each.levels[0] <= each.levels[1]]
 _SIZES = {
     "kafka.batch.size": "batch_bytes",
     "kafka.max.request.size": "request_bytes",
@@ -134,9 +134,9 @@ def _read_producer(found: Mapping[str, str]) -> dict[str, Any]:
                 f"{_IDEMPOTENCE}=true requires {_ACKS}=all (got {_ACKS}=1); leave one"
                 " of them out"
             )
-    codec = read_word(found, "kafka.compression.type", _CODECS)
+    codec = read_word(found, "kafka.compression.type", NAMES)
     arguments["compression"] = codec
-    for each in _LEVELS:
+    for each in _WITH_LEVELS:
         name = f"kafka.compression.{each}.level"
         # Kafka's producer takes the level of the codec that is used; for gzip, -1 is
         # that of the library.

@@ -16,7 +16,7 @@ from ...cluster import ClusterError
 from ...errors import DecodeError
 from ...formatting import format_count
 from ...limits import DEFAULT, MIB
-from ..brokers import add_cluster_options, connect_cluster
+from ..brokers import add_cluster_options, compression_option, connect_cluster
 from ..log_inputs import LogInputs, add_partition_options, say_unreadable
 from ..main import EXIT_CODES, FINE, PROBLEMS, explain
 from ..progress import Progress
@@ -64,13 +64,8 @@ _CODES = EXIT_CODES.replace("1 problems found", "1 something was left out or is 
     metavar="NAME=VALUE",
     help="With --create: a setting of the topic; repeatable.",
 )
-@click.option(
-    "--compression",
-    "-z",
-    type=click.Choice(("none", "gzip", "snappy", "lz4", "zstd")),
-    default="zstd",
-    show_default=True,
-    help="The compression of record batches, whatever that of the source is.",
+@compression_option(
+    "zstd", "The compression of record batches, whatever that of the source is."
 )
 @click.option(
     "--isolation",

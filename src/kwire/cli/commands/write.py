@@ -17,7 +17,7 @@ import click
 from ...arrow_types import load_pyarrow
 from ...cluster import BrokersUnreachable, ClusterError, TopicNotFound
 from ...errors import KwireError
-from ..brokers import add_cluster_options, connect_cluster
+from ..brokers import add_cluster_options, compression_option, connect_cluster
 from ..main import EXIT_CODES, FINE, explain
 from ..record_input import read_csv, read_json_lines, read_text
 from ..terminal import say
@@ -71,14 +71,7 @@ _ROWS_AT_ONCE = 1 << 16
     metavar="N",
     help="Write to this partition; the default is by the key.",
 )
-@click.option(
-    "--compression",
-    "-z",
-    type=click.Choice(("none", "gzip", "snappy", "lz4", "zstd")),
-    default="none",
-    show_default=True,
-    help="The compression of record batches.",
-)
+@compression_option("none", "The compression of record batches.")
 @click.option(
     "--skip",
     type=click.IntRange(0),
