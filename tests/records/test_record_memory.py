@@ -3,9 +3,9 @@
 """Records leak no memory, and use none after it was freed.
 
 Every entry is called many times, with good and with bad input; with an allocator that
-fails; in many threads at once; and with buffers that other threads write to. What could
-end the process is tried in a child of it. That no reader goes past the end of its input
-is the business of ``test_hostile_records.py`` and ``test_lying_callers.py``.
+fails; and with buffers that other threads write to. What could end the process is tried
+in a child of it. That no reader goes past the end of its input is the business of
+``test_hostile_records.py`` and ``test_lying_callers.py``.
 """
 
 import contextlib
@@ -315,27 +315,6 @@ def in_threads(*works):
             work()
 
     together([lead, *(partial(follow, work) for work in others)])
-
-
-def test_threads_read_and_write_at_once(kwire):
-    """Eight threads over memory that is used again: each has its own bytes."""
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
-    rows = [(b"key", bytes([i % 256]) * (i % 400), i, HEADERS) for i in range(900)]
-    compressed = kwire.records.encode_batch(rows, compression="gzip")
-    plain = kwire.records.encode_batch(rows)
-
-    def work():
-        first = columns.decode_records(plain)
-        second = columns.decode_records(compressed)
-        assert columns.encode_batch(first) == plain
-        assert kwire.records.encode_batch(rows) == plain
-        assert columns.encode_batch(second) == columns.encode_batch(first)
-
-    def long():
-        for _ in range(30 if kwire.backend == "fast" else 1):
-            work()
-
-    in_threads(long, *[work] * 7)
 
 
 def test_input_that_changes_while_it_is_read(twins):

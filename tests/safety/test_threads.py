@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any number of threads may use kwire at once, whatever they share.
 
-Eight threads start as one, twenty times over, while the interpreter switches between
-them as often as it can; where the interpreter has no lock they run at once, and kwire
-must not have brought the lock back. Memory that columns use again has threads of its
-own in ``records/test_record_memory.py``.
+Eight threads start as one, twenty times over (``KWIRE_THREAD_ROUNDS``), while the
+interpreter switches between them as often as it can; where the interpreter has no lock
+they run at once, and kwire must not have brought the lock back.
 """
 
 import importlib
@@ -17,13 +16,14 @@ import sysconfig
 import threading
 from functools import partial
 
+import hostile
 import pytest
 from golden import vectors
 from together import together
 from values import build, systematic
 
 THREADS = 8
-ROUNDS = 20
+ROUNDS = int(os.environ.get("KWIRE_THREAD_ROUNDS", "20"))
 
 
 @pytest.fixture
@@ -76,6 +76,27 @@ def test_messages_are_read_and_written_at_once(kwire, in_threads):
     in_threads(work)
 
 
+def test_bad_messages_are_refused_at_once(kwire, in_threads):
+    """Every one has the result or the error that it has alone."""
+    given = [one for name in hostile.FAMILIES for one in hostile.take(name, 10)]
+
+    def result(one):
+        cls = getattr(kwire.messages, one.message)
+        try:
+            return kwire.decode(cls, one.data, one.version)
+        except kwire.DecodeError as error:
+            return str(error), error.offset, error.path
+
+    alone = list(map(result, given))
+
+    def work(number):
+        for index in range(len(given)):
+            at = (index + 7 * number) % len(given)
+            assert result(given[at]) == alone[at]
+
+    in_threads(work)
+
+
 SCHEMA = """
 { "name": "Fresh%d", "type": "data", "validVersions": "0-3", "flexibleVersions": "1+",
   "fields": [
@@ -119,8 +140,9 @@ sys.path[:0] = {path!r}
 import kwire.messages
 import test_threads
 
-names = random.Random(4).sample(sorted(kwire.messages.ALL), test_threads.ROUNDS)
+names = random.Random(4).sample(sorted(kwire.messages.ALL), len(kwire.messages.ALL))
 names = [name for name in names if name not in vars(kwire.messages)]
+names = names[:test_threads.ROUNDS]
 for name in names:
     found = [None] * test_threads.THREADS
 
@@ -147,7 +169,7 @@ def test_definitions_are_met_at_once(kwire, figure):
     )
     assert done.returncode == 0, done.stderr
     what = "messages first met by eight threads at once"
-    figure("P13", what, int(done.stdout), least=ROUNDS // 2)
+    figure("P13", what, int(done.stdout), least=10)
 
 
 def test_one_message_is_shared(kwire, in_threads):
@@ -199,6 +221,25 @@ def test_columns_are_read_and_written_at_once(kwire, in_threads):
             columns.decode_records(plain[:-1] + b"?")
 
     in_threads(work)
+
+
+def test_memory_of_columns_is_used_again_at_once(kwire):
+    """Columns too large for ``malloc`` alone: each thread has its own bytes."""
+    columns = module_of(kwire, "columns")
+    headers = [("first", b"x"), ("zweiter ü", None)]
+    rows = [(b"key", bytes([i % 256]) * (i % 400), i, headers) for i in range(900)]
+    compressed = kwire.records.encode_batch(rows, compression="gzip")
+    plain = kwire.records.encode_batch(rows)
+
+    def work(number):
+        first = columns.decode_records(plain)
+        second = columns.decode_records(compressed)
+        assert columns.encode_batch(first) == plain
+        assert kwire.records.encode_batch(rows) == plain
+        assert columns.encode_batch(second) == columns.encode_batch(first)
+
+    for _ in range(ROUNDS if kwire.backend == "fast" else 1):
+        assert one_round(work) == THREADS
 
 
 def test_each_thread_has_a_connection(kwire, in_threads):
