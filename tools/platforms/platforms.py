@@ -27,7 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-import free_threads
+import sources
 import wasm
 from roots import (
     ROOT,
@@ -50,12 +50,20 @@ LANE_LIBRARIES = ("numpy", "cramjam", "zstandard")
 # What runs anywhere.
 PLAIN = ("pytest", "pytest-xdist", "hypothesis", "click", "rich")
 MANYLINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
+MUSLLINUX = ("musllinux_1_2", "musllinux_1_1")
 UNMARKED = ("-m", "not gate and not slow")
 LANE = (
     "tests/test_wire.py",
     "tests/test_varint_readers.py",
     "tests/records/test_formats.py",
     "tests/records/test_column_bytes.py",
+)
+# For Pythons in which threads run at once, which have no wheel of cramjam.
+THREADED = (
+    "tests/test_wire.py",
+    "tests/test_varint_readers.py",
+    "tests/records/test_column_bytes.py",
+    "tests/safety/test_threads.py",
 )
 # What needs no library, for Pythons that have none.
 PURE_LANE = (
@@ -83,6 +91,17 @@ class Platform(NamedTuple):
         return self.name in ("pypy3.11", "wasm")
 
     @property
+    def version(self) -> str:
+        """The version of its CPython, with a t where it is free-threaded."""
+        name = self.debian.python if self.debian else self.name
+        return name.removeprefix("python").partition("-")[0]
+
+    @property
+    def compiler(self) -> str:
+        """The compiler of this machine's own processor."""
+        return "musl-gcc" if self.name.endswith("musl") else "gcc"
+
+    @property
     def is_emulated(self) -> bool:
         """Whether qemu runs the tests."""
         return bool(self.model or (self.debian and self.debian.emulator))
@@ -92,8 +111,8 @@ def debian(
     arch: str, triplet: str, wheels: str, words: str, emulator: str = ""
 ) -> Platform:
     """Describe an architecture of Debian with the CPython and numpy of its suite."""
-    # Debian has RISC-V from 13 on.
-    suite, version = ("bookworm", "3.11") if arch != "riscv64" else ("trixie", "3.13")
+    # Debian has RISC-V in newer suites alone.
+    suite, version = ("bookworm", "3.11") if arch != "riscv64" else ("forky", "3.14")
     root = Debian(suite, arch, triplet, f"python{version}", True, emulator)
     return Platform(arch, f"{arch}: {words}", f"CPython {version}", root, wheels)
 
@@ -104,10 +123,9 @@ def newer(name: str, words: str) -> Platform:
     return Platform(name, "amd64", words, root)
 
 
-# What emulated processors have of what the checksums look for. Older ones than the
-# first have too little for the wheels of numpy.
+# What emulated processors have of what the checksums look for.
 CLMUL = "sse4_2 pclmulqdq"
-MODELS = {"Nehalem": "sse4_2", "Westmere": CLMUL, "Haswell": CLMUL}
+MODELS = {"qemu64": "", "Nehalem": "sse4_2", "Westmere": CLMUL, "Haswell": CLMUL}
 PLATFORMS = (
     debian("i386", "i386-linux-gnu", "i686", "32 bits"),
     debian("armhf", "arm-linux-gnueabihf", "armv7l", "32 bits", "qemu-arm"),
@@ -121,6 +139,7 @@ PLATFORMS = (
     newer("python3.15", "CPython 3.15"),
     newer("pypy3.11", "PyPy 8.0 (3.11)"),
     Platform("python3.13t", "amd64", "CPython 3.13, free-threaded"),
+    Platform("python3.13-musl", "amd64, musl", "CPython 3.13"),
     Platform("wasm", "wasm32", "Pyodide (CPython 3.14)"),
     *(
         Platform(f"cpu-{model}", f"amd64: {model}", "CPython 3.11", model=model)
@@ -133,6 +152,7 @@ class Result(NamedTuple):
     """What the tests of one platform came to."""
 
     platform: Platform
+    tests: str
     passed: int
     failed: int
     skipped: int
@@ -151,8 +171,8 @@ class Result(NamedTuple):
         engines = "pure" if one.is_pure else "both"
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         return (
-            f"| {one.words} | {one.python} | {engines} | {by} | {self.passed:,} | "
-            f"{self.failed} | {self.skipped} | {today} |"
+            f"| {one.words} | {one.python} | {engines} | {by} | {self.tests} | "
+            f"{self.passed:,} | {self.failed} | {self.skipped} | {today} |"
         )
 
 
@@ -184,18 +204,15 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
     """Unpack the libraries a platform has wheels of, once; return what is missing."""
     names = list(OPTIONAL if whole else LANE_LIBRARIES)
     place = WORK / "wheels" / f"{one.name}{'-whole' if whole else ''}"
-    if one.debian is None:
-        version = one.name.removeprefix("python")
-    else:
-        version = one.debian.python.removeprefix("python")
-        if one.debian.numpy:
-            names.remove("numpy")
+    if one.debian and one.debian.numpy:
+        names.remove("numpy")
     if one.is_pure:
         return place, names
-    tags = [f"--platform={tag}_{one.wheels}" for tag in MANYLINUX]
-    tags += ["--no-deps", "--python-version=" + version.rstrip("t")]
-    if version.endswith("t"):
-        tags += [f"--abi=cp{version.replace('.', '')}", "--abi=none"]
+    systems = MUSLLINUX if one.compiler == "musl-gcc" else MANYLINUX
+    tags = [f"--platform={tag}_{one.wheels}" for tag in systems]
+    tags += ["--no-deps", "--python-version=" + one.version.rstrip("t")]
+    if one.version.endswith("t"):
+        tags += [f"--abi=cp{one.version.replace('.', '')}", "--abi=none"]
     note = place / "missing"
     if not note.exists():
         place.mkdir(parents=True, exist_ok=True)
@@ -224,13 +241,14 @@ def copy_tree(name: str) -> Path:
     return tree
 
 
-def compile_engine(tree: Path, compiler: str, headers: list[Path]) -> None:
+def compile_engine(tree: Path, compiler: str, headers: list[Path], *more: str) -> None:
     """Compile the C that Cython wrote; a name without a tag loads in every CPython."""
     engine = Path("src/kwire/_fast")
     built = WORK / "engines" / tree.name
     built.mkdir(parents=True, exist_ok=True)
     options = ["-shared", "-fPIC", "-O1", "-DNDEBUG", "-fno-strict-aliasing", "-fwrapv"]
     options += ["-fvisibility=hidden", "-I", str(headers[0]), "-I", str(ROOT / engine)]
+    options += more
     for each in headers[1:]:
         options += ["-idirafter", str(each)]
 
@@ -264,15 +282,17 @@ def prepare_model(one: Platform) -> Start:
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
     }
     command = ["qemu-x86_64", "-cpu", one.model, python, "-m", "pytest"]
+    # It imports numpy, whose wheels need more than the oldest model has.
+    command += ["-p", "no:randomly"]
     return Start(command, ROOT, environment, [])
 
 
 def prepare_own(one: Platform) -> Path | None:
-    """Find a CPython of this machine, or build the free-threaded one."""
-    version = one.name.removeprefix("python")
-    if version.endswith("t"):
-        return free_threads.build(version)
-    found = [each.path for each in pythons() if each.version.startswith(version + ".")]
+    """Find a CPython of this machine, or build it from source."""
+    name = one.name.removeprefix("python")
+    if name in sources.BUILDS:
+        return sources.build(name)
+    found = [each.path for each in pythons() if each.version.startswith(name + ".")]
     return found[0] if found else None
 
 
@@ -308,7 +328,7 @@ def prepare(one: Platform, whole: bool) -> Start | None:
         if found is None:
             return None
         python = found
-        compile_engine(tree, "gcc", [find_headers(python)])
+        compile_engine(tree, one.compiler, [find_headers(python)])
     wheels, missing = install_wheels(one, whole)
     paths = [tree / "src", wheels, plain]
     environment = {"OPENBLAS_NUM_THREADS": "1"}
@@ -335,11 +355,7 @@ def test(one: Platform, whole: bool) -> Result | None:
     if start is None:
         print(f"{one.name}: left out, as this machine has none")
         return None
-    tests = ["--quick", f"--without={','.join(start.missing)}"]
-    if one.model:
-        tests = ["tests/test_checksums.py"]
-    elif not whole:
-        tests = list(PURE_LANE if one.is_pure else LANE)
+    words, tests = choose_tests(one, whole, start.missing)
     log = WORK / f"log-{one.name}.txt"
     with log.open("w") as out:
         done = subprocess.run(
@@ -350,11 +366,28 @@ def test(one: Platform, whole: bool) -> Result | None:
             stderr=subprocess.STDOUT,
             check=False,
         )
-    return count(one, log, done.returncode, time.monotonic() - begin)
+    passed, failed, skipped = count(log, done.returncode)
+    seconds = time.monotonic() - begin
+    return Result(one, words, passed, failed, skipped, seconds)
 
 
-def count(one: Platform, log: Path, code: int, seconds: float) -> Result:
-    """Read what came of a run from the last line that pytest wrote."""
+def choose_tests(
+    one: Platform, whole: bool, missing: list[str]
+) -> tuple[str, list[str]]:
+    """Choose the tests of a platform; return their name, and pytest's arguments."""
+    if one.model:
+        return "checksums", ["tests/test_checksums.py"]
+    if whole:
+        return "`make quick`", ["--quick", f"--without={','.join(missing)}"]
+    if one.is_pure:
+        return "vectors", list(PURE_LANE)
+    if one.version.endswith("t"):
+        return "threads", list(THREADED)
+    return "widths", list(LANE)
+
+
+def count(log: Path, code: int) -> tuple[int, int, int]:
+    """Read what passed, failed and was skipped from the last line of pytest."""
     text = log.read_text()
     last = next((line for line in text.splitlines()[::-1] if COUNTS.search(line)), "")
     counts = {what.rstrip("s"): int(number) for number, what in COUNTS.findall(last)}
@@ -363,15 +396,13 @@ def count(one: Platform, log: Path, code: int, seconds: float) -> Result:
     failed = failed or int(code != 0 or not counts)
     if failed:
         print(text[-3000:])
-    passed, skipped = counts.get("passed", 0), counts.get("skipped", 0)
-    return Result(one, passed, failed, skipped, seconds)
+    return counts.get("passed", 0), failed, counts.get("skipped", 0)
 
 
 def write_rows(results: list[Result]) -> None:
     """Put the rows of what ran into the page; the other rows stay."""
-    title = (
-        "| processor | Python | engines | run by | passed | failed | skipped | date |"
-    )
+    names = "processor|Python|engines|run by|tests|passed|failed|skipped|date"
+    title = f"| {names.replace('|', ' | ')} |"
     head, mark, rest = PAGE.read_text().partition("<!-- table -->\n")
     table, mark_end, tail = rest.partition("<!-- end -->")
     key = re.compile(r"\| (.*?) \| (.*?) \|")
@@ -384,7 +415,7 @@ def write_rows(results: list[Result]) -> None:
     ordered = [
         rows[name] for one in PLATFORMS if (name := (one.words, one.python)) in rows
     ]
-    lines = [title, "|---" * 8 + "|", *ordered]
+    lines = [title, "|---" * 9 + "|", *ordered]
     PAGE.write_text(head + mark + "\n".join(lines) + "\n" + mark_end + tail)
 
 
