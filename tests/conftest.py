@@ -80,6 +80,12 @@ def kwire(request: pytest.FixtureRequest) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def plain_kwire() -> ModuleType:
+    """The package in plain Python, which every build has."""
+    return PACKAGES["pure"]
+
+
+@pytest.fixture(scope="session")
 def twins() -> Twins:
     """Both engines at once. Only a pure build, which has none to compare, lacks it."""
     if "fast" not in PACKAGES:

@@ -208,6 +208,58 @@ def test_capsules_that_nobody_takes_are_released(arrays):
     assert counts(tree) == before
 
 
+def test_freeing_an_array_keeps_the_exception_that_is_raised(arrays):
+    """C code frees what it holds when it fails; its exception goes on to the caller."""
+    tree = small_tree(arrays)
+    schema = pyarrow.schema(tree)
+    before = counts(tree)
+    for make in (
+        lambda: pyarrow.array(tree),
+        lambda: tree.import_with(pyarrow.RecordBatch._import_from_c, schema),
+        lambda: polars.DataFrame(tree),
+        tree.__arrow_c_array__,
+        tree.__arrow_c_schema__,
+    ):
+
+        def give_and_fail(make=make):
+            yield make()
+            raise LookupError("raised")
+
+        with pytest.raises(LookupError, match="raised"):
+            list(give_and_fail())
+        with pytest.raises(ZeroDivisionError):
+            print(make(), 1 // 0)
+        del make, give_and_fail
+    assert counts(tree) == before
+
+
+@pytest.fixture
+def pure_arrays(plain_kwire):
+    """The module of arrays of the engine in plain Python."""
+    return importlib.import_module(f"{plain_kwire.__name__}._pure.arrays")
+
+
+def test_plain_python_names_what_an_export_requires(pure_arrays, monkeypatch):
+    """Columns can be read without pyarrow, and leave kwire with it only."""
+    package = sys.modules[pure_arrays.__package__]
+    tree = small_tree(pure_arrays)
+    pyarrow.array(tree)
+    monkeypatch.setattr(pure_arrays, "_interface", [])
+    monkeypatch.delitem(sys.modules, f"{package.__name__}.arrow_interface")
+    monkeypatch.delattr(package, "arrow_interface")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install kwire\[arrow\]"):
+        tree.__arrow_c_array__()
+
+
+def test_plain_python_names_the_pyarrow_that_views_require(pure_arrays):
+    """An older one cannot make an array of views of given buffers."""
+    views = pure_arrays.Array("vz", "", 0, 0, (None,))
+    interface = pure_arrays.load_interface()
+    with pytest.raises(ImportError, match="pyarrow 19"):
+        interface.make_array(views, pyarrow.binary())
+
+
 def test_functions_of_python_may_have_other_types_elsewhere(arrays, monkeypatch):
     """What a package sets in ``ctypes`` is set for all of the process."""
     for name in ("PyCapsule_New", "PyCapsule_GetPointer"):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes arrays of messages, request headers and record sets into Arrow.
 
-The engine makes the columns without pyarrow; the functions here return them as
-pyarrow's types. They import pyarrow when they are called: ``pip install kwire[arrow]``.
+The engine makes the columns; the functions here return them as pyarrow's types. They
+import pyarrow when they are called: ``pip install kwire[arrow]``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 
 ``decode_records`` takes what ``records.decode_batches`` takes and makes no object for
 a record; ``encode_batch`` goes the other way. numpy is imported when an array is
-read; Arrow consumers call ``__arrow_c_array__``. Otherwise neither is required.
+read; Arrow consumers call ``__arrow_c_array__``, which requires pyarrow in plain
+Python only. Otherwise neither is required.
 """
 
 from __future__ import annotations

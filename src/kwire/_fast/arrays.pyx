@@ -13,7 +13,8 @@ fills them), and C structs that one ``malloc`` holds for a whole tree.
 C needs for itself: ``take_block``, ``grow_block``, ``resize_block``, ``give_block``,
 ``reuse_block``, ``align``, ``make_memory``, ``shrink``, ``check_made``, ``new_array``,
 ``set_up``, ``new_export``, ``export_array``, ``fill_array``, ``fill_schema``,
-``drop_array``, ``drop_schema``, ``close_array``, ``close_schema``, ``release_export``.
+``drop_array``, ``drop_schema``, ``close_array``, ``close_schema``, ``release_export``,
+``encode_metadata``.
 """
 
 cimport cython

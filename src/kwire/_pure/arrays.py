@@ -4,18 +4,16 @@
 
 ``Memory`` is a block of bytes with the buffer protocol. ``Array`` is a node of an
 Arrow array over such blocks, and leaves kwire through the Arrow PyCapsule interface:
-numpy, pyarrow, polars and DuckDB take it without a copy, and kwire needs none of them.
+pyarrow, polars and DuckDB take it without a copy. The export requires pyarrow here.
 ``record_columns`` and ``message_columns`` decide what the columns hold.
 
 Twin: ``_fast/arrays.pyx``. Differs from its twin in: memory that is a ``bytearray``,
 cleared and aligned as Python does it, or a memoryview of the caller's, and structs that
-ctypes keeps.
+pyarrow makes.
 Python needs for itself: ``load_interface``.
 """
 
 from __future__ import annotations
-
-from sys import byteorder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,21 +169,11 @@ def hold_memory(view: memoryview, start: int) -> memoryview:
     return view[start:].toreadonly()
 
 
-def encode_metadata(metadata: _Metadata) -> bytes:
-    """Encode the metadata of a schema as the Arrow C data interface wants it."""
-    parts = [len(metadata).to_bytes(4, byteorder)]
-    for pair in metadata.items():
-        for text in pair:
-            raw = text.encode()
-            parts += [len(raw).to_bytes(4, byteorder), raw]
-    return b"".join(parts)
-
-
 _interface: list[Any] = []
 
 
 def load_interface() -> Any:
-    """Load the C side of Arrow, which imports ctypes, when an array is exported."""
+    """Load the C side of Arrow, which imports pyarrow, when an array is exported."""
     if not _interface:
         from . import arrow_interface
 

@@ -1,219 +1,117 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The structs and capsules of the Arrow C data interface, by ctypes. Without a twin.
+"""Exports arrays by the Arrow C data interface, through pyarrow. Without a twin.
 
-An ``_Export`` holds the structs of a whole tree and what they point to. It is in
-``_living`` for as long as a struct of it may still be read, or the capsule lives.
-Source: the Arrow C data interface and the Arrow PyCapsule interface.
+A consumer releases what it imported when it is freed, which may be while an exception
+is on its way to the caller. A callback in Python loses that exception and ends the
+process, and ctypes can make no other. pyarrow's buffers hold the memory, and its
+callbacks release it without running Python.
 """
 
 from __future__ import annotations
 
-import ctypes
+from struct import calcsize
 
-from .arrays import Array, encode_metadata
+from .arrays import Array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_NULLABLE = 2
+try:
+    import pyarrow
+except ImportError:
+    raise ImportError(
+        "Arrow arrays of the engine in plain Python require pyarrow:"
+        " pip install kwire[arrow]"
+    ) from None
 
+# Five int64s, then five pointers: buffers, children, dictionary, release, private_data.
+_POINTER = calcsize("P")
+_RELEASE = 5 * 8 + 3 * _POINTER
+_STRUCT = _RELEASE + 2 * _POINTER
 
-class _Schema(ctypes.Structure):
-    pass
-
-
-class _Data(ctypes.Structure):
-    pass
-
-
-class _Buffer(ctypes.Structure):
-    _fields_ = [
-        ("start", ctypes.c_void_p),
-        ("object", ctypes.c_void_p),
-        ("size", ctypes.c_ssize_t),
-        ("item_size", ctypes.c_ssize_t),
-        ("is_read_only", ctypes.c_int),
-        ("dimensions", ctypes.c_int),
-        ("others", ctypes.c_void_p * 5),
-    ]
-
-
-_Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_Close = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-
-_Schema._fields_ = [
-    ("format", ctypes.c_char_p),
-    ("name", ctypes.c_char_p),
-    ("metadata", ctypes.c_void_p),
-    ("flags", ctypes.c_int64),
-    ("n_children", ctypes.c_int64),
-    ("children", ctypes.POINTER(ctypes.c_void_p)),
-    ("dictionary", ctypes.c_void_p),
-    ("release", ctypes.c_void_p),
-    ("private_data", ctypes.c_void_p),
-]
-_Data._fields_ = [
-    ("length", ctypes.c_int64),
-    ("null_count", ctypes.c_int64),
-    ("offset", ctypes.c_int64),
-    ("n_buffers", ctypes.c_int64),
-    ("n_children", ctypes.c_int64),
-    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
-    ("children", ctypes.POINTER(ctypes.c_void_p)),
-    ("dictionary", ctypes.c_void_p),
-    ("release", ctypes.c_void_p),
-    ("private_data", ctypes.c_void_p),
-]
-
-# Attributes of ``ctypes.pythonapi`` belong to the whole process, whose other packages
-# may want other types: these are functions of our own.
-_new_capsule = ctypes.PYFUNCTYPE(
-    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _Close
-)(("PyCapsule_New", ctypes.pythonapi))
-# The capsule is dying when it is asked, so nothing may hold it: a bare address.
-_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
-_keep_for_ever = ctypes.PYFUNCTYPE(None, ctypes.py_object)(
-    ("Py_IncRef", ctypes.pythonapi)
-)
-
-_get_buffer = ctypes.PYFUNCTYPE(
-    ctypes.c_int, ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int
-)(("PyObject_GetBuffer", ctypes.pythonapi))
-_release_buffer = ctypes.PYFUNCTYPE(None, ctypes.POINTER(_Buffer))(
-    ("PyBuffer_Release", ctypes.pythonapi)
-)
-
-_living: dict[int, _Export] = {}
+_TYPES = {
+    "b": pyarrow.bool_(),
+    "c": pyarrow.int8(),
+    "s": pyarrow.int16(),
+    "S": pyarrow.uint16(),
+    "i": pyarrow.int32(),
+    "I": pyarrow.uint32(),
+    "l": pyarrow.int64(),
+    "g": pyarrow.float64(),
+    "u": pyarrow.string(),
+    "z": pyarrow.binary(),
+    "vz": pyarrow.binary_view(),
+    "w:16": pyarrow.binary(16),
+    **{
+        f"ts{unit[0]}:UTC": pyarrow.timestamp(unit, "UTC")
+        for unit in ("s", "ms", "us", "ns")
+    },
+}
 
 
 def find_address(view: memoryview) -> int:
     """Find where the bytes of a memoryview are; they stay there while it lives."""
-    buffer = _Buffer()
-    _get_buffer(view, ctypes.byref(buffer), 0)
-    address: int = buffer.start or 0
-    _release_buffer(ctypes.byref(buffer))
+    address: int = pyarrow.py_buffer(view).address
     return address
 
 
-class _Export:
-    """The structs of a tree and how many are in use, found by the root's address."""
+def make_field(array: Array) -> Any:
+    """Make the name and the type of an array."""
+    if array.format == "+s":
+        kind = pyarrow.struct([make_field(child) for child in array.children])
+    elif array.format == "+l":
+        kind = pyarrow.list_(make_field(array.children[0]))
+    else:
+        kind = _TYPES[array.format]
+    return pyarrow.field(array.name, kind, array.nullable, array.metadata)
 
-    def __init__(self, array: Array, kind: type[_Schema] | type[_Data]) -> None:
-        self.kept: list[Any] = [array]
-        self.live = 1
-        self.living = _living
-        self.root = self.node(array, kind)
-        self.address = ctypes.addressof(self.root)
-        self.living[self.address] = self
-        for struct in self.kept:
-            if isinstance(struct, kind):
-                struct.private_data = self.address
 
-    def node(self, array: Array, kind: type[_Schema] | type[_Data]) -> Any:
-        made: Any = kind()
-        self.kept.append(made)
-        self.live += 1
-        if kind is _Schema:
-            made.format = array.format.encode()
-            made.name = array.name.encode()
-            made.flags = _NULLABLE if array.nullable else 0
-            if array.metadata:
-                text = ctypes.create_string_buffer(encode_metadata(array.metadata))
-                self.kept.append(text)
-                made.metadata = ctypes.addressof(text)
-            made.release = ctypes.cast(_drop_schema, ctypes.c_void_p)
-        else:
-            made.length = array.length
-            made.null_count = array.null_count
-            made.offset = array.offset
-            made.n_buffers = len(array.buffers)
-            made.buffers = self.pointers(
-                [None if b is None else self.pinned(b) for b in array.buffers]
+def make_array(array: Array, kind: Any) -> Any:
+    """Make pyarrow's array over the memory of an array; ``kind`` is its type."""
+    buffers = array.buffers
+    if array.format == "vz":
+        if not getattr(kind, "has_variadic_buffers", False):
+            raise ImportError(
+                "columns of views of the engine in plain Python require pyarrow 19 or"
+                f" newer (got {pyarrow.__version__}): pip install --upgrade pyarrow"
             )
-            made.release = ctypes.cast(_drop_data, ctypes.c_void_p)
-        children = [self.node(child, kind) for child in array.children]
-        made.n_children = len(children)
-        made.children = self.pointers([ctypes.addressof(c) for c in children])
-        return made
-
-    def pinned(self, memory: bytearray | memoryview) -> int:
-        if isinstance(memory, memoryview):
-            # It holds its bytes itself, and the array holds it.
-            return find_address(memory)
-        view = (ctypes.c_char * len(memory)).from_buffer(memory)
-        self.kept.append(view)
-        return ctypes.addressof(view)
-
-    def pointers(self, addresses: list[int | None] | list[int]) -> Any:
-        made = (ctypes.c_void_p * len(addresses))(*addresses)
-        self.kept.append(made)
-        return ctypes.cast(made, ctypes.POINTER(ctypes.c_void_p))
-
-    def release(self) -> None:
-        """Count one struct less, and drop the export after the last."""
-        self.live -= 1
-        if not self.live:
-            del self.living[self.address]
-
-
-def _callbacks(kind: type[_Schema] | type[_Data], name: bytes) -> tuple[Any, Any]:
-    """Make the release callback of one kind of struct, and the end of its capsule.
-
-    Consumers call them as late as the end of the process: they need no name of this
-    module, and are themselves never freed.
-    """
-    living, callback, pointer_of = _living, _Release, _pointer_of
-
-    def drop(address: int) -> None:
-        struct: Any = kind.from_address(address)
-        for index in range(struct.n_children):
-            release(struct.children[index])
-        struct.release = None
-        living[struct.private_data].release()
-
-    def release(address: int) -> None:
-        struct: Any = kind.from_address(address)
-        if struct.release:
-            callback(struct.release)(address)
-
-    def close(capsule: int) -> None:
-        root = pointer_of(capsule, name)
-        release(root)
-        living[root].release()
-
-    made = _Release(drop), _Close(close)
-    for kept in made:
-        _keep_for_ever(kept)
-    return made
-
-
-_drop_schema, _close_schema = _callbacks(_Schema, b"arrow_schema")
-_drop_data, _close_data = _callbacks(_Data, b"arrow_array")
+        # The last one has the sizes of the others, which pyarrow knows.
+        buffers = buffers[:-1]
+    return pyarrow.Array.from_buffers(
+        kind,
+        array.length,
+        [None if each is None else pyarrow.py_buffer(each) for each in buffers],
+        array.null_count,
+        array.offset,
+        [
+            make_array(child, kind.field(index).type)
+            for index, child in enumerate(array.children)
+        ],
+    )
 
 
 def schema_capsule(array: Array) -> Any:
     """Make the capsule of the type."""
-    export = _Export(array, _Schema)
-    return _new_capsule(export.address, b"arrow_schema", _close_schema)
+    return make_field(array).__arrow_c_schema__()
 
 
 def array_capsule(array: Array) -> Any:
     """Make the capsule of the data."""
-    export = _Export(array, _Data)
-    return _new_capsule(export.address, b"arrow_array", _close_data)
+    _, made = make_array(array, make_field(array).type).__arrow_c_array__()
+    return made
 
 
 def import_with(array: Array, take: Callable[[int, Any], Any], schema: object) -> Any:
     """Pass the data to ``take``, which moves it out."""
-    export = _Export(array, _Data)
+    kind = make_field(array).type
+    struct = bytearray(_STRUCT)
+    address = find_address(memoryview(struct))
+    make_array(array, kind)._export_to_c(address)
     try:
-        return take(export.address, schema)
+        return take(address, schema)
     finally:
-        if export.root.release:
-            _Release(export.root.release)(export.address)
-        export.release()
+        if any(struct[_RELEASE : _RELEASE + _POINTER]):
+            pyarrow.Array._import_from_c(address, kind)
