@@ -11,8 +11,14 @@ import pytest
 from fetched import CLIENTS, drain
 from processor_time import take_seconds
 
+import kwire
 from kwire.adapters.aiokafka_classes import LEAST_BYTES
 from kwire.records import encode_batch
+
+pytestmark = pytest.mark.skipif(
+    kwire.backend != "fast",
+    reason="this build has one engine, which adapters refuse because it is slower",
+)
 
 TRIES = 25
 FIELDS = {"producer_id": 5, "producer_epoch": 0, "base_sequence": 0}

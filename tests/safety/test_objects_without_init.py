@@ -16,7 +16,8 @@ import kwire
 from kwire import _fast as engine
 
 pytestmark = pytest.mark.skipif(
-    kwire.backend != "fast", reason="plain Python has no memory of its own to write to"
+    kwire.backend != "fast",
+    reason="this build has one engine, which has no memory of its own to write to",
 )
 
 ARGUMENTS = {"import_with": (print, None), "append": (b"key", b"value")}

@@ -211,8 +211,6 @@ BUGS = [
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(kwire, monkeypatch, bug):
     """Each of them reads or commits what it may not, or not all, under some fault."""
-    if kwire.backend != "fast":
-        pytest.skip("the logic is the same on both engines")
     module = importlib.import_module(f"{kwire.__name__}.cluster")
     bug(module, monkeypatch)
     for seed in range(NOTICED_WITHIN):
