@@ -82,6 +82,7 @@ def make_extensions() -> list[Extension]:
         "cdivision": True,
         "initializedcheck": False,
         "embedsignature": False,
+        "auto_pickle": False,
         "freethreading_compatible": True,
         "linetrace": DEBUG,
         "warn.unused": True,
