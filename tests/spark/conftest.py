@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import warnings
@@ -18,6 +19,9 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Java's quick compiler and simple collector: the tests are over before more pays."""
 
 LATE_WORKER = "Python worker failed to connect back"
 """Spark's error for a worker that took ten seconds to start: a busy machine's."""
@@ -30,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     again = pytest.mark.flaky(reruns=2, only_rerun=[LATE_WORKER])
     for item in items:
-        if HERE in item.path.parents:
+        if item.path.parent == HERE:
             item.add_marker(again)
 
 
@@ -41,6 +45,8 @@ def spark():
     assert java, "Spark needs Java 17: put java on the PATH or set JAVA_HOME"
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_START)
+    on_interrupt = signal.getsignal(signal.SIGINT)
     os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -59,6 +65,8 @@ def spark():
             .config("spark.sql.execution.pyspark.udf.faulthandler.enabled", "true")
             .getOrCreate()
         )
+        # Spark's own handler stays when its session is gone.
+        signal.signal(signal.SIGINT, on_interrupt)
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
