@@ -11,6 +11,7 @@ run is marked ``gate``.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import importlib.util
@@ -209,9 +210,19 @@ def freeze_garbage() -> None:
     gc.freeze()
 
 
-def pytest_unconfigure() -> None:
-    """Let the interpreter find at its end what libraries count then."""
-    gc.unfreeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Any:
+    """Collect tests without looking for garbage, which takes as long as the tests do.
+
+    Nothing is frozen when the interpreter ends: libraries count objects then. Before,
+    pytest looks for garbage itself.
+    """
+    atexit.register(gc.unfreeze)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
