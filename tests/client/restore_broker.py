@@ -70,6 +70,7 @@ class RestoreBroker(LogBroker):
         """With which time (ms) records are stamped, if they are."""
         self.created = []
         self.refusals = []
+        self.words = "in its own words"
         """Error codes for the next topics that are to be created."""
         self._lock = threading.Lock()
         for name, partitions in dict(topics).items():
@@ -166,7 +167,7 @@ class RestoreBroker(LogBroker):
                 CreateTopicsResponse.CreatableTopicResult(
                     name=topic.name,
                     error_code=code,
-                    error_message="in its own words" if code else None,
+                    error_message=self.words if code else None,
                 )
             )
         return CreateTopicsResponse(topics=made)

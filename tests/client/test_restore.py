@@ -241,7 +241,10 @@ def test_a_topic_is_created_in_spite_of_passing_errors(run, tmp_path, wanted):
 @pytest.mark.parametrize(
     ("code", "text"),
     [
-        ("INVALID_REPLICATION_FACTOR", "INVALID_REPLICATION_FACTOR, in its own words"),
+        (
+            "INVALID_REPLICATION_FACTOR",
+            "INVALID_REPLICATION_FACTOR (in its own words)",
+        ),
         ("TOPIC_AUTHORIZATION_FAILED", "not authorized; it needs the operation Create"),
         ("CLUSTER_AUTHORIZATION_FAILED", "not authorized; it needs the operation"),
         ("NOT_CONTROLLER", "not done within 0.9 s; the broker answered NOT_CONTROLLER"),
@@ -256,6 +259,21 @@ def test_a_topic_that_cannot_be_created_is_one_sentence(
         ended, err = run(broker, tmp_path / "logs", "--create", "--timeout", "0.3")
     assert (ended, err.count("\n"), broker.cluster_truth.topics) == (2, 1, {})
     assert "creating the topic 'orders': " in err and text in err
+
+
+def test_what_a_broker_says_of_a_topic_is_one_short_line(kwire, job):
+    """Not a megabyte, and nothing that moves the cursor of a terminal."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with RestoreBroker() as broker:
+        broker.words = "\x1b[2J no\n" * 4000
+        broker.refusals = [installed.error_codes.INVALID_REPLICATION_FACTOR]
+        with (
+            client.connect_sync(broker.address) as kafka,
+            pytest.raises(kwire.cluster.RequestRefused) as found,
+        ):
+            job.create_topic(kafka, "orders", 2, 1, {})
+    text = str(found.value)
+    assert len(text) < 1000 and text.isprintable() and "no" in text
 
 
 def test_records_of_others_are_never_mixed_with_restored_ones(run, tmp_path, wanted):

@@ -342,7 +342,5 @@ class GroupMember:
                 f"{doing}: the user is not authorized; it needs the operation Read on"
                 " the group, and Describe on its topics"
             )
-        words = f" ({message[:300]!r})" if message else ""
-        return RequestRefused(
-            f"{doing}: the broker answered {codes.name(code)}{words}", code
-        )
+        answer = faults.describe_answer(code, message)
+        return RequestRefused(f"{doing}: {answer}", code)

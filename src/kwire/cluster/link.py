@@ -29,7 +29,7 @@ from ..connection import (
 )
 from ..connection.client import expects_response
 from ..errors import KwireError, UnsupportedVersion
-from ..formatting import escape_line
+from .faults import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -49,9 +49,6 @@ _LAST_LOOK_S = 0.05
 """How long a link that is out of time may still receive what has come already: the
 caller may have held up the runner.
 """
-
-_LONGEST_QUOTE = 300
-"""How many characters of a broker's own words an error contains."""
 
 _SHORTEST_SESSION_S = 1.0
 """What a session is taken to last at least: a link does more than authenticate."""
@@ -384,13 +381,6 @@ class Link:
 
 def _refusal(event: SaslFailed) -> str:
     if event.mechanisms:
-        names = _quote(", ".join(event.mechanisms))
+        names = quote(", ".join(event.mechanisms))
         return f"the broker accepts only the mechanisms {names}"
-    return _quote(event.message) or error_codes.name(event.error_code)
-
-
-def _quote(text: str) -> str:
-    """Make what a broker wrote fit into one sentence."""
-    # What is cut before it is escaped may not fit after that.
-    quote = escape_line(text[:_LONGEST_QUOTE])[:_LONGEST_QUOTE]
-    return quote if quote == escape_line(text) else f"{quote}..."
+    return quote(event.message) or error_codes.name(event.error_code)

@@ -99,9 +99,7 @@ def delivery_failure(
             f"writing {name}: the user is not authorized; it needs the operations"
             " Write and Describe"
         )
-    reason = f"the broker answered {codes.name(error_code)}"
-    if message:
-        reason += f", {message}"
+    reason = faults.describe_answer(error_code, message)
     if read_verdict(error_code) is Verdict.SPLIT:
         reason += "; raise the topic's max.message.bytes, or write smaller records"
     return DeliveryFailed(

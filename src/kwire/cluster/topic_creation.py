@@ -174,7 +174,5 @@ class CreationMachine:
                 f"{name}: the user is not authorized; it needs the operation Create on"
                 " the cluster or the topic"
             )
-        more = f", {message}" if message else ""
-        return RequestRefused(
-            f"{name}: the broker answered {codes.name(code)}{more}", code
-        )
+        answer = faults.describe_answer(code, message)
+        return RequestRefused(f"{name}: {answer}", code)
