@@ -336,6 +336,39 @@ def test_the_first_bad_row_is_raised(kwire):
     assert raised > 500
 
 
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 7, 8, 125, 126, 127, 128, 300])
+def test_short_and_long_values_are_read_alike(kwire, size):
+    """Around the largest size that one byte states, whole and cut at every byte.
+
+    Short ASCII text, short arrays of int32s and empty arrays are read in another place
+    than all other values.
+    """
+    cls = kwire.messages.MetadataResponse
+    topic, partition = cls.MetadataResponseTopic, cls.MetadataResponsePartition
+    broker = cls.MetadataResponseBroker
+    texts = ["a" * size, "a" * max(size - 2, 0) + "ä", None]
+    numbers = tuple(range(1000, 1000 + size))
+    partitions = [
+        partition(replica_nodes=numbers, isr_nodes=numbers[:1]),
+        partition(offline_replicas=numbers),
+    ]
+    message = cls(
+        brokers=[broker(host=text or "", rack=text) for text in texts],
+        topics=[topic(name=text or "", partitions=partitions) for text in texts],
+    )
+    for version in (1, 9):
+        data = kwire.encode(message, version)
+        step = 1 + len(data) // 500
+        rows = [data, *[data[:end] for end in range(0, len(data), step)], data]
+        made = to_arrow(kwire, binary(rows), cls, version, on_error="null")
+        found = values_of(made)
+        for row, value in zip(rows, found, strict=True):
+            message_read, error = try_to_decode(kwire, cls, row, version)
+            assert value.pop("_error") == (None if error is None else str(error))
+            if error is None:
+                assert value == plain(message_read, made.type)
+
+
 def test_text_is_judged_as_python_judges_it(kwire):
     """Every lead byte, with what may or may not follow: same verdict, same byte."""
     cls = kwire.messages.HeartbeatRequest

@@ -46,7 +46,14 @@ UNCHECKED: dict[str, list[tuple[str, str]]] = {
         ("if unlikely(count > (cursor.end - cursor.at) // least):", "if False:")
     ],
     "decoder.pyx": [(TAGS, "False")],
-    "message_columns.pyx": [(TAGS, "False")],
+    "column_walk.pyx": [
+        (TAGS, "False"),
+        ("if unlikely(step.size > end - at):", "if False:"),
+        ("if unlikely(at >= end):", "if False:"),
+        (" and size < end - at", ""),
+        ("if size >= end - at or ", "if "),
+        ("if likely(at < end and ", "if likely("),
+    ],
     "wire.pyx": [(TAGS, "False")],
     "bulk.pyx": [("if likely(cursor.end - cursor.at >= 5):", "if True:")],
     "record_decoder.pyx": [

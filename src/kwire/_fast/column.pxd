@@ -74,6 +74,8 @@ cdef struct Column:
     # The fields of a struct by slot, or the elements of an array.
     Column* children
     int child_count
+    # The columns of the steps of a struct's ``Table.line``, in their order.
+    Column** line
     # The largest offset: 2**31 - 1, less in tests.
     int64_t ceiling
 
@@ -208,6 +210,22 @@ cdef inline Outcome append_string(
     return DONE
 
 
+cdef inline bint append_short(
+    Column* column, int64_t row, const uint8_t* at, int64_t size
+) noexcept nogil:
+    """Append ASCII text as the last row; False, and no row, for all that is slower."""
+    cdef int64_t used = column.used + size
+    if unlikely(used > column.text.room or used > column.ceiling):
+        return False
+    if size and unlikely(
+        not copy_text(column.text.data + column.used, at, <Py_ssize_t>size)
+    ):
+        return False
+    column.used = used
+    offsets_of(column)[row + 1] = <int32_t>used
+    return True
+
+
 cdef inline Outcome reserve_text(Column* column, int64_t used) noexcept nogil:
     """Make room for ``used`` bytes of text, if the column may have as many."""
     cdef int64_t room = max(2 * <int64_t>column.text.room, used)
@@ -310,6 +328,9 @@ cdef inline Outcome fill_default(
                 if outcome != DONE:
                     return outcome
         return DONE
+    if not column.null_default and column.width:
+        repeat_value(column, start, end)
+        return DONE
     for row in range(start, end):
         outcome = DONE
         if column.null_default:
@@ -318,17 +339,24 @@ cdef inline Outcome fill_default(
             set_bit(column.values.data, row, column.default[0])
         elif column.kind == OP_ARRAY:
             offsets_of(column)[row + 1] = offsets_of(column)[row]
-        elif has_offsets(column):
-            outcome = append_text(column, row, column.default, column.default_size)
         else:
-            memcpy(
-                column.values.data + row * column.width,
-                column.default,
-                <size_t>column.width,
-            )
+            outcome = append_text(column, row, column.default, column.default_size)
         if outcome != DONE:
             return outcome
     return DONE
+
+
+cdef inline void repeat_value(
+    Column* column, int64_t start, int64_t end
+) noexcept nogil:
+    """Write a fixed-size default into rows; each copy is as long as all before it."""
+    cdef uint8_t* first = column.values.data + start * column.width
+    cdef int64_t size = (end - start) * column.width
+    cdef int64_t done = min(size, <int64_t>column.width)
+    memcpy(first, column.default, <size_t>done)
+    while done < size:
+        memcpy(first + done, first, <size_t>min(done, size - done))
+        done += min(done, size - done)
 
 
 cdef inline Outcome complete(Column* column, int64_t rows) noexcept nogil:

@@ -30,6 +30,9 @@ cdef void build_columns(
     int64_t ceiling,
     ViewSource* source,
 ) noexcept
+cdef void link_columns(
+    Column* column, Table* table, Column*** next_line
+) noexcept nogil
 cdef Array make_array(
     Column* column, ColumnShape shape, int64_t rows, Column* errors, tuple sources
 )

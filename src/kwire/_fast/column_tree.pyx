@@ -205,6 +205,28 @@ cdef void build_columns(
             step += 1
 
 
+cdef void link_columns(
+    Column* column, Table* table, Column*** next_line
+) noexcept nogil:
+    """List the columns of the steps in line, for a struct and the structs below it.
+
+    A struct takes as many places of ``next_line`` as its table has steps in line, which
+    are at most two for each of its fields.
+    """
+    cdef Column* child
+    cdef int index
+    column.line = next_line[0]
+    next_line[0] += table.line_count
+    for index in range(table.line_count):
+        column.line[index] = &column.children[table.line[index].slot]
+    for index in range(table.step_count):
+        if table.steps[index].table != NULL:
+            child = &column.children[table.steps[index].slot]
+            if child.kind == OP_ARRAY:
+                child = child.children
+            link_columns(child, table.steps[index].table, next_line)
+
+
 cdef Array make_array(
     Column* column,
     ColumnShape shape,

@@ -67,6 +67,9 @@ cdef struct Step:
 cdef struct Table:
     Step* steps
     int step_count
+    # Copies of the steps that read bytes in line, and of the checks.
+    Step* line
+    int line_count
     Step* tagged
     int tagged_count
     uint32_t* invalid_tags

@@ -58,6 +58,11 @@ cdef class Program:
                 run = NULL
             self.fill(&table.steps[table.step_count], step, defaults[step.slot])
             table.step_count += 1
+        table.line = <Step*>self.allocate(table.step_count * sizeof(Step))
+        for index in range(table.step_count):
+            if table.steps[index].op <= OP_ARRAY or table.steps[index].op == OP_CHECK:
+                table.line[table.line_count] = table.steps[index]
+                table.line_count += 1
         table.tagged_count = len(plan.tagged)
         table.tagged = <Step*>self.allocate(table.tagged_count * sizeof(Step))
         for index, step in enumerate(plan.tagged):
