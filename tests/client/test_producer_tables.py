@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables written to librdkafka's mock cluster, and read back by scans."""
 
+import asyncio
 import importlib
 from uuid import uuid4
 
@@ -56,7 +57,7 @@ def test_rows_go_where_their_key_says(kwire, send):
     keys = [f"k{n % 11}" for n in range(5000)]
     values = [b"v%d" % n for n in range(5000)]
     table = pyarrow.table({"id": keys, "value": values, "other": range(5000)})
-    receipts, found = send(table, {"batch_bytes": 20_000}, key="id")
+    receipts, found = send(table, {"batch_bytes": 8_000}, key="id")
     wanted = {}
     for key, value in zip(keys, values, strict=True):
         key = key.encode()
@@ -157,39 +158,85 @@ def test_batches_are_as_large_as_they_may_be(kwire, send):
     assert len(receipts) < 1.3 * sum(map(len, values)) / 8000 + 60
 
 
-def test_a_table_is_not_copied_to_be_sorted(kwire, send, monkeypatch):
-    """Protects memory: only the batch that is encoded next is a copy of its rows."""
+def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
+    """Protects memory: what is encoded and not acknowledged has a bound."""
     batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
-    add, grown = batches.TableSender.add, []
+    begin, fill, copied, held = (
+        batches.TableSender.begin,
+        batches.TableSender.fill,
+        [],
+        [],
+    )
 
-    def measured(self, *arguments):
+    def begin_measured(self, rows):
         before = pyarrow.total_allocated_bytes()
-        add(self, *arguments)
-        grown.append(pyarrow.total_allocated_bytes() - before)
+        begin(self, rows)
+        copied.append(pyarrow.total_allocated_bytes() - before)
 
-    monkeypatch.setattr(batches.TableSender, "add", measured)
+    def fill_measured(self, now):
+        try:
+            return fill(self, now)
+        finally:
+            held.append(self._machine.held_bytes)
+
+    monkeypatch.setattr(batches.TableSender, "begin", begin_measured)
+    monkeypatch.setattr(batches.TableSender, "fill", fill_measured)
     values = [b"%04d" % n + bytes(5000) for n in range(2000)]
     table = pyarrow.table({"value": values, "p": [n % 3 for n in range(2000)]})
-    _, found = send(table, partition="p")
+    options = {"memory_bytes": 400_000, "request_bytes": 100_000, "batch_bytes": 30_000}
+    _, found = send(table, options, partition="p")
     assert all([row.value for row in found[n]] == values[n::3] for n in range(3))
-    assert max(grown) < table.nbytes / 10
+    assert max(copied) < table.nbytes / 10
+    assert 400_000 < max(held) < 600_000
 
 
-def test_a_batch_of_a_table_can_be_split(kwire):
-    """Its halves have the rows in order, whether it was sorted or not."""
-    batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
-    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
-    records = importlib.import_module(f"{kwire.__name__}.records")
-    fields = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0}
-    rows = pyarrow.record_batch(
-        {"key": [b"a", b"b", b"c"], "value": [b"1", b"2", b"3"]}
+def test_batches_wait_for_rows_of_the_next_chunk(send):
+    """A table of many small chunks has no more batches than one of a single chunk."""
+    chunk = pyarrow.table({"value": [bytes(100)] * 5})
+    receipts, _ = send(pyarrow.concat_tables([chunk] * 100), partition=1)
+    assert [each.record_count for each in receipts] == [500]
+
+
+def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster):
+    """Batches that are not full make way where they have most of the memory."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    names = [f"topic-{uuid4().hex[:8]}" for _ in range(4)]
+    for name in names:
+        cluster[1].list_topics(name, timeout=TIMEOUT_S)
+    values = [bytes(1000)] * 60
+    tables = [pyarrow.table({"value": values, "p": [n % 4 for n in range(60)]})] * 2
+
+    async def run():
+        options = {"memory_bytes": 60_000, "batch_bytes": 50_000}
+        options["request_bytes"] = 10_000
+        table = pyarrow.concat_tables(tables)
+        rows = [(b"k%d" % n, each) for n, each in enumerate(values * 2)]
+        async with (
+            client.connect(cluster[0]) as kafka,
+            kafka.producer(**options) as producer,
+        ):
+            calls = [producer.send_table(name, table, partition="p") for name in names]
+            calls += [producer.send_many(name, rows) for name in names]
+            return await asyncio.wait_for(asyncio.gather(*calls), TIMEOUT_S)
+
+    found = asyncio.run(run())
+    assert [sum(each.record_count for each in receipts) for receipts in found] == (
+        [120] * 8
     )
-    for numbers, wanted in ((None, [b"1", b"2", b"3"]), ([2, 0], [b"3", b"1"])):
-        whole = batches.TableBatch(rows, numbers, 200, cluster.ProducerOptions())
-        halves = whole.halves()
-        data = b"".join(half.build(**fields) for half in halves)
-        assert [row.value for row in records.decode_rows(data)[0]] == wanted
-        assert [len(half) for half in halves] == [1, len(wanted) - 1]
+
+
+def test_a_row_that_cannot_be_written_is_named(kwire, cluster, topic):
+    """By its number in its chunk; the producer goes on with other tables."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    table = pyarrow.table({"value": ["a", "b"], "time": [5, -2]})
+    with client.connect_sync(cluster[0]) as kafka, kafka.producer() as producer:
+        for send in (producer.send_table, producer.append_table):
+            with pytest.raises(kwire.EncodeError) as caught:
+                send(topic, table, timestamp="time", partition=1)
+            assert caught.value.path == "records[1].timestamp"
+        assert producer._machine.held_bytes == producer._machine.open_bytes == 0
+        (receipt,) = producer.send_table(topic, table, partition=1)
+        assert receipt.record_count == 2
 
 
 def test_rows_without_a_key_go_to_batches_of_any_partition(send):

@@ -85,6 +85,41 @@ def test_the_records_are_compressed_when_the_batch_is_made(
     assert found.make_batch(make_header(20)) == plain
 
 
+def test_a_batch_that_was_made_stays_as_it_is(records, encoded_rows, make_header):
+    """Whatever is made or taken after it: it may wait to be sent, as a copy or not."""
+    rows = some_rows(4, 40)
+    timed = [(*row, None, ())[:4] for row in rows]
+    timed = [(k, v, 5 if time is None else time, h) for k, v, time, h in timed]
+    found = encoded_rows(MOST)
+    found.extend(rows[:20], 0, 5)
+    made = []
+    for count, sequence in ((20, 1), (20, 2), (21, 3), (40, 4), (40, 5)):
+        found.extend(rows[:count], len(found), 5)
+        numbers = {"producer_id": 1, "producer_epoch": 0, "base_sequence": sequence}
+        header = make_header(count, **numbers)
+        expected = records.encode_batch(timed[:count], **numbers)
+        made += [(found.make_batch(header), expected)] * 2
+        packed = found.make_batch(header, lambda payload: bytes(payload)[::-1])
+        assert packed[61:] == expected[:60:-1]
+        assert len(found) == count
+    assert all(batch == expected for batch, expected in made)
+
+
+def test_rows_that_are_taken_while_a_batch_is_made(records, encoded_rows, make_header):
+    """A codec is code of others: the batch has the rows of before."""
+    rows = [(b"k", bytes(300), 5)] * 30
+    found = encoded_rows(MOST)
+    found.extend(rows[:10])
+
+    def compress(payload):
+        found.extend(rows, len(found))
+        return bytes(payload)
+
+    data = found.make_batch(make_header(10), compress)
+    assert data == records.encode_batch(rows[:10])
+    assert found.make_batch(make_header(30)) == records.encode_batch(rows)
+
+
 def test_offsets_of_records_are_left_out(records, encoded_rows, make_header):
     """What was read at one offset is written at another, without gaps."""
     rows = [records.Record(offset=n, key=b"k", value=b"v") for n in (9, 4, 700)]

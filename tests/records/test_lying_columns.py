@@ -4,10 +4,13 @@
 
 pyarrow finds some of these lies itself, so the engines are asked directly, with
 buffers that end where memory ends. A lie that reached memory would end the process.
+Columns are encoded all at once, or row by row with the numbers of the rows.
 """
 
 import contextlib
+import gc
 import importlib
+import itertools
 import random
 import struct
 
@@ -30,8 +33,8 @@ TEXT = (None, int32s(0, 1, 2, 3), b"abc", 0)
 """Three rows of one byte."""
 
 
-def encode(package, count=3, headers=None, **columns):
-    """Ask the engine of a package for a batch."""
+def encode(package, count=3, headers=None, numbers=None, **columns):
+    """Ask the engine of a package for a batch of all rows, or of those with numbers."""
     records = importlib.import_module(f"{package.__name__}.records")
     engine = importlib.import_module(f"{package.__name__}._backend").record_engine
     columns = {
@@ -41,7 +44,16 @@ def encode(package, count=3, headers=None, **columns):
         "value": TEXT,
     } | columns
     header = records.BatchHeader(magic=2, last_offset=-1)
-    return engine.encode_columns(count, *columns.values(), headers, header, None)
+    if numbers is None:
+        return engine.encode_columns(count, *columns.values(), headers, header, None)
+    rows = engine.ColumnRows(count, *columns.values(), headers)
+    encoded = engine.EncodedRows(2**31)
+    assert encoded.extend_columns(rows, numbers) == len(numbers) // 8
+    return encoded.make_batch(header)
+
+
+ALL = int64s(0, 1, 2)
+WAYS = {"at once": None, "by number": ALL}
 
 
 OFFSETS = {
@@ -63,30 +75,33 @@ def lists(offsets=(0, 1, 2, 3), key=TEXT, value=TEXT, count=3):
 
 @sweep("name", OFFSETS)
 @sweep("place", ["key", "value", "header key", "header value"])
-def test_offsets_that_leave_the_bytes(kwire, name, place):
+@sweep("way", WAYS)
+def test_offsets_that_leave_the_bytes(kwire, name, place, way):
     """Each row's offsets are looked at, not only the last."""
     lie = (None, int32s(*OFFSETS[name]), b"abc", 0)
     given = {place: lie}
     if place.startswith("header"):
         given = {"headers": lists(**{place.removeprefix("header "): lie})}
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
-        encode(kwire, **given)
+        encode(kwire, numbers=WAYS[way], **given)
 
 
-@pytest.mark.parametrize("name", OFFSETS)
-def test_lists_that_leave_their_items(kwire, name):
+@sweep("name", OFFSETS)
+@sweep("way", WAYS)
+def test_lists_that_leave_their_items(kwire, name, way):
     """The lists of headers as well."""
     with pytest.raises(kwire.EncodeError, match="not within the bytes of the column"):
-        encode(kwire, headers=lists(OFFSETS[name]))
+        encode(kwire, headers=lists(OFFSETS[name]), numbers=WAYS[way])
 
 
 def test_the_first_row_that_lies_is_named(twins):
     """The same on both engines."""
     for offsets, row in (([0, 2, 1, 3], 1), ([0, 1, 2, 4], 2), ([-1, 0, 1, 2], 0)):
         for place in ("key", "value"):
-            for package in twins:
+            for package, numbers in itertools.product(twins, WAYS.values()):
                 with pytest.raises(package.EncodeError) as caught:
-                    encode(package, **{place: (None, int32s(*offsets), b"abc", 0)})
+                    lie = (None, int32s(*offsets), b"abc", 0)
+                    encode(package, numbers=numbers, **{place: lie})
                 assert caught.value.path == f"records[{row}]"
 
 
@@ -97,8 +112,8 @@ SHORT = {
     "no offsets at all": {"key": (None, None, None, 0)},
     "validity": {"key": (b"", int32s(0, 1, 2, 3), b"abc", 0)},
     "validity after a start": {"key": (b"\xff", bytes(40), b"", 6)},
-    "numbers": {"offsets": (None, int64s(1, 2), 0)},
-    "numbers after a start": {"offsets": (None, int64s(1, 2, 3), 1)},
+    "numbers": {"timestamps": (None, int64s(1, 2), 0)},
+    "numbers after a start": {"timestamps": (None, int64s(1, 2, 3), 1)},
     "half a number": {"timestamps": (None, int64s(1, 2, 3)[:-1], 0)},
     "no numbers": {"timestamps": (None, None, 0)},
     "validity of numbers": {"timestamps": (b"", int64s(1, 2, 3), 0)},
@@ -108,28 +123,39 @@ SHORT = {
 }
 
 
-@pytest.mark.parametrize("name", SHORT)
-def test_buffers_that_are_too_short(kwire, name):
+@sweep("name", SHORT)
+@sweep("way", WAYS)
+def test_buffers_that_are_too_short(kwire, name, way):
     """Counted before the first of them is read."""
     with pytest.raises(
         kwire.EncodeError, match="shorter than the number of rows"
     ) as caught:
-        encode(kwire, **SHORT[name])
+        encode(kwire, numbers=WAYS[way], **SHORT[name])
     assert caught.value.path == "records"
 
 
-@pytest.mark.parametrize(
-    "key", [b"\xff", b"a\xed\xa0\x80", b"\xc3", b"\xf5\x80\x80\x80"]
-)
-def test_header_keys_are_utf8(kwire, key):
+@sweep("number", [-(2**63), -(2**32), -1, 3, 4, 2**31, 2**32 + 1, 2**61, 2**63 - 1])
+def test_rows_that_are_not_there(kwire, number):
+    """Refused by their number before any column is looked at."""
+    for count, before in ((3, []), (3, [2, 0]), (0, [])):
+        given = {} if count else {"key": (None, None, None, 0), "value": TEXT}
+        with pytest.raises(kwire.EncodeError, match="no such row") as caught:
+            encode(kwire, count, numbers=int64s(*before, number), **given)
+        assert caught.value.path == f"records[{number}]"
+
+
+@sweep("key", [b"\xff", b"a\xed\xa0\x80", b"\xc3", b"\xf5\x80\x80\x80"])
+@sweep("way", WAYS)
+def test_header_keys_are_utf8(kwire, key, way):
     """Arrow promises that its text is, unchecked."""
     names = (None, int32s(0, 0, 0, len(key)), key, 0)
     with pytest.raises(kwire.EncodeError, match="UTF-8") as caught:
-        encode(kwire, headers=lists(key=names))
+        encode(kwire, headers=lists(key=names), numbers=WAYS[way])
     assert caught.value.path == "records[2].headers"
 
 
-def test_all_buffers_at_once(kwire):
+@sweep("way", WAYS)
+def test_all_buffers_at_once(kwire, way):
     """As many as columns can have, with bits for nulls in each."""
     bits = b"\x07"
     text = (bits, *TEXT[1:])
@@ -140,20 +166,37 @@ def test_all_buffers_at_once(kwire):
         key=text,
         value=text,
         headers=lists(key=text, value=text),
+        numbers=WAYS[way],
     )
     (found,) = kwire.records.decode_batches(made)
     assert [each.key for each in found.records] == [b"a", b"b", b"c"]
     assert found.records[2].headers == (("c", b"c"),)
 
 
-def test_buffers_are_released(kwire):
+@sweep("way", WAYS)
+def test_buffers_are_released(kwire, way):
     """All of them, whether the columns were good or not."""
     for offsets in (int32s(0, 1, 2, 3), int32s(0, 2, 1, 3), int32s(0, 1)):
         buffers = [bytearray(b"\x07"), bytearray(offsets), bytearray(b"abc")]
+        numbers = WAYS[way] and bytearray(WAYS[way])
         with contextlib.suppress(kwire.EncodeError):
-            encode(kwire, key=(*buffers, 0), value=(*buffers, 0))
-        for buffer in buffers:
+            given = {"key": (*buffers, 0), "value": (*buffers, 0)}
+            encode(kwire, numbers=numbers, **given)
+        gc.collect()
+        for buffer in (*buffers, numbers or bytearray()):
             buffer.append(0)
+
+
+def test_buffers_are_held_while_rows_may_be_read(kwire):
+    """A column cannot move under the rows that were opened over it."""
+    engine = importlib.import_module(f"{kwire.__name__}._backend").record_engine
+    data = bytearray(b"abc")
+    rows = engine.ColumnRows(3, None, None, (*TEXT[:2], data, 0), TEXT, None)
+    with pytest.raises(BufferError):
+        data.extend(bytes(1 << 20))
+    assert len(rows) == 3
+    del rows
+    data.append(0)
 
 
 def random_column(dice, put):
@@ -173,7 +216,7 @@ def random_column(dice, put):
 
 
 def random_columns(dice, put):
-    """Make columns of three rows that may be right."""
+    """Make columns of three rows that may be right, and maybe numbers of rows."""
     given = {"key": random_column(dice, put), "value": random_column(dice, put)}
     for name in ("offsets", "timestamps"):
         if dice.random() < 0.5:
@@ -184,6 +227,11 @@ def random_columns(dice, put):
         bounds = sorted(dice.randrange(4) for _ in range(dice.choice((3, 4, 4, 5))))
         key, value = random_column(dice, put), random_column(dice, put)
         given["headers"] = (put(int32s(*bounds)), 0, dice.choice((2, 3)), key, value)
+    if dice.random() < 0.5:
+        numbers = dice.choices((0, 1, 2), k=dice.randrange(5))
+        if dice.random() < 0.1:
+            numbers.append(dice.choice((-1, 3, 2**40, -(2**63))))
+        given["numbers"] = put(int64s(*numbers))
     return given
 
 

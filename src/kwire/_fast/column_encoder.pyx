@@ -14,7 +14,7 @@ exceptions, and no rows are made on the way.
 C needs for itself: ``open_buffer``, ``copy_buffer``, ``open_bits``, ``open_bytes``,
 ``open_numbers``, ``open_headers``, ``close_all``, ``find_bytes_row``,
 ``read_number``, ``bit_at``, ``put_rows``, ``put_headers``, ``headers_size``,
-``make_failure``, ``check_row_number``.
+``make_failure``.
 """
 
 from cpython.object cimport PyObject
@@ -33,6 +33,7 @@ from kwire._fast.python_api cimport (
     new_bytes,
 )
 from kwire._fast.column cimport utf8_prefix
+from kwire._fast.column_rows cimport check_row_number
 from kwire._fast.record_encoder cimport (
     LARGEST,
     compress_records,
@@ -350,19 +351,6 @@ cdef const uint8_t* copy_buffer(
     if not done:
         raise MemoryError
     return copy.data
-
-
-cdef int64_t check_row_number(object number) except -1:
-    """Check a count of rows, or the row that a column begins with."""
-    cdef int64_t row = -1
-    # An object's own idea of <= may be any.
-    if -LARGEST <= int(number) <= LARGEST:
-        row = int(number)
-    if not 0 <= row <= LARGEST:
-        raise errors.EncodeError(
-            "a column is shorter than the number of rows", "records"
-        )
-    return row
 
 
 cdef const uint8_t* open_bits(

@@ -5,10 +5,12 @@
 Twin: ``_pure/record_encoder.py``.
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from kwire._fast.batches cimport Entry
+from kwire._fast.rows cimport Row
 
 cdef extern from *:
     """
@@ -29,7 +31,11 @@ cdef extern from *:
 
 cdef enum:
     LARGEST = 2147483647
+    # From this size on bytes are not to come from fresh pages.
+    LARGE_OUTPUT = 65536
 
+cdef int check_base(Entry* entry) except -1
+cdef void put_header_pairs(uint8_t** at, PyObject* headers) noexcept
 cdef object compress_records(object view, Py_ssize_t head, object compress)
 cdef void store_batch_head(
     uint8_t* at, int64_t size, Entry* entry
@@ -96,3 +102,31 @@ cdef inline int64_t sized_size(int64_t size) noexcept nogil:
         # Too large in any case; the sum must not wrap.
         return size
     return varint_size(<uint32_t>size << 1) + size
+
+
+cdef inline uint64_t timestamp_delta(Entry* entry, Row* row) noexcept nogil:
+    """Compute the zigzag form of a timestamp after that of the batch."""
+    cdef uint64_t delta = <uint64_t>row.timestamp - <uint64_t>entry.base_timestamp
+    return delta << 1 ^ <uint64_t>(<int64_t>delta >> 63)
+
+
+cdef inline int64_t measure_body(Entry* entry, Row* row) noexcept nogil:
+    """Compute the bytes of a record of magic 2 after those of its size."""
+    return (
+        1 + varlong_size(timestamp_delta(entry, row))
+        + varint_size(<uint32_t>(row.offset - entry.base_offset) << 1)
+        + sized_size(row.key_size) + sized_size(row.value_size) + row.headers_size
+    )
+
+
+cdef inline void put_fields(
+    uint8_t** at, Entry* entry, Row* row, int64_t size
+) noexcept nogil:
+    """Write a record up to its headers where there is room; ``size`` is its body's."""
+    put_varint(at, <uint32_t>size << 1)
+    at[0][0] = 0
+    at[0] += 1
+    put_varlong(at, timestamp_delta(entry, row))
+    put_varint(at, <uint32_t>(row.offset - entry.base_offset) << 1)
+    put_sized(at, row.key, row.key_size)
+    put_sized(at, row.value, row.value_size)

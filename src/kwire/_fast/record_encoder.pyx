@@ -8,9 +8,9 @@ which format.
 Twin: ``_pure/record_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and sizes that are settled before the first byte of a record is written.
 C needs for itself: ``store_batch_head``, ``timestamp_delta``, ``measure_body``,
-``put_record``, ``put_message``, ``put_varint``, ``put_varlong``, ``put_sized``,
-``varint_size``, ``varlong_size``, ``sized_size``, ``begin``, ``make_room``,
-``finish_encoding``, ``compress_records``.
+``put_record``, ``put_fields``, ``put_header_pairs``, ``put_message``, ``put_varint``,
+``put_varlong``, ``put_sized``, ``varint_size``, ``varlong_size``, ``sized_size``,
+``begin``, ``make_room``, ``finish_encoding``, ``compress_records``.
 """
 
 from cpython.object cimport PyObject
@@ -32,11 +32,6 @@ from kwire._fast.rows cimport *
 from kwire._fast.writer cimport OUT_OF_RANGE, TOO_LARGE, WRITE_ERROR
 
 from kwire import errors
-
-
-cdef enum:
-    LARGE_OUTPUT = 65536
-    LEAST_ROOM = 1024
 
 cdef struct Encoding:
     # A bytes object of some room, and where the next byte goes.
@@ -115,144 +110,6 @@ def encode_batch(rows, header, compress=None):
     return data
 
 
-cdef class EncodedRows:
-    """The rows of one batch of magic 2, each encoded when it is taken.
-
-    ``extend`` takes rows while their records have at most ``most`` bytes; the first is
-    always taken. ``content`` is the bytes of the records, ``len()`` counts them.
-    Units: bytes. Source: ``MemoryRecordsBuilder``.
-    """
-
-    cdef readonly int64_t content
-    cdef int64_t most
-    cdef Encoding e
-    cdef Entry entry
-
-    def __init__(self, int64_t most):
-        self.most = most
-
-    def __dealloc__(self):
-        Py_XDECREF(self.e.out)
-
-    def __len__(self):
-        return self.entry.count
-
-    def extend(self, rows, Py_ssize_t start=0, int64_t timestamp=-1):
-        """Take rows from index ``start`` on while they fit; return the index after.
-
-        ``rows`` is a list or tuple of rows; those without a timestamp get
-        ``timestamp`` (ms). Offsets of records are left out. Raises ``EncodeError``
-        with the row in its path for what is no row, when the rows before it have been
-        taken.
-        """
-        cdef Blame e
-        cdef Row row
-        cdef Py_ssize_t index
-        cdef int64_t size
-        cdef bint done
-        if not isinstance(rows, (list, tuple)):
-            raise TypeError(
-                f"rows must be a list or a tuple (got {type(rows).__name__})"
-            )
-        for index in range(max(start, 0), len(rows)):
-            item = rows[index]
-            clear(&e)
-            done = split(&e, <PyObject*>item, 0, &row)
-            if done:
-                # No code of the caller runs from here on.
-                if row.timestamp < 0:
-                    row.timestamp = timestamp
-                row.offset = self.entry.count
-                if row.offset == 0:
-                    self.entry.base_timestamp = row.timestamp
-                    self.entry.max_timestamp = -1
-                size = measure_body(&self.entry, &row)
-                if size > LARGEST - 5 - BATCH_OVERHEAD - self.content:
-                    done = blame_value(&e, TOO_LARGE, NONE)
-                else:
-                    size += varint_size(<uint32_t>size << 1)
-                    if row.offset and self.content + size > self.most:
-                        drop(&row)
-                        return index
-                    done = self.widen(size + 5, len(rows) - index)
-                    if not done:
-                        e.fault = WRITE_ERROR
-            if done:
-                put_record(&self.e, &self.entry, &row)
-                self.content += size
-                self.entry.count += 1
-                self.entry.max_timestamp = max(self.entry.max_timestamp, row.timestamp)
-            drop(&row)
-            if not done:
-                e.record = index
-                raise make_failure(&e)
-        return max(start, <Py_ssize_t>len(rows))
-
-    cdef bint widen(self, int64_t size, int64_t count) noexcept:
-        """Make room for a record, and for ``count`` like it if a batch has so many.
-
-        False with an exception set if there is no memory; then nothing has changed.
-        """
-        cdef int64_t used = BATCH_OVERHEAD + self.content
-        cdef int64_t room = 0
-        cdef PyObject* grown
-        cdef PyObject* out = self.e.out
-        if out != NULL:
-            room = PyBytes_GET_SIZE(out)
-            if size <= room - used:
-                return True
-        room = max(2 * room, LEAST_ROOM, used + size * min(count, LARGEST // size))
-        room = max(min(room, BATCH_OVERHEAD + 5 + self.most), used + size)
-        room = min(room, LARGEST)
-        if room >= LARGE_OUTPUT:
-            # As in ``begin``.
-            take_and_free(<size_t>(room + room // 4))
-        grown = new_bytes(room)
-        if grown == NULL:
-            return False
-        if out != NULL:
-            memcpy(PyBytes_AS_STRING(grown), PyBytes_AS_STRING(out), <size_t>used)
-            Py_XDECREF(out)
-        self.e.out = grown
-        self.e.at = <uint8_t*>PyBytes_AS_STRING(grown) + used
-        self.e.end = <uint8_t*>PyBytes_AS_STRING(grown) + room
-        return True
-
-    def make_batch(self, header, compress=None):
-        """Make the batch; ``header`` and ``compress`` are as for ``encode_batch``.
-
-        The records stay, so that it can be made again, with another header.
-        """
-        cdef Entry entry
-        cdef int64_t used = BATCH_OVERHEAD + self.content
-        cdef PyObject* out
-        fill_entry(header, &entry)
-        check_base(&entry)
-        out = new_bytes(used)
-        if out == NULL:
-            raise MemoryError
-        data = <object>out
-        Py_XDECREF(out)
-        if self.entry.count:
-            memcpy(PyBytes_AS_STRING(out), PyBytes_AS_STRING(self.e.out), <size_t>used)
-            entry.base_timestamp = self.entry.base_timestamp
-            if not entry.attributes & LOG_APPEND_TIME:
-                entry.max_timestamp = self.entry.max_timestamp
-        if compress is not None:
-            data = compress_records(memoryview(data), BATCH_OVERHEAD, compress)
-        entry.count = self.entry.count
-        entry.last_offset = max(
-            entry.last_offset, entry.base_offset + entry.count - 1
-        )
-        # No other code has these bytes yet.
-        store_batch_head(
-            <uint8_t*>PyBytes_AS_STRING(<PyObject*>data),
-            PyBytes_GET_SIZE(<PyObject*>data),
-            &entry,
-        )
-        return data
-
-
 cdef object compress_records(object view, Py_ssize_t head, object compress):
     """Compress what a view has after its first ``head`` bytes, and release it."""
     # No with statement: in C it crashes where memory runs out.
@@ -294,47 +151,31 @@ cdef void store_batch_head(
     )
 
 
-cdef inline uint64_t timestamp_delta(Entry* entry, Row* row) noexcept nogil:
-    """Compute the zigzag form of a timestamp after that of the batch."""
-    cdef uint64_t delta = <uint64_t>row.timestamp - <uint64_t>entry.base_timestamp
-    return delta << 1 ^ <uint64_t>(<int64_t>delta >> 63)
-
-
-cdef inline int64_t measure_body(Entry* entry, Row* row) noexcept nogil:
-    """Compute the bytes of a record of magic 2 after those of its size."""
-    return (
-        1 + varlong_size(timestamp_delta(entry, row))
-        + varint_size(<uint32_t>(row.offset - entry.base_offset) << 1)
-        + sized_size(row.key_size) + sized_size(row.value_size) + row.headers_size
-    )
-
-
 cdef bint put_record(Encoding* e, Entry* entry, Row* row) noexcept:
     """Write one record of magic 2; its parts are known to be right."""
     cdef int64_t size = measure_body(entry, row)
+    if unlikely(not make_room(e, size + 5)):
+        return False
+    put_fields(&e.at, entry, row, size)
+    put_header_pairs(&e.at, row.headers)
+    return True
+
+
+cdef void put_header_pairs(uint8_t** at, PyObject* headers) noexcept:
+    """Write the headers of a record where there is room."""
     cdef Py_ssize_t index, text_size
     cdef PyObject* pair
     cdef const char* text
-    if unlikely(not make_room(e, size + 5)):
-        return False
-    put_varint(&e.at, <uint32_t>size << 1)
-    e.at[0] = 0
-    e.at += 1
-    put_varlong(&e.at, timestamp_delta(entry, row))
-    put_varint(&e.at, <uint32_t>(row.offset - entry.base_offset) << 1)
-    put_sized(&e.at, row.key, row.key_size)
-    put_sized(&e.at, row.value, row.value_size)
-    put_varint(&e.at, <uint32_t>PyTuple_GET_SIZE(row.headers) << 1)
-    for index in range(PyTuple_GET_SIZE(row.headers)):
-        pair = PyTuple_GET_ITEM(row.headers, index)
+    put_varint(at, <uint32_t>PyTuple_GET_SIZE(headers) << 1)
+    for index in range(PyTuple_GET_SIZE(headers)):
+        pair = PyTuple_GET_ITEM(headers, index)
         text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(pair, 0), &text_size)
-        put_sized(&e.at, text, text_size)
+        put_sized(at, text, text_size)
         pair = PyTuple_GET_ITEM(pair, 1)
         if pair == NONE:
-            put_sized(&e.at, NULL, -1)
+            put_sized(at, NULL, -1)
         else:
-            put_sized(&e.at, PyBytes_AS_STRING(pair), PyBytes_GET_SIZE(pair))
-    return True
+            put_sized(at, PyBytes_AS_STRING(pair), PyBytes_GET_SIZE(pair))
 
 
 cdef int check_base(Entry* entry) except -1:

@@ -8,7 +8,8 @@ Arrow arrays come as they are.
 
 Twin: ``_fast/column_encoder.pyx``. Differs from its twin in: rows are made on the way,
 and ``record_encoder.py`` encodes them.
-Python needs for itself: ``view_buffer``, ``view_validity``, ``make_offsets_failure``.
+Python needs for itself: ``check_row_number``, ``view_buffer``, ``view_validity``,
+``make_offsets_failure``.
 """
 
 from __future__ import annotations
@@ -86,23 +87,16 @@ class Rows:
         self._offsets = None if offsets is None else Numbers(offsets, count)
         self._timestamps = None if timestamps is None else Numbers(timestamps, count)
         self._key, self._value = BytesColumn(key, count), BytesColumn(value, count)
-        self._lists: memoryview | None = None
+        self._headers: HeaderColumns | None = None
         if headers is not None and count:
-            lists, start, items, names, values = headers
-            start, items = check_row_number(start), check_row_number(items)
-            self._lists = view_buffer(lists, 4 * (start + count + 1)).cast("i")[start:]
-            self._items = items
-            self._names, self._values = (
-                BytesColumn(names, items),
-                BytesColumn(values, items),
-            )
+            self._headers = HeaderColumns(headers, count)
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Record]:
         record = classes["record"]
-        base, lists = self._base_offset, self._lists
+        base, headers = self._base_offset, self._headers
         offset, timestamp = base - 1, -1
         for row in range(self._count):
             path = f"records[{row}]"
@@ -129,13 +123,24 @@ class Rows:
                 timestamp=timestamp,
                 key=self._key.read(row, path),
                 value=self._value.read(row, path),
-                headers=() if lists is None else self._headers(lists, row, path),
+                headers=() if headers is None else headers.read(row, path),
             )
 
-    def _headers(
-        self, lists: memoryview, row: int, path: str
-    ) -> tuple[tuple[str, bytes | None], ...]:
-        first, last = lists[row], lists[row + 1]
+
+class HeaderColumns:
+    """Columns of headers: lists of pairs, and the keys and values of these."""
+
+    def __init__(self, headers: HeaderLists, count: int) -> None:
+        lists, start, items, names, values = headers
+        start, self._items = check_row_number(start), check_row_number(items)
+        size = 4 * (start + count + 1)
+        self._lists = view_buffer(lists, size)[:size].cast("i")[start:]
+        self._names = BytesColumn(names, items)
+        self._values = BytesColumn(values, items)
+
+    def read(self, row: int, path: str) -> tuple[tuple[str, bytes | None], ...]:
+        """Read the headers of a row; ``path`` is that of the record."""
+        first, last = self._lists[row], self._lists[row + 1]
         if not 0 <= first <= last <= self._items:
             raise make_offsets_failure(path)
         found = []
@@ -164,10 +169,12 @@ class Numbers:
         self._values = view_buffer(data, size)[:size].cast("q")
 
     def __getitem__(self, row: int) -> int:
+        return self._values[self._start + row] if self.is_valid(row) else -1
+
+    def is_valid(self, row: int) -> bool:
+        """Whether a row is not null."""
         row += self._start
-        if self._bits is not None and not self._bits[row >> 3] >> (row & 7) & 1:
-            return -1
-        return self._values[row]
+        return self._bits is None or bool(self._bits[row >> 3] >> (row & 7) & 1)
 
 
 class BytesColumn:

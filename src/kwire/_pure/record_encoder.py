@@ -40,10 +40,9 @@ from .writer import ValueFault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
-    from ..record_types import BatchHeader, Compress, Row, Rows
+    from ..record_types import BatchHeader, Compress, Rows
 
 _BATCH_HEAD = struct.Struct(">qii")
 _BATCH_REST = struct.Struct(">hiqqqhii")
@@ -101,73 +100,6 @@ def join_batch(
     crc = crc32c(payload, crc32c(rest))
     head = _BATCH_HEAD.pack(header.base_offset, size, header.partition_leader_epoch)
     return b"".join((head, b"\2", crc.to_bytes(4, "big"), rest, payload))
-
-
-class EncodedRows:
-    """The rows of one batch of magic 2, each encoded when it is taken.
-
-    ``extend`` takes rows while their records have at most ``most`` bytes; the first is
-    always taken. ``content`` is the bytes of the records, ``len()`` counts them.
-    Units: bytes. Source: ``MemoryRecordsBuilder``.
-    """
-
-    def __init__(self, most: int) -> None:
-        self.content = 0
-        self._most = most
-        self._count = 0
-        self._base_timestamp = self._largest = -1
-        self._records = bytearray()
-
-    def __len__(self) -> int:
-        return self._count
-
-    def extend(self, rows: Sequence[Row], start: int = 0, timestamp: int = -1) -> int:
-        """Take rows from index ``start`` on while they fit; return the index after.
-
-        ``rows`` is a list or tuple of rows; those without a timestamp get
-        ``timestamp`` (ms). Offsets of records are left out. Raises ``EncodeError``
-        with the row in its path for what is no row, when the rows before it have been
-        taken.
-        """
-        if not isinstance(rows, (list, tuple)):
-            raise TypeError(
-                f"rows must be a list or a tuple (got {type(rows).__name__})"
-            )
-        for index in range(max(start, 0), len(rows)):
-            path: list[str | int] = ["records", index]
-            try:
-                _, given, key, value, headers = split(rows[index], 0, path)
-                given = timestamp if given < 0 else given
-                base = self._base_timestamp if self._count else given
-                place = given - base, self._count
-                record = encode_record(*place, key, value, headers, path)
-                if len(record) > LARGEST - BATCH_OVERHEAD - self.content:
-                    raise ValueFault(errors.TOO_LARGE, None)
-            except ValueFault as fault:
-                failure = make_encode_failure(fault, path)
-            else:
-                if self._count and self.content + len(record) > self._most:
-                    return index
-                self._base_timestamp = base
-                self._largest = max(self._largest, given)
-                self._records += record
-                self._count += 1
-                self.content += len(record)
-                continue
-            raise failure
-        return max(start, len(rows))
-
-    def make_batch(
-        self, header: BatchHeader, compress: Compress | None = None
-    ) -> bytes:
-        """Make the batch; ``header`` and ``compress`` are as for ``encode_batch``.
-
-        The records stay, so that it can be made again, with another header.
-        """
-        check_base(header)
-        last = header.base_offset + self._count - 1
-        numbers = self._base_timestamp, self._largest, last, self._count
-        return join_batch(header, bytes(self._records), compress, *numbers)
 
 
 def write_records(rows: Rows, header: BatchHeader) -> tuple[bytes, int, int, int]:

@@ -18,6 +18,8 @@ from .batches import read_last_header as read_last_header
 from .checksums import crc32 as crc32
 from .checksums import crc32c as crc32c
 from .column_encoder import encode_columns as encode_columns
+from .column_rows import ColumnRows as ColumnRows
+from .encoded_rows import EncodedRows as EncodedRows
 from .header_columns import decode_request_headers as decode_request_headers
 from .legacy_records import find_payload as find_payload
 from .legacy_records import read_inner_messages as read_inner_messages
@@ -31,7 +33,6 @@ from .partitioning import split_rows as split_rows
 from .record_columns import decode_columns as decode_columns
 from .record_decoder import bind_record as bind_record
 from .record_decoder import read_records as read_records
-from .record_encoder import EncodedRows as EncodedRows
 from .record_encoder import encode_batch as encode_batch
 from .record_encoder import encode_messages as encode_messages
 from .record_sets import ReadOptions as ReadOptions

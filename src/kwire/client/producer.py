@@ -47,7 +47,7 @@ class Producer(ProducerBase):
         try:
             for chosen in take_rows(rows, sender, self._options.memory_bytes):
                 if not machine.has_room():
-                    sender.finish(asyncio.get_running_loop().time())
+                    sender.give_way(asyncio.get_running_loop().time())
                     await runner.run_until(machine.has_room)
                 sender.add(chosen, now_ms(), asyncio.get_running_loop().time())
                 runner.step()
@@ -90,10 +90,8 @@ class Producer(ProducerBase):
             partition=partition,
         )
         runner, machine, found = await self._open(topic)
-        sender = TableSender(machine, found, partition)
-        for piece in chosen.pieces(now_ms()):
-            await runner.run_until(machine.has_room)
-            sender.add(piece, asyncio.get_running_loop().time())
+        sender = TableSender(machine, found, partition, now_ms())
+        await self._fill(runner, machine, sender, chosen)
         return await self._wait(runner, sender.batches)
 
     async def append(
@@ -160,10 +158,8 @@ class Producer(ProducerBase):
             partition=partition,
         )
         runner, machine, found = await self._open(topic)
-        sender = TableSender(machine, found, partition, is_background=True)
-        for piece in chosen.pieces(now_ms()):
-            await runner.run_until(machine.has_room)
-            sender.add(piece, asyncio.get_running_loop().time())
+        sender = TableSender(machine, found, partition, now_ms(), is_background=True)
+        await self._fill(runner, machine, sender, chosen)
         # A caller that is slow to come back must not let them wait for the machine.
         await runner.run_until(Awaited(sender.batches).is_sent)
         if failure := machine.take_background_failure():
@@ -228,6 +224,29 @@ class Producer(ProducerBase):
         found = machine.topic(topic)
         assert found is not None, "a topic that is settled is known, or raises"
         return runner, machine, found
+
+    async def _fill(
+        self,
+        runner: AsyncRunner,
+        machine: ProducerMachine,
+        sender: TableSender,
+        table: TableColumns,
+    ) -> None:
+        """Give all rows of a table to the machine."""
+        try:
+            for piece in table.pieces():
+                sender.begin(piece)
+                while sender.fill(asyncio.get_running_loop().time()):
+                    runner.step()
+                    # Other tasks have their turn.
+                    await asyncio.sleep(0)
+                    if not machine.has_room():
+                        sender.give_way(asyncio.get_running_loop().time())
+                        await runner.run_until(machine.has_room)
+        except BaseException:
+            sender.abandon()
+            raise
+        sender.finish(asyncio.get_running_loop().time())
 
     async def _wait(self, runner: AsyncRunner, batches: Any) -> list[Receipt]:
         awaited = Awaited(batches)

@@ -50,7 +50,7 @@ class ProducerSync(ProducerBase):
         try:
             for chosen in take_rows(rows, sender, self._options.memory_bytes):
                 if not machine.has_room():
-                    sender.finish(time.monotonic())
+                    sender.give_way(time.monotonic())
                     runner.run_until(machine.has_room)
                 sender.add(chosen, now_ms(), time.monotonic())
                 runner.poll()
@@ -89,10 +89,8 @@ class ProducerSync(ProducerBase):
             partition=partition,
         )
         runner, machine, found = self._open(topic)
-        sender = TableSender(machine, found, partition)
-        for piece in chosen.pieces(now_ms()):
-            runner.run_until(machine.has_room)
-            sender.add(piece, time.monotonic())
+        sender = TableSender(machine, found, partition, now_ms())
+        self._fill(runner, machine, sender, chosen)
         return self._wait(runner, sender.batches)
 
     def append(
@@ -164,10 +162,8 @@ class ProducerSync(ProducerBase):
             partition=partition,
         )
         runner, machine, found = self._open(topic)
-        sender = TableSender(machine, found, partition, is_background=True)
-        for piece in chosen.pieces(now_ms()):
-            runner.run_until(machine.has_room)
-            sender.add(piece, time.monotonic())
+        sender = TableSender(machine, found, partition, now_ms(), is_background=True)
+        self._fill(runner, machine, sender, chosen)
         # A caller that is slow to come back must not let them wait for the machine.
         runner.run_until(Awaited(sender.batches).is_sent)
         if failure := machine.take_background_failure():
@@ -232,6 +228,27 @@ class ProducerSync(ProducerBase):
         found = machine.topic(topic)
         assert found is not None, "a topic that is settled is known, or raises"
         return runner, machine, found
+
+    def _fill(
+        self,
+        runner: BlockingRunner,
+        machine: ProducerMachine,
+        sender: TableSender,
+        table: TableColumns,
+    ) -> None:
+        """Give all rows of a table to the machine."""
+        try:
+            for piece in table.pieces():
+                sender.begin(piece)
+                while sender.fill(time.monotonic()):
+                    runner.poll()
+                    if not machine.has_room():
+                        sender.give_way(time.monotonic())
+                        runner.run_until(machine.has_room)
+        except BaseException:
+            sender.abandon()
+            raise
+        sender.finish(time.monotonic())
 
     def _wait(self, runner: BlockingRunner, batches: Any) -> list[Receipt]:
         awaited = Awaited(batches)

@@ -2,37 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as record batches, without an object for each row.
 
-table -> columns by name -> row numbers sorted by partition -> those of one batch each
+table -> columns by name -> row numbers sorted by partition -> batches
 
-The rows stay where they are in the table until their batch is encoded: sorting a copy
-of them takes longer than encoding where values are large.
+The rows stay where they are in the table, and their batches read them there: sorting a
+copy of them takes longer than encoding where values are large.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import columns
 from .._backend import record_engine as engine
-from ..batch_layout import BATCH_OVERHEAD
-from ..cluster import check_partition
-from ..compression import bound, codec_of
+from ..arrow_input import split_table
+from ..cluster import BatchSender, check_partition
 from ..partitioners import crc32_column, murmur2_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Self
 
-    from ..cluster import PendingBatch, ProducerMachine, ProducerOptions, TopicInfo
-
-_ROW_OVERHEAD = 31
-"""The most bytes of a record besides its key, value and headers."""
-
-_HEADER_OVERHEAD = 10
-"""The most bytes of a header besides its key and value."""
+    from ..cluster import ProducerMachine, TopicInfo
+    from ..cluster.pending_batch import RowBatch
 
 _FEW = 1 << 15
 """The most partitions whose numbers are 16 bits."""
+
+_SHARE = 8
+"""The rows that are taken at once have one in so many of ``memory_bytes``."""
 
 ROWS_AT_ONCE = 1 << 16
 """The most rows that are sorted by partition at once."""
@@ -94,80 +90,23 @@ class TableColumns:
             found["key"] = pyarrow.nulls(table.num_rows, binary)
         self._table = pyarrow.table(found)
 
-    def pieces(self, timestamp: int) -> Iterator[Any]:
-        """Iterate over record batches; ``timestamp`` (ms) is for rows without one."""
-        import pyarrow
-        import pyarrow.compute
-
-        kind = pyarrow.timestamp("ms", "UTC")
-        now = pyarrow.scalar(timestamp, pyarrow.int64()).cast(kind)
-        for piece in self._table.to_batches(ROWS_AT_ONCE):
-            names = piece.schema.names
-            if "timestamp" not in names:
-                times = pyarrow.repeat(now, piece.num_rows)
-                yield piece.append_column("timestamp", times)
-                continue
-            index = names.index("timestamp")
-            times = pyarrow.compute.fill_null(piece.column(index), now)
-            yield piece.set_column(index, "timestamp", times)
+    def pieces(self) -> Iterator[Any]:
+        """Iterate over record batches."""
+        return iter(self._table.to_batches(ROWS_AT_ONCE))
 
 
-class TableBatch:
-    """Rows of a table that are one batch: a slice of it, or those with some numbers."""
+class Run(NamedTuple):
+    """Rows of one partition, by their numbers; None is any partition."""
 
-    def __init__(
-        self, rows: Any, numbers: Any, size: int, options: ProducerOptions
-    ) -> None:
-        self._rows = rows
-        self._numbers = numbers
-        self._content = size
-        self._options = options
-
-    def __len__(self) -> int:
-        return int(self._rows.num_rows if self._numbers is None else len(self._numbers))
-
-    @property
-    def size_bound(self) -> int:
-        """The most bytes of the batch."""
-        codec = codec_of(self._options.compression)
-        return BATCH_OVERHEAD + bound(codec, self._content)
-
-    def build(
-        self, *, producer_id: int, producer_epoch: int, base_sequence: int
-    ) -> bytes:
-        """Encode the batch."""
-        rows = self._rows
-        return columns.encode_batch(
-            rows if self._numbers is None else rows.take(self._numbers),
-            compression=self._options.compression,
-            compression_level=self._options.compression_level,
-            is_transactional=self._options.transactional_id is not None,
-            producer_id=producer_id,
-            producer_epoch=producer_epoch,
-            base_sequence=base_sequence,
-        )
-
-    def halves(self) -> tuple[Self, Self]:
-        """Return two batches of half as many rows, in order."""
-        middle = len(self) // 2
-        # What each half has is not known; no half has more than the whole.
-        size, options, kind = self._content, self._options, type(self)
-        rows, numbers = self._rows, self._numbers
-        if numbers is not None:
-            return (
-                kind(rows, numbers[:middle], size, options),
-                kind(rows, numbers[middle:], size, options),
-            )
-        return (
-            kind(rows.slice(0, middle), None, size, options),
-            kind(rows.slice(middle), None, size, options),
-        )
+    partition: int | None
+    numbers: Any
+    start: int
 
 
-class TableSender:
-    """Puts rows of a table into batches, and gives these to a machine.
+class TableSender(BatchSender):
+    """Takes rows of a table: ``begin`` with some, and ``fill`` until none are left.
 
-    ``is_background`` is that of ``ProducerMachine.add_batch``.
+    Rows without a timestamp get ``timestamp`` (ms).
     """
 
     def __init__(
@@ -175,73 +114,63 @@ class TableSender:
         machine: ProducerMachine,
         topic: TopicInfo,
         partition: str | int | None,
+        timestamp: int,
         *,
         is_background: bool = False,
     ) -> None:
+        super().__init__(machine, topic, is_background=is_background)
         if isinstance(partition, int):
             check_partition(topic, partition)
-        self.batches: list[PendingBatch] = []
-        self._machine = machine
-        self._topic = topic
         self._partition = partition
-        self._is_background = is_background
+        self._timestamp = timestamp
+        self._columns: Any = None
+        self._runs: deque[Run] = deque()
 
-    def add(self, rows: Any, now: float) -> None:
-        """Take a record batch of ``TableColumns.pieces``."""
+    def begin(self, rows: Any) -> None:
+        """Take a record batch of ``TableColumns.pieces``, and sort its rows."""
         import numpy
 
         partitions = self._choose(rows)
         if isinstance(self._partition, str):
             rows = rows.drop_columns(["partition"])
-        sizes, order = row_sizes(rows), None
+        self._columns = engine.ColumnRows(*split_table(rows))
         if partitions.size and (partitions != partitions[0]).any():
             if len(self._topic.partitions) <= _FEW:
                 # Sorted by counting, and not by comparing.
                 partitions = partitions.astype("int16")
-            order = numpy.argsort(partitions, kind="stable")
-            sizes, partitions = sizes[order], partitions[order]
-        sizes = numpy.cumsum(sizes)
+            order: Any = numpy.argsort(partitions, kind="stable")
+            partitions = partitions[order]
+        else:
+            order = numpy.arange(len(partitions))
+        order = order.astype("int64", copy=False)
         ends: Any = numpy.flatnonzero(numpy.diff(partitions)) + 1
         start = 0
         for end in (*ends.tolist(), len(partitions)):
             if end > start:
-                place = int(partitions[start])
-                self._cut(rows, order, sizes, start, end, place, now)
+                chosen = int(partitions[start])
+                numbers = order[start:end]
+                self._runs.append(Run(None if chosen < 0 else chosen, numbers, 0))
             start = end
 
-    def _cut(
-        self,
-        rows: Any,
-        order: Any,
-        sizes: Any,
-        start: int,
-        end: int,
-        partition: int,
-        now: float,
-    ) -> None:
-        """Cut rows of one partition into batches; -1 is any partition."""
-        options = self._machine.options
-        room = options.batch_bytes - BATCH_OVERHEAD
-        while start < end:
-            before = int(sizes[start - 1]) if start else 0
-            stop = int(sizes.searchsorted(before + room, "right"))
-            stop = min(max(stop, start + 1), end)
-            size = int(sizes[stop - 1]) - before
-            if order is None:
-                chosen_rows, numbers = rows.slice(start, stop - start), None
-            else:
-                chosen_rows, numbers = rows, order[start:stop]
-            content = TableBatch(chosen_rows, numbers, size, options)
-            chosen = partition
-            if chosen < 0:
-                chosen = self._machine.choose_partition(self._topic)
-            place = self._topic.name, chosen
-            self.batches.append(
-                self._machine.add_batch(
-                    *place, content, now, is_background=self._is_background
-                )
-            )
-            start = stop
+    def fill(self, now: float) -> bool:
+        """Put some rows into batches of each partition; return whether any were left.
+
+        So batches of all partitions are there for one request.
+        """
+        runs, options = self._runs, self._machine.options
+        if not runs:
+            return False
+        most = min(options.request_bytes, options.memory_bytes // _SHARE)
+        enough = self.taken_bytes + most
+        while runs and self.taken_bytes < enough:
+            partition, numbers, start = runs.popleft()
+            start = self._fill(partition, numbers, start, self._timestamp, now)
+            if start < len(numbers):
+                runs.append(Run(partition, numbers, start))
+        return True
+
+    def _extend(self, batch: RowBatch, rows: Any, start: int, timestamp: int) -> int:
+        return batch.extend_columns(self._columns, rows, start, timestamp)
 
     def _choose(self, rows: Any) -> Any:
         """Return the partition of each row; -1 for any."""
@@ -286,27 +215,3 @@ class TableSender:
         if key.null_count:
             chosen[key.is_null().to_numpy(zero_copy_only=False)] = -1
         return chosen
-
-
-def row_sizes(rows: Any) -> Any:
-    """Return the most bytes that each row takes in a batch."""
-    import numpy
-    import pyarrow.compute
-
-    def lengths(column: Any) -> Any:
-        found = pyarrow.compute.binary_length(column).fill_null(0)
-        return found.to_numpy(zero_copy_only=False).astype("int64")
-
-    sizes = lengths(rows.column("key")) + lengths(rows.column("value"))
-    sizes += _ROW_OVERHEAD
-    if "headers" in rows.schema.names:
-        lists = rows.column("headers")
-        counts = pyarrow.compute.list_value_length(lists).fill_null(0)
-        ends = numpy.cumsum(counts.to_numpy(zero_copy_only=False).astype("int64"))
-        pairs = pyarrow.compute.list_flatten(lists)
-        names, values = pairs.flatten()
-        items = lengths(names) + lengths(values) + _HEADER_OVERHEAD
-        sums = numpy.concatenate(([0], numpy.cumsum(items)))
-        totals = sums[ends]
-        sizes += numpy.diff(totals, prepend=0)
-    return sizes

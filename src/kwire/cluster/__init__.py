@@ -34,6 +34,7 @@ from .producer_options import Receipt as Receipt
 from .queries import OffsetsMachine as OffsetsMachine
 from .queries import SizesMachine as SizesMachine
 from .queries import TopicsMachine as TopicsMachine
+from .row_sender import BatchSender as BatchSender
 from .row_sender import RowSender as RowSender
 from .row_sender import check_partition as check_partition
 from .row_sender import choose_by_key as choose_by_key

@@ -88,6 +88,8 @@ class ProducerMachine:
         self.failure: KwireError | None = None
         self.background_failure: KwireError | None = None
         self.held_bytes = 0
+        # Those of them that are in batches that are not full.
+        self.open_bytes = 0
         self._settings = settings
         self._on_receipt = on_receipt
         self._new_batch = RowBatch(

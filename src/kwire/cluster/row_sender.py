@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``RowSender``: the rows of one call, sorted into batches of their partitions."""
+"""``RowSender``: the rows of one call, sorted into batches of their partitions.
+
+``BatchSender`` is what it has in common with senders of columns.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ class BatchTaker(Protocol):
     cluster: ClusterMachine
     options: ProducerOptions
     held_bytes: int
+    open_bytes: int
 
     def new_batch(self) -> RowBatch:
         """Return an empty batch of rows."""
@@ -39,66 +43,38 @@ class BatchTaker(Protocol):
         content: BatchContent,
         now: float,
         *,
+        is_background: bool = False,
         is_appended: bool = False,
     ) -> PendingBatch:
         """Take records as one batch."""
 
 
-class RowSender:
-    """Puts rows into batches that have no other rows, and gives these to a machine.
+class BatchSender:
+    """Fills batches that have no rows of other senders, and gives these to a machine.
 
-    ``add`` takes some rows; ``finish`` closes the batches that are not full, and
+    A subclass takes rows. ``finish`` closes the batches that are not full, and
     ``abandon`` drops them. ``batches`` are those that the machine has, ``taken_bytes``
-    counts the bytes of all rows. Rows with a key
-    go where its hash says, or the partitioner of the options; those without a key fill
-    a batch of one partition, then of another. ``partition`` is for all rows. No one
-    waits for rows that are ``is_appended``: their batches are not in ``batches``.
+    counts the bytes of all rows. Rows for any partition fill a batch of one, then of
+    another. No one waits for rows that are ``is_appended``: their batches are not in
+    ``batches``. ``is_background`` is that of ``ProducerMachine.add_batch``.
     """
 
     def __init__(
         self,
         machine: BatchTaker,
         topic: TopicInfo,
-        partition: int | None = None,
         *,
+        is_background: bool = False,
         is_appended: bool = False,
     ) -> None:
-        if partition is not None:
-            check_partition(topic, partition)
         self.batches: list[PendingBatch] = []
         self.taken_bytes = 0
         self._machine = machine
         self._topic = topic
-        self._partition = partition
+        self._is_background = is_background
         self._is_appended = is_appended
         self._open: dict[int, RowBatch] = {}
         self._sticky: int | None = None
-
-    def add(self, rows: list[Any], timestamp: int, now: float) -> None:
-        """Take rows; those without a timestamp get ``timestamp`` (ms).
-
-        Raises ``EncodeError`` for what is no row.
-        """
-        if self._partition is not None:
-            self._fill(self._partition, rows, timestamp, now)
-            return
-        options = self._machine.options
-        if options.partitioner is None:
-            count = len(self._topic.partitions)
-            lists, others = engine.split_rows(rows, count, options.hash)
-        else:
-            lists, others = self._split(rows), []
-        for partition, chosen in enumerate(lists):
-            if chosen:
-                self._fill(partition, chosen, timestamp, now)
-        start = 0
-        while start < len(others):
-            if self._sticky is None:
-                self._sticky = self._machine.choose_partition(self._topic)
-            start = self._extend(self._sticky, others, start, timestamp)
-            if start < len(others):
-                self._close(self._sticky, now)
-                self._sticky = None
 
     @property
     def topic_name(self) -> str:
@@ -114,43 +90,114 @@ class RowSender:
     def abandon(self) -> None:
         """Drop the rows that the machine has not got."""
         for batch in self._open.values():
-            self._machine.held_bytes -= batch.content
+            self._hold(-batch.content)
         self._open.clear()
 
-    def _fill(
-        self, partition: int, rows: list[Any], timestamp: int, now: float
-    ) -> None:
-        start = 0
-        while start < len(rows):
-            start = self._extend(partition, rows, start, timestamp)
-            if start < len(rows):
-                self._close(partition, now)
+    def give_way(self, now: float) -> None:
+        """Close the batches that are not full, if such have half of the memory.
 
-    def _extend(
-        self, partition: int, rows: list[Any], start: int, timestamp: int
+        Otherwise acknowledgements will make room, and full batches cost less.
+        """
+        if 2 * self._machine.open_bytes >= self._machine.options.memory_bytes:
+            self.finish(now)
+
+    def _fill(
+        self, partition: int | None, rows: Any, start: int, timestamp: int, now: float
     ) -> int:
-        """Put rows into the open batch while they fit; return the index after."""
+        """Put rows into one batch, and close it if it is full; return the index after.
+
+        None is any partition.
+        """
+        is_sticky = partition is None
+        if partition is None:
+            if self._sticky is None:
+                self._sticky = self._machine.choose_partition(self._topic)
+            partition = self._sticky
         batch = self._open.get(partition)
         if batch is None:
             batch = self._open[partition] = self._machine.new_batch()
         before = batch.content
         try:
-            return batch.extend(rows, start, timestamp)
+            start = self._extend(batch, rows, start, timestamp)
         finally:
             # Also those before one that is no row.
             added = batch.content - before
-            self._machine.held_bytes += added
+            self._hold(added)
             self.taken_bytes += added
+        if start < len(rows):
+            self._close(partition, now)
+            if is_sticky:
+                self._sticky = None
+        return start
+
+    def _extend(self, batch: RowBatch, rows: Any, start: int, timestamp: int) -> int:
+        """Put rows into a batch while they fit; return the index after."""
+        raise NotImplementedError
+
+    def _hold(self, size: int) -> None:
+        """Count bytes of open batches."""
+        self._machine.held_bytes += size
+        self._machine.open_bytes += size
 
     def _close(self, partition: int, now: float) -> None:
         batch = self._open.pop(partition)
-        self._machine.held_bytes -= batch.content
-        is_appended = self._is_appended
+        self._hold(-batch.content)
         pending = self._machine.add_batch(
-            self._topic.name, partition, batch, now, is_appended=is_appended
+            *(self._topic.name, partition, batch, now),
+            is_background=self._is_background,
+            is_appended=self._is_appended,
         )
-        if not is_appended:
+        if not self._is_appended:
             self.batches.append(pending)
+
+
+class RowSender(BatchSender):
+    """Takes rows, by ``add``.
+
+    Rows with a key go where its hash says, or the partitioner of the options;
+    ``partition`` is for all rows.
+    """
+
+    def __init__(
+        self,
+        machine: BatchTaker,
+        topic: TopicInfo,
+        partition: int | None = None,
+        *,
+        is_appended: bool = False,
+    ) -> None:
+        super().__init__(machine, topic, is_appended=is_appended)
+        if partition is not None:
+            check_partition(topic, partition)
+        self._partition = partition
+
+    def add(self, rows: list[Any], timestamp: int, now: float) -> None:
+        """Take rows; those without a timestamp get ``timestamp`` (ms).
+
+        Raises ``EncodeError`` for what is no row.
+        """
+        if self._partition is not None:
+            self._fill_all(self._partition, rows, timestamp, now)
+            return
+        options = self._machine.options
+        if options.partitioner is None:
+            count = len(self._topic.partitions)
+            lists, others = engine.split_rows(rows, count, options.hash)
+        else:
+            lists, others = self._split(rows), []
+        for partition, chosen in enumerate(lists):
+            self._fill_all(partition, chosen, timestamp, now)
+        self._fill_all(None, others, timestamp, now)
+
+    def _fill_all(
+        self, partition: int | None, rows: list[Any], timestamp: int, now: float
+    ) -> None:
+        start = 0
+        while start < len(rows):
+            start = self._fill(partition, rows, start, timestamp, now)
+
+    def _extend(self, batch: RowBatch, rows: Any, start: int, timestamp: int) -> int:
+        return batch.extend(rows, start, timestamp)
 
     def _split(self, rows: list[Any]) -> list[list[Any]]:
         """Sort rows by the partition that the user's function chooses."""

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import columns
 from ...batch_layout import BATCH_OVERHEAD
-from ...client.table_batches import row_sizes
 from ...compression import bound, codec_of
 
 if TYPE_CHECKING:
@@ -32,6 +31,12 @@ BATCH_BYTES = 512 << 10
 
 EPOCH = 0
 """The producer epoch of all batches."""
+
+_ROW_OVERHEAD = 31
+"""The most bytes of a record besides its key, value and headers."""
+
+_HEADER_OVERHEAD = 10
+"""The most bytes of a header besides its key and value."""
 
 _FIRST_ID = 1 << 62
 """Brokers assign producer ids from 0 on; none reaches this one."""
@@ -142,3 +147,27 @@ def cut_rows(
         piece = rows.slice(start, stop - start)
         yield RestoredBatch(piece, position + start, size, numbering)
         start = stop
+
+
+def row_sizes(rows: Any) -> Any:
+    """Return the most bytes that each row takes in a batch."""
+    import numpy
+    import pyarrow.compute
+
+    def lengths(column: Any) -> Any:
+        found = pyarrow.compute.binary_length(column).fill_null(0)
+        return found.to_numpy(zero_copy_only=False).astype("int64")
+
+    sizes = lengths(rows.column("key")) + lengths(rows.column("value"))
+    sizes += _ROW_OVERHEAD
+    if "headers" in rows.schema.names:
+        lists = rows.column("headers")
+        counts = pyarrow.compute.list_value_length(lists).fill_null(0)
+        ends = numpy.cumsum(counts.to_numpy(zero_copy_only=False).astype("int64"))
+        pairs = pyarrow.compute.list_flatten(lists)
+        names, values = pairs.flatten()
+        items = lengths(names) + lengths(values) + _HEADER_OVERHEAD
+        sums = numpy.concatenate(([0], numpy.cumsum(items)))
+        totals = sums[ends]
+        sizes += numpy.diff(totals, prepend=0)
+    return sizes

@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``EncodedRows.extend_columns`` takes rows of columns as ``extend`` takes rows.
+
+A producer sorts the rows of a table by partition, and no copy of them is made. Columns
+that lie about themselves are in ``test_lying_columns.py``.
+"""
+
+import array
+import importlib
+import random
+
+import pyarrow
+import pytest
+from sweeps import sweep
+from test_column_encoding import PAIR
+from test_encoded_rows import MOST, encoded_rows, make_header
+
+__all__ = ["encoded_rows", "make_header"]
+
+NOW = 77
+"""The timestamp of rows that have none."""
+
+
+@pytest.fixture(scope="module")
+def open_rows(kwire, records):
+    """Open a table as the producer does."""
+    arrow_input = importlib.import_module(f"{kwire.__name__}.arrow_input")
+    return lambda table: records.engine.ColumnRows(*arrow_input.split_table(table))
+
+
+def numbers_of(rows):
+    """Write the numbers of rows as the engine reads them."""
+    return array.array("q", rows)
+
+
+def some_rows(seed, count):
+    """Make rows of all kinds, and null for what a row lacks."""
+    dice = random.Random(seed)
+    return [
+        (
+            dice.choice([None, b"", dice.randbytes(dice.randrange(200))]),
+            dice.choice([None, dice.randbytes(dice.randrange(9000))]),
+            dice.choice([None, -1, 0, dice.randrange(2**63), 1_700_000_000_000]),
+            [("h" * dice.randrange(3), b"x"), ("\u00e9", None)][: dice.randrange(3)],
+        )
+        for _ in range(count)
+    ]
+
+
+def table_of(rows, *, is_large=False):
+    """Make a table of rows."""
+    text, binary = pyarrow.string(), pyarrow.binary()
+    pair, lists = PAIR, pyarrow.list_
+    if is_large:
+        text, binary = pyarrow.large_string(), pyarrow.binary_view()
+        pair = pyarrow.struct([("key", text), ("value", pyarrow.large_binary())])
+        lists = pyarrow.large_list
+    keys, values, times, headers = zip(*rows, strict=True)
+    pairs = [
+        None if not each else [{"key": k, "value": v} for k, v in each]
+        for each in headers
+    ]
+    return pyarrow.table(
+        {
+            "key": pyarrow.array(keys, binary),
+            "value": pyarrow.array(values, binary),
+            "timestamp": pyarrow.array(times, pyarrow.int64()),
+            "headers": pyarrow.array(pairs, lists(pair)),
+        }
+    )
+
+
+def timed(rows):
+    """Give rows without a timestamp the present; -1 stays, which is none."""
+    return [(k, v, NOW if time is None else time, h) for k, v, time, h in rows]
+
+
+@sweep("seed", range(6))
+@sweep("layout", ["plain", "large", "slice", "chunks", "dictionary"])
+def test_the_batch_is_that_of_the_rows(
+    records, encoded_rows, make_header, open_rows, seed, layout
+):
+    """Byte by byte, in any order, twice or not at all, in whatever portions."""
+    rows = some_rows(seed, 200)
+    table = table_of(rows, is_large=layout == "large")
+    if layout == "slice":
+        # Neither the bits nor the offsets begin with a byte or a buffer of their own.
+        table, rows = table.slice(13, 171), rows[13:184]
+    if layout == "chunks":
+        table = pyarrow.concat_tables([table.slice(0, 3), table.slice(3)])
+    if layout == "dictionary":
+        key = table.column("key").dictionary_encode()
+        table = table.set_column(0, "key", key)
+    dice = random.Random(seed)
+    chosen = dice.choices(range(len(rows)), k=300)
+    found, at = encoded_rows(MOST), 0
+    columns = open_rows(table)
+    while at < len(chosen):
+        part = numbers_of(chosen[: at + dice.randrange(60)])
+        at = found.extend_columns(columns, part, at, NOW)
+    expected = records.encode_batch([timed(rows)[number] for number in chosen])
+    assert found.make_batch(make_header(len(chosen))) == expected
+    assert len(found) == len(chosen) and found.content == len(expected) - 61
+
+
+def test_rows_and_columns_may_share_a_batch(
+    records, encoded_rows, make_header, open_rows
+):
+    """In the order in which they are taken."""
+    rows = some_rows(1, 40)
+    found, columns = encoded_rows(MOST), open_rows(table_of(rows[10:30]))
+    found.extend(rows[:10], 0, NOW)
+    assert found.extend_columns(columns, numbers_of(range(20)), 0, NOW) == 20
+    found.extend(rows[30:], 0, NOW)
+    # In a list a timestamp of -1 is one that is not given.
+    listed = [(k, v, NOW if t == -1 else t, h) for k, v, t, h in timed(rows)]
+    expected = [*listed[:10], *timed(rows)[10:30], *listed[30:]]
+    assert found.make_batch(make_header(40)) == records.encode_batch(expected)
+
+
+def test_rows_are_taken_while_they_fit(encoded_rows, make_header, records, open_rows):
+    """To the last byte, as those of a list; the first is always taken."""
+    rows = [(b"%d" % n, bytes(n % 300), 5, ()) for n in range(1000)]
+    columns, numbers = open_rows(table_of(rows)), numbers_of(range(1000))
+    at = 0
+    while at < len(rows):
+        found, listed = encoded_rows(1000), encoded_rows(1000)
+        before, at = at, found.extend_columns(columns, numbers, at)
+        assert listed.extend(rows, before) == at
+        header = make_header(at - before)
+        assert found.make_batch(header) == listed.make_batch(header)
+        assert found.content <= 1000
+    assert encoded_rows(1000).extend_columns(columns, numbers, 1000) == 1000
+    assert encoded_rows(1000).extend_columns(columns, numbers, 2000) == 2000
+    large = open_rows(table_of([(b"k", bytes(5000), 5, ()), (None, None, 5, ())]))
+    found = encoded_rows(10)
+    assert found.extend_columns(large, numbers_of([0, 1])) == 1
+    assert found.extend_columns(large, numbers_of([0, 1]), 1) == 1
+    assert len(found) == 1
+
+
+def test_columns_without_timestamps_or_headers(
+    records, encoded_rows, make_header, open_rows
+):
+    """All rows have the timestamp of the call, and an empty table has no row."""
+    table = pyarrow.table({"key": ["k", None], "value": [b"v", b"w"]})
+    found = encoded_rows(MOST)
+    found.extend_columns(open_rows(table), numbers_of([1, 0, 1]), 0, 9)
+    rows = [(None, b"w", 9), (b"k", b"v", 9), (None, b"w", 9)]
+    assert found.make_batch(make_header(3)) == records.encode_batch(rows)
+    empty = open_rows(table.slice(0, 0))
+    assert len(empty) == 0
+    assert found.extend_columns(empty, numbers_of([])) == 0
+    assert len(found) == 3
+
+
+def test_a_row_that_cannot_be_is_refused(
+    kwire, records, encoded_rows, make_header, open_rows
+):
+    """By its number in the columns; the rows before it have been taken."""
+    table = pyarrow.table(
+        {"key": ["a", "b", "c"], "value": ["1", "2", "3"], "timestamp": [5, -2, -1]}
+    )
+    columns = open_rows(table)
+    for numbers, path in (([2, 1, 0], "[1].timestamp"), ([2, 3, 0], "[3]")):
+        found = encoded_rows(MOST)
+        with pytest.raises(kwire.EncodeError) as caught:
+            found.extend_columns(columns, numbers_of(numbers))
+        assert caught.value.path == f"records{path}"
+        assert found.extend_columns(columns, numbers_of([0])) == 1
+        expected = records.encode_batch([(b"c", b"3"), (b"a", b"1", 5)])
+        assert found.make_batch(make_header(2)) == expected
+
+
+def test_numbers_that_are_none_are_refused(encoded_rows, open_rows):
+    """By their size, or because they are no buffer."""
+    columns = open_rows(pyarrow.table({"key": ["k"], "value": ["v"]}))
+    with pytest.raises(ValueError, match=r"numbers must be int64 \(got 4 bytes\)"):
+        encoded_rows(MOST).extend_columns(columns, bytes(4))
+    with pytest.raises(TypeError):
+        encoded_rows(MOST).extend_columns(columns, [0])
