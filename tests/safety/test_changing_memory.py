@@ -224,8 +224,9 @@ def table_over(data):
 
 def test_columns_that_change_become_a_sound_batch(twins, figure):
     """A batch that is written has a right checksum, right sizes and header keys."""
-    size = len(LONG) // ROWS
-    seed = struct.pack(f"={ROWS + 1}i", *range(0, len(LONG) + 1, size)) + LONG.encode()
+    text = LONG * 8
+    size = len(text) // ROWS
+    seed = struct.pack(f"={ROWS + 1}i", *range(0, len(text) + 1, size)) + text.encode()
     cases = [
         (encode.__name__, functools.partial(try_to_encode, encode=encode), [seed])
         for encode in (encode_all, encode_some)
