@@ -47,11 +47,14 @@ RECORDS = (
         "tests/records/test_hostile_records.py",
     ),
 )
+SETS = ("tests/records/test_rows.py", *RECORDS)
 TESTS = {
     ENGINE / "cursor.pxd": MESSAGES,
     ENGINE / "primitives.pxd": MESSAGES,
     ENGINE / "bulk.pyx": (*MESSAGES[:4], "tests/safety/test_failing_allocations.py"),
     ENGINE / "batches.pyx": (*RECORDS, "tests/records/test_measure_run.py"),
+    ENGINE / "record_sets.pxd": SETS,
+    ENGINE / "record_sets.pyx": SETS,
     ENGINE / "record_walk.pyx": (*RECORDS, "tests/records/test_conversion.py"),
     ENGINE / "header_columns.pyx": (
         *("tests/safety/test_bounds.py", "tests/test_request_headers_to_arrow.py"),
@@ -250,7 +253,7 @@ def plant(copy: Copy) -> list[Mutant]:
             place = "from .. import errors"
             chosen = "from .mutant import kwire_mutant\n"
         else:
-            place = "from kwire._fast.big_endian cimport"
+            place = "from kwire._fast."
             chosen = "from kwire._fast.mutant cimport kwire_mutant\n"
         head, rest = text.split(f"\n{place}", 1)
         texts[str(path)] = f"{head}\n{chosen}{place}{rest}"

@@ -38,6 +38,35 @@ _ROWS = [
         ),
     ),
     (
+        *(OTHERS_WAIT, "record_sets.pyx", "is_large"),
+        "w.end - w.position >= LARGE_ENTRY",
+        (
+            *("w.end - w.position > LARGE_ENTRY", "False"),
+            "w.end - w.position >= (LARGE_ENTRY) - 1",
+        ),
+    ),
+    (
+        *(OTHERS_WAIT, "record_sets.pyx", "is_large"),
+        "load_int32(w.cursor.start + w.position + SIZE_AT) >= LARGE_ENTRY",
+        (
+            "load_int32(w.cursor.start + w.position + SIZE_AT) > LARGE_ENTRY",
+            "load_int32(w.cursor.start + w.position + SIZE_AT) >= (LARGE_ENTRY) - 1",
+            *("True", "False"),
+        ),
+    ),
+    (
+        *(SLOW_WAY, "record_sets.pyx", "read_found", "w.entry.base_offset < w.lowest"),
+        ("w.entry.base_offset <= w.lowest", "True"),
+    ),
+    (
+        *(SLOW_WAY, "record_sets.pyx", "read_found", "w.entry.last_offset > w.highest"),
+        ("w.entry.last_offset >= w.highest", "True"),
+    ),
+    (
+        *(SLOW_WAY, "record_sets.pyx", "read_found", "w.entry.magic < 2"),
+        ("w.entry.magic <= 2", "True"),
+    ),
+    (
         *(EARLY, "record_walk.pyx", "make_room", "w.rows + count > w.columns.room"),
         ("w.rows + count >= w.columns.room",),
     ),

@@ -66,6 +66,18 @@ def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
         assert next_offset == table.next_offset == 17
 
 
+@sweep("magic", [0, 1])
+def test_messages_out_of_order_are_cut_one_by_one(records, columns, magic):
+    """The first and the last one of a run have wanted offsets, one between has not."""
+    data = b"".join(message(magic, offset) for offset in (5, 9, 6))
+    rows, _ = records.decode_rows(data, end_offset=8)
+    table = columns.decode_records(data, end_offset=8)
+    assert [row.offset for row in rows] == table.offset.tolist() == [5, 6]
+    data = b"".join(message(magic, offset) for offset in (6, 5, 9))
+    (each,) = records.decode_batches(data, start_offset=6)
+    assert [row.offset for row in each.records] == [6, 9]
+
+
 def test_a_filter_sees_the_markers_before_the_start(records, columns):
     """A marker below the start ends its transaction all the same."""
     data = transactional(7, 0, b"x") + marker(ABORT, 7, 1) + transactional(7, 2, b"y")
@@ -99,7 +111,11 @@ def test_a_damaged_batch_is_named_by_rows_as_by_batches(kwire, records):
 def test_the_limit_of_records_is_for_each_batch(kwire, records):
     """Also for those of a compressed message, whose header has no count."""
     limits = kwire.Limits(records=2)
-    assert len(records.decode_rows(batch(record(), record(1)) * 2, limits=limits)[0])
+    for data in (
+        batch(record(), record(1)) * 2,
+        wrapper(1, message(1), message(1, 1), offset=1) * 2,
+    ):
+        assert len(records.decode_rows(data, limits=limits)[0]) == 4
     for data in (
         batch(record(), record(1), record(2)),
         wrapper(1, *(message(1, i) for i in range(3)), offset=2),
