@@ -5,8 +5,8 @@
 ``kwire`` is the package on one engine, and every test that takes it runs once on
 each; ``twins`` is the package on both, for tests that compare them. The pure engine
 is the same source imported a second time as ``kwire_pure``, so both live in one
-process and share no module. Where the code under test is the same on both, the second
-run is marked ``gate``.
+process and share no module. Where the code under test is the same on both, and where a
+test is marked ``gate_on_pure``, the second run is marked ``gate``.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the second run of what is the same on both engines to the gate.
+    """Leave the second run of what is the same on both engines, or slow, to the gate.
 
     A name with an address differs between processes, which share the tests by name.
     """
@@ -134,7 +134,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         call = getattr(item, "callspec", None)
         is_second = call is not None and call.params.get("kwire") == "pure"
-        if is_second and item.path.relative_to(tests).parts[0] in SAME_ON_BOTH:
+        if is_second and (
+            item.get_closest_marker("gate_on_pure")
+            or item.path.relative_to(tests).parts[0] in SAME_ON_BOTH
+        ):
             item.add_marker(pytest.mark.gate)
 
 

@@ -181,6 +181,7 @@ def test_a_changed_byte_is_noticed_by_the_checksum(kwire, name):
         data[at] ^= 0x04
 
 
+@pytest.mark.gate_on_pure
 @sweep("name", SMALL)
 def test_every_prefix_is_the_whole_entries(kwire, name):
     """A cut is no error; but a cut within the compressed bytes of a repaired one is."""

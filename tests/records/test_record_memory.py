@@ -155,6 +155,7 @@ ROUNDS = {"fast": 1000, "pure": 80}
 TRACED_ROUNDS = 20
 
 
+@pytest.mark.gate_on_pure
 def test_nothing_grows(kwire, figure):
     """No entry leaves memory or references, whether it works or fails."""
     watched = [None, True, (), "", b"", 0, kwire.records.Record]

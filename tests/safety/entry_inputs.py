@@ -333,11 +333,12 @@ def insert_texts(data, dice):
 CHANGES = (changed, changed, inserted, deleted, repeated, enlarged)
 
 
-def prefixes(entry) -> Iterator[bytes]:
-    """Cut no problems bytes of an entry off, everywhere."""
+def prefixes(entry, step) -> Iterator[bytes]:
+    """Cut the end off the good bytes of an entry, at one in ``step`` places."""
+    first = 0
     for data in entry.seeds():
-        for end in range(len(data)):
-            yield data[:end]
+        yield from (data[:end] for end in range(first, len(data), step))
+        first = (first - len(data)) % step
 
 
 def damage_forever(entry, name="") -> Iterator[bytes]:

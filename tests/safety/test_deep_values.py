@@ -52,6 +52,7 @@ def run(kwire, wrap, code):
     return done.stdout.split()
 
 
+@pytest.mark.gate_on_pure
 @pytest.mark.parametrize("wrap", WRAPS)
 def test_a_chain_of_structs_is_freed(kwire, wrap):
     """All of it, without a call within a call for each level."""
@@ -71,6 +72,7 @@ print(sys.getallocatedblocks() - before)
     assert left < LEVELS / 1000
 
 
+@pytest.mark.gate_on_pure
 @pytest.mark.parametrize("wrap", ["structs", "tuples"])
 def test_a_chain_is_an_error_of_python(kwire, wrap):
     """What walks a value to its end gives up where Python's own recursion ends."""
@@ -88,6 +90,7 @@ def test_a_chain_is_an_error_of_python(kwire, wrap):
     assert run(kwire, wrap, code) == list(calls.values())
 
 
+@pytest.mark.gate_on_pure
 def test_threads_free_their_own_chains(kwire):
     """Structs that wait to be freed wait for the thread that frees them."""
     code = """

@@ -276,6 +276,7 @@ def test_no_way_of_reading_costs_more(kwire, dearest_pairs, mode):
         assert read == (mode in ("java", "bytearray") or not data)
 
 
+@pytest.mark.gate_on_pure
 def test_zero_copy_costs_no_more_than_its_plan_says(kwire, figure):
     """Views of nothing cost most; the messages are those with bytes in arrays."""
     compiled, chosen = kwire.backend == "fast", {}

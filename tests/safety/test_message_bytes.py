@@ -248,6 +248,7 @@ def with_tags(kwire, name, version, layout, size):
 MOST_FOR_A_BYTE = 1.01
 
 
+@pytest.mark.gate_on_pure
 def test_unknown_tags_take_no_memory_but_their_bytes(kwire, figure):
     """Tags of 10,300 bytes take what tags of 300 do and the bytes more, once."""
     highest = 0.0

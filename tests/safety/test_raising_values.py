@@ -132,7 +132,7 @@ class Interrupted(Exception):
 
 def make_long_call(kwire, name):
     """Make a call that takes the compiled engine a good part of a second."""
-    m, count = kwire.messages, 2_000_000
+    m, count = kwire.messages, 1_000_000 if name.startswith("decode") else 2_000_000
     if name == "decode tags":
         tags = [(tag, b"") for tag in range(count // 2)]
         data = kwire.encode(m.ApiVersionsRequest(unknown_tagged_fields=tags), 3)

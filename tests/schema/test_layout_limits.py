@@ -99,6 +99,7 @@ def test_a_layout_that_grows_tenfold_on_each_level_is_refused(kind):
     assert error.reason.startswith("S3 has more than 65536 fields")
 
 
+@pytest.mark.gate_on_pure
 @pytest.mark.parametrize("kind", ["int8", "S{}"])
 def test_a_class_takes_time_linear_in_its_fields(kwire, kind):
     """Four times the fields is about four times the work, not sixteen."""
