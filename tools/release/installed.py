@@ -45,7 +45,9 @@ SETTINGS = """[pytest]
 pythonpath = .
 addopts = --strict-markers --strict-config -p on_the_wheel -p no:cacheprovider
 filterwarnings = error
-markers = gate
+markers =
+    gate
+    gate_on_pure
 """
 
 
