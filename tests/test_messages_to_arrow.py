@@ -336,6 +336,18 @@ def test_the_first_bad_row_is_raised(kwire):
     assert raised > 500
 
 
+def test_the_type_is_the_same_in_every_call(kwire):
+    """It is read once for a class, its views and its errors, and then kept."""
+    cls = kwire.messages.MetadataResponse
+    data = binary([metadata(kwire, 1, 1)])
+    for options in ({}, {"views": True}, {"on_error": "null"}, {}):
+        calls = [to_arrow(kwire, data, cls, 9, **options) for _ in range(2)]
+        assert calls[0].type == calls[1].type
+        assert calls[0].equals(calls[1])
+        fields = calls[1].type.field(calls[1].type.num_fields - 1)
+        assert (fields.name == "_error") == ("on_error" in options)
+
+
 @pytest.mark.parametrize("size", [0, 1, 3, 4, 7, 8, 125, 126, 127, 128, 300])
 def test_short_and_long_values_are_read_alike(kwire, size):
     """Around the largest size that one byte states, whole and cut at every byte.

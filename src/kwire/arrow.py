@@ -8,6 +8,8 @@ import pyarrow when they are called: ``pip install kwire[arrow]``.
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from ._backend import record_engine as engine
 from .columns import check_unit
 from .errors import quote
@@ -32,6 +34,9 @@ __all__ = ["messages_to_arrow", "records_to_arrow", "request_headers_to_arrow"]
 
 
 _schemas: dict[tuple[bool, bool, str, bool], pyarrow.Schema] = {}
+# The types of a message class, by whether they have views and errors.
+_types: WeakKeyDictionary[type[Message], dict[tuple[bool, bool], pyarrow.DataType]]
+_types = WeakKeyDictionary()
 
 
 def records_to_arrow(
@@ -131,7 +136,14 @@ def messages_to_arrow(
         limits,
         views,
     )
-    return pyarrow.array(made)
+    known = _types.setdefault(cls, {})
+    key = (bool(views), keep_errors)
+    if key not in known:
+        converted = pyarrow.array(made)
+        known[key] = converted.type
+        return converted
+    # All versions have one type, which takes longer to read than the data.
+    return made.import_with(pyarrow.Array._import_from_c, known[key])
 
 
 def request_headers_to_arrow(
