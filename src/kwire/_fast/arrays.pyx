@@ -33,6 +33,7 @@ from kwire._fast.python_api cimport (
     PyMemoryView_GET_BUFFER,
     PyTuple_GET_ITEM,
     PyTuple_GET_SIZE,
+    load_hint,
 )
 
 from sys import byteorder
@@ -53,8 +54,15 @@ cdef extern from *:
     #else
     #define kwire_is_last(live) (__atomic_sub_fetch((live), 1, __ATOMIC_ACQ_REL) == 0)
     #endif
+    /* Threads may take buffers of one memory at once. */
+    #if defined(Py_GIL_DISABLED)
+    #define kwire_count(exports, by) ((void)_Py_atomic_add_ssize((exports), (by)))
+    #else
+    #define kwire_count(exports, by) ((void)(*(exports) += (by)))
+    #endif
     """
     bint is_last "kwire_is_last"(int32_t* live) noexcept nogil
+    void count_exports "kwire_count"(Py_ssize_t* exports, Py_ssize_t by) noexcept
     const char* PyUnicode_AsUTF8(str text) except NULL
     ctypedef void* PyThread_type_lock
     PyThread_type_lock PyThread_allocate_lock()
@@ -212,10 +220,10 @@ cdef class Memory:
             buffer.strides = &buffer.itemsize
         buffer.suboffsets = NULL
         buffer.internal = NULL
-        self.exports += 1
+        count_exports(&self.exports, 1)
 
     def __releasebuffer__(self, Py_buffer* buffer):
-        self.exports -= 1
+        count_exports(&self.exports, -1)
 
 
 cpdef Memory new_memory(Py_ssize_t size):
@@ -238,7 +246,7 @@ cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size):
         raise ValueError(
             f"a Memory of {memory.size} bytes cannot grow to {size} and keep {used}"
         )
-    if memory.exports or memory.held is not None:
+    if load_hint(&memory.exports) or memory.held is not None:
         larger = new_memory(size)
         memcpy(larger.data, memory.data, <size_t>used)
         return larger

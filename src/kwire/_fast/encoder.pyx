@@ -407,10 +407,10 @@ def encode(message, version):
     cdef Program program = find_program(type(message), version)
     cdef Writer writer
     cdef PyObject* out = NULL
-    if start(&writer, program.size_hint) and write_slots(
+    if start(&writer, load_hint(&program.size_hint)) and write_slots(
         &writer, program.table, slots_of(<void*>message)
     ):
-        program.size_hint = writer.at - writer.start + 16
+        store_hint(&program.size_hint, writer.at - writer.start + 16)
         out = finish(&writer)
     if out == NULL:
         raise make_failure(&writer, program)

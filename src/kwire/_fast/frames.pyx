@@ -5,7 +5,8 @@
 ``plan.py`` decides the version of the header; the header is a message with a plan of
 its own. Twin: ``_pure/frames.py``. Differs from its twin in: all three
 parts are written into one buffer, and the header's fields are never an object; the
-program of a response's header is kept beside the body's (``find_response_header``).
+program of a header is kept beside the body's (``find_request_header``,
+``find_response_header``).
 """
 
 from cpython.object cimport PyObject
@@ -16,6 +17,12 @@ from kwire._fast.big_endian cimport store_int32
 from kwire._fast.decoder cimport decode_part, is_lenient
 from kwire._fast.encoder cimport make_failure, write_slots
 from kwire._fast.program cimport Program, find_program
+from kwire._fast.python_api cimport (
+    load_hint,
+    load_pointer,
+    publish_pointer,
+    store_hint,
+)
 from kwire._fast.structs cimport slots_of
 from kwire._fast.writer cimport Writer, ensure, finish, start
 
@@ -45,22 +52,26 @@ def encode_request(request, version, correlation_id=0, client_id=""):
     """
     cdef Program program = find_program(type(request), version)
     cdef PyObject* fields[5]
-    if program.request_header is None:
-        message = program.binding.message
-        if message.kind != "request":
-            raise TypeError(
-                f"a request is required (got {message.name}, a {message.kind})"
-            )
-        program.api_key = message.api_key
-        program.request_header = find_program(
-            _request_header, request_header_version(message, version)
-        )
+    cdef Program header = find_request_header(program, version)
     fields[0] = <PyObject*>program.api_key
     fields[1] = <PyObject*>version
     fields[2] = <PyObject*>correlation_id
     fields[3] = <PyObject*>client_id
     fields[4] = <PyObject*>_no_tags
-    return frame(program, program.request_header, fields, request)
+    return frame(program, header, fields, request)
+
+
+cdef Program find_request_header(Program program, version):
+    """Find the program of the header before a request."""
+    cdef PyObject* known = load_pointer(&program.request_header)
+    if known != NULL:
+        return <Program>known
+    message = program.binding.message
+    if message.kind != "request":
+        raise TypeError(f"a request is required (got {message.name}, a {message.kind})")
+    header = find_program(_request_header, request_header_version(message, version))
+    publish_pointer(&program.request_header, <PyObject*>header)
+    return header
 
 
 def encode_response(response, version, correlation_id=0):
@@ -113,16 +124,17 @@ def decode_response(
 
 cdef Program find_response_header(Program program, version):
     """Find the program of the header before a response."""
-    if program.response_header is None:
-        message = program.binding.message
-        if message.kind != "response":
-            raise TypeError(
-                f"a response is required (got {message.name}, a {message.kind})"
-            )
-        program.response_header = find_program(
-            _response_header, response_header_version(message, version)
+    cdef PyObject* known = load_pointer(&program.response_header)
+    if known != NULL:
+        return <Program>known
+    message = program.binding.message
+    if message.kind != "response":
+        raise TypeError(
+            f"a response is required (got {message.name}, a {message.kind})"
         )
-    return program.response_header
+    header = find_program(_response_header, response_header_version(message, version))
+    publish_pointer(&program.response_header, <PyObject*>header)
+    return header
 
 
 cdef object frame(Program program, Program header, PyObject** fields, object message):
@@ -130,7 +142,7 @@ cdef object frame(Program program, Program header, PyObject** fields, object mes
     cdef Writer writer
     cdef PyObject* out
     cdef Py_ssize_t size
-    if not start(&writer, program.size_hint + 64) or not ensure(&writer, 4):
+    if not start(&writer, load_hint(&program.size_hint) + 64) or not ensure(&writer, 4):
         raise make_failure(&writer, program)
     writer.at += 4
     if not write_slots(&writer, header.table, fields):
@@ -141,7 +153,7 @@ cdef object frame(Program program, Program header, PyObject** fields, object mes
     if size > 0x7FFFFFFF:
         Py_XDECREF(writer.out)
         raise errors.encode_failure(errors.TOO_LARGE, "", None, "")
-    program.size_hint = size
+    store_hint(&program.size_hint, size)
     store_int32(writer.start, <uint32_t>size)
     out = finish(&writer)
     if out == NULL:

@@ -85,9 +85,10 @@ cdef class Program:
     cdef Table* table
     # What the last encoded message took, in bytes: a hint for the next.
     cdef Py_ssize_t size_hint
-    # The program of the header before the message in a frame, one of the two.
-    cdef Program request_header
-    cdef Program response_header
+    # The program of the header before the message in a frame, one of the two; both
+    # live for good.
+    cdef PyObject* request_header
+    cdef PyObject* response_header
     cdef object api_key
     cdef list memory
     cdef dict tables

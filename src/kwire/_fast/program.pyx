@@ -13,7 +13,12 @@ from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int64_t, uint32_t
 
 from kwire._fast.program cimport *
-from kwire._fast.python_api cimport is_small_int, small_int
+from kwire._fast.python_api cimport (
+    is_small_int,
+    load_pointer,
+    publish_pointer,
+    small_int,
+)
 from kwire._fast.structs cimport CACHED_VERSIONS, Layout, layout_of
 
 from kwire import plan as plans
@@ -27,6 +32,7 @@ cdef class Program:
         self.binding = binding
         self.memory = []
         self.tables = {}
+        self.api_key = binding.message.api_key
         self.size_hint = 64
         self.table = self.table_of(layout)
 
@@ -120,6 +126,7 @@ cdef Program find_program(object cls, object version):
     """
     cdef Layout* layout = layout_of(<PyObject*>cls)
     cdef Program program
+    cdef PyObject* known
     cdef int64_t number = -1
     if layout == NULL or <object>layout.binding is None:
         raise TypeError(
@@ -129,8 +136,10 @@ cdef Program find_program(object cls, object version):
         number = small_int(<PyObject*>version)
     if not 0 <= number < CACHED_VERSIONS:
         number = -1
-    elif layout.programs[number] != NULL:
-        return <Program>layout.programs[number]
+    else:
+        known = load_pointer(&layout.programs[number])
+        if known != NULL:
+            return <Program>known
     binding = <object>layout.binding
     key = version if type(version) is int else binding.number(version)
     program = binding.programs.get(key)
@@ -141,5 +150,5 @@ cdef Program find_program(object cls, object version):
     if <PyObject*>program.table.cls != <PyObject*>cls:
         raise TypeError(f"{cls.__qualname__} is a struct of a message, not a message")
     if number >= 0:
-        layout.programs[number] = <PyObject*>program
+        publish_pointer(&layout.programs[number], <PyObject*>program)
     return program

@@ -72,6 +72,19 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     static inline PyObject *kwire_new_ref(PyObject *o) { Py_INCREF(o); return o; }
+    /* What threads share without a lock: a pointer, set when what it leads to is
+       written, and a size for which any value will do. The GIL orders the rest. */
+    #if defined(Py_GIL_DISABLED)
+    #define kwire_load_pointer(at) ((PyObject *)_Py_atomic_load_ptr_acquire(at))
+    #define kwire_publish_pointer(at, made) _Py_atomic_store_ptr_release((at), (made))
+    #define kwire_load_hint(at) _Py_atomic_load_ssize_relaxed(at)
+    #define kwire_store_hint(at, size) _Py_atomic_store_ssize_relaxed((at), (size))
+    #else
+    #define kwire_load_pointer(at) (*(at))
+    #define kwire_publish_pointer(at, made) ((void)(*(at) = (made)))
+    #define kwire_load_hint(at) (*(at))
+    #define kwire_store_hint(at, size) ((void)(*(at) = (size)))
+    #endif
     /* Python's own small ints, met again without a call: most error codes, leaders
        and partitions are among them. They are the same objects for all, for good. */
     static PyObject *kwire_small_ints[262];
@@ -86,19 +99,24 @@ cdef extern from *:
         PyObject *known;
         if (!kwire_is_kept(value))
             return kwire_new_int(value);
-        known = kwire_small_ints[value + 5];
-        if (known == NULL)
-            known = kwire_small_ints[value + 5] = PyLong_FromLong((long)value);
+        known = kwire_load_pointer(&kwire_small_ints[value + 5]);
+        if (known == NULL) {
+            known = PyLong_FromLong((long)value);
+            kwire_publish_pointer(&kwire_small_ints[value + 5], known);
+        }
         Py_XINCREF(known);
         return known;
     }
     /* Python's own empty text, likewise. */
     static PyObject *kwire_no_text;
     static inline PyObject *kwire_empty_text(void) {
-        if (kwire_no_text == NULL)
-            kwire_no_text = PyUnicode_New(0, 0);
-        Py_XINCREF(kwire_no_text);
-        return kwire_no_text;
+        PyObject *known = kwire_load_pointer(&kwire_no_text);
+        if (known == NULL) {
+            known = PyUnicode_New(0, 0);
+            kwire_publish_pointer(&kwire_no_text, known);
+        }
+        Py_XINCREF(known);
+        return known;
     }
     /* What one object can have at most: on 32 bits less than the wire can ask for. */
     #define KWIRE_MOST_ROOM ((int64_t)PY_SSIZE_T_MAX - 256)
@@ -157,6 +175,10 @@ cdef extern from *:
     #endif
     """
     PyObject* new_ref "kwire_new_ref"(PyObject* value) noexcept
+    PyObject* load_pointer "kwire_load_pointer"(PyObject** at) noexcept
+    void publish_pointer "kwire_publish_pointer"(PyObject** at, PyObject* made) noexcept
+    Py_ssize_t load_hint "kwire_load_hint"(Py_ssize_t* at) noexcept
+    void store_hint "kwire_store_hint"(Py_ssize_t* at, Py_ssize_t size) noexcept
     bint is_kept "kwire_is_kept"(long long value) noexcept
     PyObject* int_of "kwire_int_of"(long long value) noexcept
     PyObject* empty_text "kwire_empty_text"() noexcept

@@ -23,12 +23,10 @@ cdef extern from *:
     """
     PyObject* new_of_type "kwire_new_of_type"(PyObject* cls) noexcept
 
-cdef object _uuid_type = None
-cdef object _uuid_unknown_safety = None
-cdef object _uuid_zero = None
-# What another thread may be reading while its place is taken: threads without the GIL
-# may load the module at once.
-cdef list _uuid_zeros = []
+# ``UUID``, ``SafeUUID.unknown`` and the zero UUID, once the module is imported. Threads
+# without the GIL may import it at once: the first tuple that is kept is the one.
+cdef PyObject* _uuid_parts = NULL
+cdef list _kept = []
 cdef object _int_name = "int"
 cdef object _is_safe_name = "is_safe"
 cdef object _sixty_four = 64
@@ -40,10 +38,11 @@ cdef PyObject* make_uuid(uint64_t high, uint64_t low) noexcept:
     cdef PyObject* shifted
     cdef PyObject* half
     cdef PyObject* made
-    if _uuid_type is None and not load_uuid():
+    cdef PyObject* parts = find_parts()
+    if parts == NULL:
         return NULL
     if high == 0 and low == 0:
-        return new_ref(<PyObject*>_uuid_zero)
+        return new_ref(PyTuple_GET_ITEM(parts, 2))
     half = PyLong_FromUnsignedLongLong(high)
     shifted = NULL if half == NULL else PyNumber_Lshift(half, <PyObject*>_sixty_four)
     Py_XDECREF(half)
@@ -51,11 +50,11 @@ cdef PyObject* make_uuid(uint64_t high, uint64_t low) noexcept:
     number = NULL if half == NULL else PyNumber_Or(shifted, half)
     Py_XDECREF(half)
     Py_XDECREF(shifted)
-    made = NULL if number == NULL else new_of_type(<PyObject*>_uuid_type)
+    made = NULL if number == NULL else new_of_type(PyTuple_GET_ITEM(parts, 0))
     if made != NULL and (
         PyObject_GenericSetAttr(made, <PyObject*>_int_name, number) < 0
         or PyObject_GenericSetAttr(
-            made, <PyObject*>_is_safe_name, <PyObject*>_uuid_unknown_safety
+            made, <PyObject*>_is_safe_name, PyTuple_GET_ITEM(parts, 1)
         ) < 0
     ):
         Py_XDECREF(made)
@@ -69,9 +68,10 @@ cdef bint uuid_halves(PyObject* value, uint64_t* high, uint64_t* low) noexcept:
     cdef PyObject* number = NULL
     cdef PyObject* half = NULL
     cdef bint done = False
-    if _uuid_type is None and not load_uuid():
+    cdef PyObject* parts = find_parts()
+    if parts == NULL:
         return False
-    if PyObject_IsInstance(value, <PyObject*>_uuid_type) == 1:
+    if PyObject_IsInstance(value, PyTuple_GET_ITEM(parts, 0)) == 1:
         number = PyObject_GetAttr(value, <PyObject*>_int_name)
     if number != NULL and PyLong_CheckExact(number):
         half = PyNumber_Rshift(number, <PyObject*>_sixty_four)
@@ -88,15 +88,20 @@ cdef bint uuid_halves(PyObject* value, uint64_t* high, uint64_t* low) noexcept:
     return done
 
 
-cdef bint load_uuid() noexcept:
-    global _uuid_type, _uuid_unknown_safety, _uuid_zero
+cdef inline PyObject* find_parts() noexcept:
+    """Find what UUIDs are made of; NULL without memory."""
+    cdef PyObject* parts = load_pointer(&_uuid_parts)
+    return load_parts() if parts == NULL else parts
+
+
+cdef PyObject* load_parts() noexcept:
+    """Import the module; NULL without memory."""
     try:
         import uuid
 
-        _uuid_unknown_safety = uuid.SafeUUID.unknown
-        _uuid_zeros.append(uuid.UUID(int=0))
-        _uuid_zero = _uuid_zeros[0]
-        _uuid_type = uuid.UUID
+        _kept.append((uuid.UUID, uuid.SafeUUID.unknown, uuid.UUID(int=0)))
+        parts = <PyObject*>_kept[0]
     except MemoryError:
-        return False
-    return True
+        return NULL
+    publish_pointer(&_uuid_parts, parts)
+    return parts
