@@ -216,7 +216,7 @@ class TransactionFilter:
 
     def __init__(self, aborted_transactions: Iterable[AbortedTransaction]) -> None:
         self._coming = sorted(
-            ((each.first_offset, each.producer_id) for each in aborted_transactions),
+            [(each.first_offset, each.producer_id) for each in aborted_transactions],
             reverse=True,
         )
         self._aborted: set[int] = set()

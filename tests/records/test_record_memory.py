@@ -33,6 +33,7 @@ PLAIN = batch(
 )
 MESSAGES = message(1, 300, b"key", b"value", 10**12) + message(1, 301, None, b"value")
 WRAPPED = wrapper(1, message(1, 0, b"key", b"v"), message(1, 1), offset=1000)
+MARKER = marker(0, 7, 0)
 COMPRESSED = compressed_batch(record(0, 10**9, b"key", b"value"))
 BAD_NAME = batch(record(0, 0, b"key", b"value", [(b"n\xff\xfeme", b"x")]))
 TEXT = (None, struct.pack("=3i", 0, 1, 2), b"ab", 0)
@@ -120,9 +121,7 @@ def calls(package):
         ),
         "rows": lambda: records.decode_rows(PLAIN + MESSAGES + WRAPPED + COMPRESSED),
         "rows cut": lambda: records.decode_rows(PLAIN + MESSAGES, start_offset=1),
-        "rows committed": lambda: records.decode_rows(
-            marker(0, 7, 0), aborted_transactions=[]
-        ),
+        "rows committed": lambda: records.decode_rows(MARKER, aborted_transactions=[]),
         "rows, name": lambda: records.decode_rows(BAD_NAME),
         "rows, checksum": lambda: records.decode_rows(PLAIN[:-1] + b"?"),
         "rows, codec": lambda: engine.decode_rows(
