@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``tools/words.py`` finds banned words, lets no file gain one, and checks commits."""
 
+import shutil
 import subprocess
 
 import pytest
@@ -86,6 +87,7 @@ def test_messages_of_commits_are_checked(tmp_path, monkeypatch, message, problem
     assert words.main() == len(found)
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_commits_since_the_base_are_checked(tmp_path, monkeypatch, capsys):
     """Earlier ones are not; without the base, as in a shallow clone, none is."""
 
