@@ -223,6 +223,10 @@ wheels: $(VENV)/.has-release  ## sdist and wheels, tried out on every CPython of
 platforms: $(BUILT)  ## tests on other processors and Pythons, by qemu (Debian, root)
 	$(PY) tools/platforms/platforms.py --record
 
+races: $(BUILT)  ## threads on a free-threaded CPython, with ThreadSanitizer and for MINUTES=10 (Debian, root)
+	$(PY) tools/platforms/races.py --sanitize
+	$(PY) tools/platforms/races.py --minutes $(MINUTES)
+
 workflows: $(VENV)/.has-release  ## lint the workflows
 	$(PY) tools/release/workflows.py
 

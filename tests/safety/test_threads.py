@@ -169,7 +169,7 @@ def test_definitions_are_met_at_once(kwire, figure):
     )
     assert done.returncode == 0, done.stderr
     what = "messages first met by eight threads at once"
-    figure("P13", what, int(done.stdout), least=10)
+    figure("P13", what, int(done.stdout), least=min(ROUNDS, 10))
 
 
 def test_one_message_is_shared(kwire, in_threads):

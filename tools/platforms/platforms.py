@@ -50,7 +50,6 @@ LANE_LIBRARIES = ("numpy", "cramjam", "zstandard")
 # What runs anywhere.
 PLAIN = ("pytest", "pytest-xdist", "hypothesis", "click", "rich")
 MANYLINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
-MUSLLINUX = ("musllinux_1_2", "musllinux_1_1")
 UNMARKED = ("-m", "not gate and not slow")
 LANE = (
     "tests/test_wire.py",
@@ -58,8 +57,8 @@ LANE = (
     "tests/records/test_formats.py",
     "tests/records/test_column_bytes.py",
 )
-# For Pythons in which threads run at once, which have no wheel of cramjam.
-THREADED = (
+# What needs no cramjam, and is run where that has no wheel.
+PLAIN_LANE = (
     "tests/test_wire.py",
     "tests/test_varint_readers.py",
     "tests/records/test_column_bytes.py",
@@ -95,11 +94,6 @@ class Platform(NamedTuple):
         """The version of its CPython, with a t where it is free-threaded."""
         name = self.debian.python if self.debian else self.name
         return name.removeprefix("python").partition("-")[0]
-
-    @property
-    def compiler(self) -> str:
-        """The compiler of this machine's own processor."""
-        return "musl-gcc" if self.name.endswith("musl") else "gcc"
 
     @property
     def is_emulated(self) -> bool:
@@ -139,7 +133,6 @@ PLATFORMS = (
     newer("python3.15", "CPython 3.15"),
     newer("pypy3.11", "PyPy 8.0 (3.11)"),
     Platform("python3.13t", "amd64", "CPython 3.13, free-threaded"),
-    Platform("python3.13-musl", "amd64, musl", "CPython 3.13"),
     Platform("wasm", "wasm32", "Pyodide (CPython 3.14)"),
     *(
         Platform(f"cpu-{model}", f"amd64: {model}", "CPython 3.11", model=model)
@@ -208,8 +201,7 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
         names.remove("numpy")
     if one.is_pure:
         return place, names
-    systems = MUSLLINUX if one.compiler == "musl-gcc" else MANYLINUX
-    tags = [f"--platform={tag}_{one.wheels}" for tag in systems]
+    tags = [f"--platform={tag}_{one.wheels}" for tag in MANYLINUX]
     tags += ["--no-deps", "--python-version=" + one.version.rstrip("t")]
     if one.version.endswith("t"):
         tags += [f"--abi=cp{one.version.replace('.', '')}", "--abi=none"]
@@ -328,7 +320,7 @@ def prepare(one: Platform, whole: bool) -> Start | None:
         if found is None:
             return None
         python = found
-        compile_engine(tree, one.compiler, [find_headers(python)])
+        compile_engine(tree, "gcc", [find_headers(python)])
     wheels, missing = install_wheels(one, whole)
     paths = [tree / "src", wheels, plain]
     environment = {"OPENBLAS_NUM_THREADS": "1"}
@@ -381,8 +373,8 @@ def choose_tests(
         return "`make quick`", ["--quick", f"--without={','.join(missing)}"]
     if one.is_pure:
         return "vectors", list(PURE_LANE)
-    if one.version.endswith("t"):
-        return "threads", list(THREADED)
+    if "cramjam" in missing:
+        return "threads", list(PLAIN_LANE)
     return "widths", list(LANE)
 
 
