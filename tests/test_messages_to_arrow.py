@@ -381,6 +381,32 @@ def test_short_and_long_values_are_read_alike(kwire, size):
                 assert value == plain(message_read, made.type)
 
 
+@pytest.mark.parametrize("slice_of_many", [False, True])
+def test_rows_may_be_nothing_like_the_first(kwire, slice_of_many):
+    """Much after little, little after much, and after rows that are null or bad."""
+    cls = kwire.messages.MetadataResponse
+    much, little = metadata(kwire, 60, 5), kwire.encode(cls(), 9)
+    for rows in (
+        [much, *[little] * 50],
+        [little, *[much] * 3],
+        [None, much, little],
+        [much[:-1], little, much],
+        [little[:-1], much],
+    ):
+        array = binary(rows)
+        if slice_of_many:
+            array = binary([*[much] * 9, *rows, *[much] * 9]).slice(9, len(rows))
+        made = to_arrow(kwire, array, cls, 9, on_error="null")
+        for row, value in zip(rows, values_of(made), strict=True):
+            if row is None:
+                assert value is None
+                continue
+            message, error = try_to_decode(kwire, cls, row, 9)
+            assert value.pop("_error") == (None if error is None else str(error))
+            if error is None:
+                assert value == plain(message, made.type)
+
+
 def test_text_is_judged_as_python_judges_it(kwire):
     """Every lead byte, with what may or may not follow: same verdict, same byte."""
     cls = kwire.messages.HeartbeatRequest
@@ -475,6 +501,10 @@ def test_offsets_are_not_trusted(kwire):
     for offsets in ([0, len(row) + 1], [-1, len(row) - 1], [len(row), 0], [0, -1]):
         with pytest.raises(ValueError, match="offsets of row 0"):
             call(offsets)
+    # What the first row takes says how much room all of them may need.
+    for last in (-1, 0, len(row) - 1, len(row) + 1, 2**31 - 1):
+        with pytest.raises(ValueError, match="offsets of row 1"):
+            call([0, len(row), last], count=2)
     with pytest.raises(ValueError, match="too short"):
         call([0, len(row)], count=2)
     with pytest.raises(ValueError, match="too short"):

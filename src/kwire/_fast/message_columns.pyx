@@ -9,8 +9,9 @@ unknown tags are checked and left out.
 
 Twin: ``_pure/message_columns.py``. Differs from its twin in: no Python object is made
 for a row and the GIL is released, where the twin turns decoded objects into columns.
-C needs for itself: ``walk_rows``, ``walk_row``, ``put_error``, ``make_row_failure``,
-``make_walk_failure``. ``column_walk.pyx`` reads the fields of a row.
+C needs for itself: ``walk_rows``, ``find_scale``, ``place_of``, ``foresee``,
+``walk_row``, ``put_error``, ``make_row_failure``, ``make_walk_failure``.
+``column_walk.pyx`` reads the fields of a row.
 """
 
 from cpython.object cimport PyObject
@@ -18,6 +19,7 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
+from kwire._fast.arrays cimport grow_block
 from kwire._fast.big_endian cimport *
 from kwire._fast.column cimport *
 from kwire._fast.column_tree cimport (
@@ -202,6 +204,8 @@ cdef int64_t walk_rows(
                 continue
             return row
         if likely(walk_row(w, rows, place, table, column, row)):
+            if row == 0:
+                foresee(column, find_scale(w, rows))
             continue
         if rows.errors == NULL or w.cursor.fault < 0:
             return row
@@ -213,6 +217,51 @@ cdef int64_t walk_rows(
     if is_done(w, complete(column, rows.count)) and rows.errors != NULL:
         is_done(w, catch_up(rows.errors, rows.count))
     return rows.count
+
+
+cdef double find_scale(RowWalk* w, Rows* rows) noexcept nogil:
+    """Find how many times the bytes of the first row all rows have; 1 if in doubt."""
+    cdef int64_t size = w.cursor.end - w.cursor.start
+    cdef int64_t all_rows = place_of(rows, rows.start + rows.count)
+    all_rows -= place_of(rows, rows.start)
+    if size <= 0 or not size <= all_rows <= rows.data_size:
+        return 1
+    return <double>all_rows / <double>size
+
+
+cdef inline int64_t place_of(Rows* rows, int64_t row) noexcept nogil:
+    """Load the offset at which a row begins; it may be any number."""
+    cdef int32_t narrow
+    cdef int64_t wide
+    if rows.is_large:
+        memcpy(&wide, rows.offsets + 8 * row, 8)
+        return wide
+    memcpy(&narrow, rows.offsets + 4 * row, 4)
+    return narrow
+
+
+cdef void foresee(Column* column, double scale) noexcept nogil:
+    """Make room for ``scale`` times what the first row has below a column.
+
+    So hardly anything grows by doubling, which copies what is there. Want of memory is
+    no fault here: columns grow when they have to.
+    """
+    cdef int64_t wanted
+    cdef int index
+    if column.lazy:
+        return
+    if column.kind == OP_STRING or column.kind == OP_BYTES:
+        wanted = min(<int64_t>(scale * <double>column.used), column.ceiling)
+        grow_block(&column.text, column.used, wanted)
+    elif column.kind == OP_STRUCT:
+        for index in range(column.child_count):
+            foresee(&column.children[index], scale)
+    elif column.kind == OP_ARRAY:
+        column = column.children
+        wanted = min(<int64_t>(scale * <double>column.length), column.ceiling)
+        if wanted > column.room and reserve(column, column.length, wanted):
+            column.room = wanted
+        foresee(column, scale)
 
 
 cdef inline bint walk_row(
