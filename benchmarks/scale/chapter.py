@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.broker_runs import run_contender
 from benchmarks.scale.executors import MEMORY_MB, ROUNDS, SPLIT
 from benchmarks.scale.inputs import SEGMENTS, write_logs
+from benchmarks.spark.inputs import write_log
 from benchmarks.tables import table
 from benchmarks.worker import ROOT
 
@@ -80,10 +81,10 @@ Medians of {rounds} reads. CPU is that of Spark and of all its workers.
 
 {executors}
 
-* Tasks share nothing but what the driver planned. So a row costs nearly the same CPU
-  on one executor or on several, and rows per second grow with the cores of executors,
-  as long as disks and network keep up. More executors than the {cpus} cores here are
-  not faster: their row shows what it costs to share a core.
+* Tasks share nothing but what the driver planned, so rows per second grow with the
+  cores of executors, as long as disks and network keep up.
+* The CPU for a row differs by a tenth or two from run to run. More executors than the
+  {cpus} cores here are not faster, and a row costs more where they share a core.
 * The driver works for a moment on each task. Splits are distributed as executors become
   free.
 
@@ -115,9 +116,6 @@ def run() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             where = (folders[count], pause) if pause else (folders[count],)
             took = run_contender("benchmarks.scale.worker", case, *where)
             found.append(took | {"case": case, "segments": count, "size": sizes[count]})
-        # It takes memory, and a process begins with the peak of the one that starts it.
-        from benchmarks.spark.inputs import write_log
-
         log = write_log(Path(name) / "log", READ_BYTES, READ_PARTITIONS)
         for count in EXECUTORS:
             print(f"  a read by {count} executors", flush=True)
