@@ -505,6 +505,12 @@ def test_offsets_are_not_trusted(kwire):
     for last in (-1, 0, len(row) - 1, len(row) + 1, 2**31 - 1):
         with pytest.raises(ValueError, match="offsets of row 1"):
             call([0, len(row), last], count=2)
+    for last in (-(2**63), 2**63 - 1):
+        raw = b"".join(
+            n.to_bytes(8, sys.byteorder, signed=True) for n in (0, len(row), last)
+        )
+        with pytest.raises(ValueError, match="offsets of row 1"):
+            columns.decode_messages(cls, 4, None, raw, row, 0, 2, True, False)
     with pytest.raises(ValueError, match="too short"):
         call([0, len(row)], count=2)
     with pytest.raises(ValueError, match="too short"):

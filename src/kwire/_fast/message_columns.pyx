@@ -221,12 +221,13 @@ cdef int64_t walk_rows(
 
 cdef double find_scale(RowWalk* w, Rows* rows) noexcept nogil:
     """Find how many times the bytes of the first row all rows have; 1 if in doubt."""
+    cdef int64_t first = w.cursor.start - rows.data
+    cdef int64_t last = place_of(rows, rows.start + rows.count)
     cdef int64_t size = w.cursor.end - w.cursor.start
-    cdef int64_t all_rows = place_of(rows, rows.start + rows.count)
-    all_rows -= place_of(rows, rows.start)
-    if size <= 0 or not size <= all_rows <= rows.data_size:
+    # Compared before they are subtracted: an offset may be any number.
+    if size <= 0 or not first < last <= rows.data_size:
         return 1
-    return <double>all_rows / <double>size
+    return <double>(last - first) / <double>size
 
 
 cdef inline int64_t place_of(Rows* rows, int64_t row) noexcept nogil:
