@@ -13,7 +13,6 @@ import importlib.util
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -27,6 +26,7 @@ from benchmarks.contenders import CONTENDERS, kio
 from benchmarks.replay import clock, replay
 from benchmarks.worker import ROOT
 from benchmarks.workloads import workload
+from tools.engine_copy import files_of_the_tree, put
 
 SECTION = "Start"
 ROUNDS = 15
@@ -115,10 +115,9 @@ def test_start(benchmark, starts, title, label) -> None:
 @pytest.mark.benchmark(timer=clock)
 def test_build(benchmark, tmp_path) -> None:
     """Record one build of the extension from a clean copy, and its stripped size."""
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
-        shutil.copy(ROOT / name, tmp_path)
-    ignored = shutil.ignore_patterns("*.c", "*.so", "__pycache__", "*.egg-info")
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=ignored)
+    for name in files_of_the_tree():
+        if (ROOT / name).is_file():
+            put(name, (ROOT / name).read_bytes(), tmp_path)
     command = ["setup.py", "-q", "build_ext", "--inplace"]
     started = time.perf_counter()
     subprocess.run([sys.executable, *command], cwd=tmp_path, check=True)

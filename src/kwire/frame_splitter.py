@@ -105,18 +105,21 @@ class FrameSplitter:
         As ``feed``, but what is wrong with the stream is raised by ``check`` alone,
         when the frames before it have been seen to. After that there are no more.
         """
-        if not self._pending and type(chunk) is bytes:
-            return [] if self._failure is not None else self._cut_frames(chunk)
         frames: list[Frame] = []
+        if type(chunk) is bytes and not self._pending:
+            return frames if self._failure is not None else self._cut_frames(chunk)
         with memoryview(chunk) as whole, whole.cast("B") as source:
             at, end = 0, len(source)
-            while at < end and self._failure is None:
+            # Only the frame that has begun needs memory of the splitter.
+            while self._pending and at < end and self._failure is None:
                 room = self._room(end - at)
-                count = min(len(room), end - at)
+                count = min(len(room), self._wanted - self._pending, end - at)
                 room[:count] = source[at : at + count]
                 room.release()
                 frames += self.buffer_updated(count)
                 at += count
+            if at < end and self._failure is None:
+                frames += self._cut_frames(source[at:].tobytes())
         return frames
 
     def get_buffer(self, hint: int = -1) -> memoryview:
