@@ -16,7 +16,6 @@ from __future__ import annotations
 import sys
 from collections import namedtuple
 from contextlib import suppress
-from io import BytesIO
 
 from . import errors
 from .compression_frames import (
@@ -267,22 +266,13 @@ def _bound_snappy(size: int) -> int:
 
 def _write_snappy(data: memoryview, magic: int, level: int) -> bytes:
     compress_into = _load_cramjam().snappy.compress_raw_into
-    size = len(data)
-    # What snappy asks for: a sixth more than the input and 32 bytes, per block.
-    room = XERIAL_BLOCK + XERIAL_BLOCK // 6 + 32
-    result = BytesIO(bytes(16 + (size // XERIAL_BLOCK + 1) * (room + 4)))
-    with result.getbuffer() as view:
-        view[:16] = XERIAL_HEAD
-        at = 16
-        for start in range(0, size, XERIAL_BLOCK):
-            block = at + 4
-            length = compress_into(
-                data[start : start + XERIAL_BLOCK], view[block : block + room]
-            )
-            view[at:block] = length.to_bytes(4, "big")
-            at = block + length
-    result.truncate(at)
-    return result.getvalue()
+    # What snappy asks for: a sixth more than the input and 32 bytes.
+    room = memoryview(bytearray(XERIAL_BLOCK + XERIAL_BLOCK // 6 + 32))
+    pieces = [XERIAL_HEAD]
+    for start in range(0, len(data), XERIAL_BLOCK):
+        length = compress_into(data[start : start + XERIAL_BLOCK], room)
+        pieces += length.to_bytes(4, "big"), bytes(room[:length])
+    return b"".join(pieces)
 
 
 # lz4 ----------------------------------------------------------------------------------
@@ -330,28 +320,18 @@ def _write_lz4(data: memoryview, magic: int, level: int) -> bytes:
     head += make_lz4_checksum(header if magic else head)
     if level > 1:
         return b"".join([head, *_lz4_dense_blocks(library, data, level), bytes(4)])
-    size = len(data)
     # What lz4 asks for: a 255th more than the input and 16 bytes.
-    room = LZ4_BLOCK + LZ4_BLOCK // 255 + 16
-    result = BytesIO(bytes(11 + (size // LZ4_BLOCK + 1) * (room + 4)))
-    with result.getbuffer() as view:
-        view[:7] = head
-        at = 7
-        for start in range(0, size, LZ4_BLOCK):
-            plain = data[start : start + LZ4_BLOCK]
-            block = at + 4
-            length = library.lz4.compress_block_into(
-                plain, view[block : block + room], store_size=False
-            )
-            mark = 0
-            if length >= len(plain):
-                length, mark = len(plain), STORED
-                view[block : block + length] = plain
-            view[at:block] = (length | mark).to_bytes(4, "little")
-            at = block + length
-        view[at : at + 4] = bytes(4)
-    result.truncate(at + 4)
-    return result.getvalue()
+    room = memoryview(bytearray(LZ4_BLOCK + LZ4_BLOCK // 255 + 16))
+    pieces: list[Buffer] = [head]
+    for start in range(0, len(data), LZ4_BLOCK):
+        plain = data[start : start + LZ4_BLOCK]
+        length = library.lz4.compress_block_into(plain, room, store_size=False)
+        if length < len(plain):
+            pieces += length.to_bytes(4, "little"), bytes(room[:length])
+        else:
+            pieces += (len(plain) | STORED).to_bytes(4, "little"), plain
+    pieces.append(bytes(4))
+    return b"".join(pieces)
 
 
 def _lz4_dense_blocks(library: Any, data: memoryview, level: int) -> Iterator[Any]:
