@@ -58,8 +58,8 @@ SUBJECT_LENGTH = 60
 """A subject is shorter."""
 
 _OTHER_MOODS = ("ed", "ing", "s")
-_IMPERATIVES = {"Address", "Bring", "Discuss", "Embed", "Express", "Feed", "Pass"}
-_IMPERATIVES |= {"Process", "Speed", "Suppress"}
+_IMPERATIVES = {"Address", "Bring", "Compress", "Discuss", "Embed", "Express", "Feed"}
+_IMPERATIVES |= {"Pass", "Process", "Speed", "Suppress"}
 """Verbs that end as other moods do."""
 
 _PATTERN = re.compile(

@@ -86,7 +86,8 @@ def kafka_log(session: Any, log: LogInput, schema: str = "", **options: str) -> 
     return reader.load(log.path)
 
 
-def _reader(log: LogInput, schema: str) -> Any:
+def make_reader(log: LogInput, schema: str) -> Any:
+    """Make the reader that Spark asks for tasks and rows of these columns."""
     from pyspark.sql.types import StructType
 
     from kwire.spark import KafkaLogSource
@@ -100,7 +101,7 @@ def _prepare(log: LogInput, schema: str, path: Path) -> dict[str, str]:
 
     So Spark is given rows of the same shape in batches of the same size.
     """
-    reader = _reader(log, schema)
+    reader = make_reader(log, schema)
     parts = reader.partitions()
     save(next(iter(reader.read(parts[0]))), str(path))
     rows = [
@@ -182,7 +183,7 @@ def run(case: Case) -> None:
 
 def check(cases: Iterable[Case], small: LogInput) -> None:
     """Compare the values of all who decode, and the rows of each job."""
-    reader = _reader(small, SPARK_SCHEMA)
+    reader = make_reader(small, SPARK_SCHEMA)
     parts = reader.partitions()
     found = pa.Table.from_batches(
         [batch for part in parts for batch in reader.read(part)]

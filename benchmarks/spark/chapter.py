@@ -21,6 +21,7 @@ from benchmarks.spark.cases import (
     SIZES,
     log_case,
 )
+from benchmarks.spark.reading import LEAST
 from benchmarks.spark.targets import SHARES, SparkFigures, spark_verdicts
 from benchmarks.tables import summary, table
 from benchmarks.targets import Verdict
@@ -41,6 +42,13 @@ cases take turns,
 and figures are medians. Before anything was timed, `kafka-log`, aiokafka and
 kafka-python gave equal Arrow tables, and every job the right number of rows. CRCs are
 checked by all."""
+
+_ABOUT_READING = """\
+What a row takes of a core, in ns: in the replay, all of Spark included; in the reading
+of `kafka-log` without Spark, one process that drops the batches; and in one CRC and
+one copy of the file's bytes, which no reader can leave out. The last columns say how
+much of the replay's rate that would leave if Spark's work did not become slower by it,
+as both use the same caches."""
 
 _ABOUT_PEERS = """\
 Beside the peers: their consumers' record classes in a Python data source of the same
@@ -87,6 +95,22 @@ def _case_table(figures: SparkFigures) -> str:
             ]
         )
     head = ("case", "rows", "seconds", "M rows/s", "MB/s of input", "of its replay")
+    return table(head, lines)
+
+
+def _reading_table(figures: SparkFigures) -> str:
+    lines = []
+    for case, replay in ((LOG, REPLAY), (LOG_VALUE, REPLAY_VALUE)):
+        given = figures.core_seconds(replay)
+        own, least = figures.reading(case), figures.reading(LEAST)
+        lines.append(
+            [
+                case,
+                *(f"{1e9 * seconds:.0f}" for seconds in (given, own, least)),
+                *(f"{given / (given + more):.1%}" for more in (own, least)),
+            ]
+        )
+    head = ("case", "replay", "reading", LEAST, "with reading", "with the least")
     return table(head, lines)
 
 
@@ -143,6 +167,8 @@ def write_chapter(json_path: Path) -> list[Verdict]:
         summary(found),
         "![Rows per second, and the cost of a row by the size of the input](spark.png)",
         _case_table(figures),
+        _ABOUT_READING,
+        _reading_table(figures),
         _ABOUT_PEERS,
         _peer_table(figures),
         _ABOUT_FLAT,

@@ -26,6 +26,7 @@ from typing import Any
 from benchmarks.spark import cases as work
 from benchmarks.spark.inputs import LogInput, write_log
 from benchmarks.spark.memory import peak_memory
+from benchmarks.spark.reading import core_seconds
 from benchmarks.spark.session import open_session
 from benchmarks.worker import ROOT
 
@@ -113,6 +114,8 @@ def run(json_path: Path) -> None:
             print("the same values and rows from every case", flush=True)
             work.check(cases, logs["small"])
             seconds = _measure(cases)
+            print("the tasks without Spark", flush=True)
+            reading = core_seconds(logs["256 MiB"])
         print("the engine in plain Python", flush=True)
         pure = _pure(folder)
     java = subprocess.run(["java", "-version"], capture_output=True, text=True)
@@ -134,6 +137,7 @@ def run(json_path: Path) -> None:
             for case in cases
         },
         "memory": memory,
+        "reading": reading,
         "pure": pure,
     }
     json_path.write_text(json.dumps(found, indent=1))

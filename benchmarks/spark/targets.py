@@ -79,6 +79,16 @@ class SparkFigures:
         """Return the rows per second of a case, all that a job costs included."""
         return self.rows(case) / self.seconds(case)
 
+    def core_seconds(self, case: str) -> float:
+        """Return the seconds of a core that a row takes, if the job keeps all busy."""
+        cpus: int = self.run["machine"]["cpus"]
+        return cpus * self.seconds(case) / self.rows(case)
+
+    def reading(self, name: str) -> float:
+        """Return the seconds of a core that a row takes without Spark."""
+        seconds: float = self.run["reading"][name]
+        return seconds
+
     def share(self, case: str, replay: str) -> float:
         """Return how much of a replay's rate is reached."""
         rounds = zip(self.rounds(replay), self.rounds(case), strict=True)
