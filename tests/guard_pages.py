@@ -21,6 +21,19 @@ ROOM = 16 * PAGE
 LONGEST_S = 120
 """After which a child has hung."""
 
+NO_ACCESS = 0
+
+
+def address_of(memory):
+    """Return the address of mapped memory."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
+
+
+def protect(address, size, access):
+    """Set what may be done with pages."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), access) == 0
+
 
 class Guarded:
     """Memory whose end is the end of what may be read."""
@@ -28,17 +41,33 @@ class Guarded:
     def __init__(self):
         """Map some pages, the last of which faults."""
         self.memory = mmap.mmap(-1, ROOM + PAGE)
-        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self.address = address_of(self.memory)
         self.view = memoryview(self.memory)
-        libc = ctypes.CDLL(None, use_errno=True)
-        last = ctypes.c_void_p(self.address + ROOM)
-        assert libc.mprotect(last, ctypes.c_size_t(PAGE), 0) == 0
+        protect(self.address + ROOM, PAGE, NO_ACCESS)
 
     def put(self, data):
         """Copy input to the very end, and give a view of it."""
         start = ROOM - len(data)
         self.view[start:ROOM] = data
         return self.view[start:ROOM]
+
+
+class Window:
+    """Input of which only the page of a position and the next may be read."""
+
+    def __init__(self, data):
+        """Copy input; all of it may be read until ``move``."""
+        self.size = -(-len(data) // PAGE) * PAGE + PAGE
+        self.memory = mmap.mmap(-1, self.size)
+        self.memory[: len(data)] = data
+        self.address = address_of(self.memory)
+        self.view = memoryview(self.memory)[: len(data)]
+
+    def move(self, position):
+        """Allow reading from the page of ``position`` to the end of the next."""
+        protect(self.address, self.size, NO_ACCESS)
+        start = position // PAGE * PAGE
+        protect(self.address + start, min(2 * PAGE, self.size - start), mmap.PROT_READ)
 
 
 def in_child(work, longest_s=LONGEST_S):
