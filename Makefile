@@ -223,6 +223,9 @@ wheels: $(VENV)/.has-release  ## sdist and wheels, tried out on every CPython of
 platforms: $(BUILT)  ## tests on other processors and Pythons, by qemu (Debian, root)
 	$(PY) tools/platforms/platforms.py --record
 
+platforms-short: $(TESTED)  ## those of them that .ci/run has time for (Debian, root)
+	$(PY) tools/platforms/platforms.py --short
+
 races: $(BUILT)  ## threads on a free-threaded CPython, with ThreadSanitizer and for MINUTES=10 (Debian, root)
 	$(PY) tools/platforms/races.py --sanitize
 	$(PY) tools/platforms/races.py --minutes $(MINUTES)

@@ -56,10 +56,11 @@ def run(*command: str | Path, cwd: Path | None = None) -> None:
 
 def install_missing(tools: dict[str, str]) -> None:
     """Install the packages of the tools, by their commands, that are missing."""
-    missing = {name for tool, name in tools.items() if shutil.which(tool) is None}
+    missing = [names for tool, names in tools.items() if shutil.which(tool) is None]
     if missing:
+        packages = sorted({name for names in missing for name in names.split()})
         run("apt-get", "update", "--quiet")
-        run("apt-get", "install", "--yes", "--no-install-recommends", *sorted(missing))
+        run("apt-get", "install", "--yes", "--no-install-recommends", *packages)
 
 
 def find_mirror() -> str:
