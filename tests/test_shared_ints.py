@@ -6,6 +6,8 @@ The compiled engine finds an int32 again by its lowest 8 bits, and shares at mos
 Of int64s it knows the last one.
 """
 
+import importlib
+import json
 import random
 
 import pytest
@@ -120,3 +122,38 @@ def test_a_stable_offset_is_the_object_of_the_high_watermark(twins):
     [topic] = twins.fast.decode(type(message), data, version=12).responses
     [partition] = topic.partitions
     assert partition.high_watermark is partition.last_stable_offset
+
+
+WIDTHS = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
+
+
+def make_run(kwire):
+    """Make a class of integers of each width, in two orders, and nothing else."""
+    schema = importlib.import_module(f"{kwire.__name__}.schema")
+    fields = [
+        {"name": f"{kind}{place}", "type": kind, "versions": "0+"}
+        for place, kinds in enumerate([WIDTHS, reversed(WIDTHS)])
+        for kind in kinds
+    ]
+    head = {"type": "data", "name": "Run", "validVersions": "0"}
+    return schema.message_class(
+        json.dumps(head | {"flexibleVersions": "none", "fields": fields})
+    )
+
+
+@pytest.mark.parametrize("after", range(9))
+def test_integers_are_the_same_wherever_the_input_ends(kwire, after):
+    """The quick way loads bytes after an integer, and gives up near the end."""
+    cls = make_run(kwire)
+    path = f"{kwire.__name__}._{kwire.backend}.decoder"
+    decode = importlib.import_module(path).decode_prefix
+    names = [(name, WIDTHS[name[:-1]]) for name in cls.__match_args__]
+    for value in (-1, 0, 1, 127, 256, 257, -6):
+        for sign in (-1, 1):
+            edge = {name: sign * 2**bits - (sign > 0) for name, bits in names}
+            low = {name: value if abs(value) < 128 else sign for name, _ in names}
+            for values in (edge, low, edge | {"int320": value, "int641": value}):
+                message = cls(**values)
+                data = kwire.encode(message, version=0)
+                found, end = decode(cls, data + b"\xa5" * after, 0)
+                assert (found, end) == (message, len(data))

@@ -10,8 +10,9 @@ noted in the cursor; each function then notes its part of the path and returns. 
 
 Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exceptions, a
 path that is written when unwinding, and ints that are shared (``shared_ints``).
-C needs for itself: ``is_next_empty``, ``clear_slots``, ``keep_unknown``,
-``is_invalid``, ``note_run``, ``run``, ``exceeds``.
+C needs for itself: ``read_structs``, ``is_section_empty``, ``drop_struct``,
+``is_next_empty``, ``read_values``, ``keep_unknown``, ``is_invalid``, ``note_run``,
+``run``, ``exceeds``.
 """
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
@@ -30,13 +31,15 @@ from kwire._fast.primitives cimport (
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport *
 from kwire._fast.shared_ints cimport *
-from kwire._fast.structs cimport slots_of, take_struct
+from kwire._fast.structs cimport Layout, methods_of, slots_of, take_struct
 
 from kwire import errors, frame_hints, java_utf8
 from kwire.limits import DEFAULT
 
 # primitives.pxd names the handler, importing it makes it known to Python.
 assert java_utf8.HANDLER == "kwire-java"
+
+keep_ints()
 
 cdef object _empty = ()
 cdef object _default_limits = DEFAULT
@@ -48,101 +51,152 @@ cdef PyObject* read_struct(Decoding* d, Table* table) noexcept:
 
     Fields that the version lacks get their default.
     """
-    cdef PyObject* made = take_struct(table.cls, table.slots)
-    cdef PyObject** slots
+    cdef PyObject* made
+    return NULL if read_structs(d, table, &made, 1) else made
+
+
+cdef Py_ssize_t read_structs(
+    Decoding* d, Table* table, PyObject** into, Py_ssize_t count
+) noexcept:
+    """Read structs that follow each other; return how many a fault leaves unread.
+
+    One loop reads them all: a call for each takes as long as some of its fields.
+    """
+    cdef Layout* layout = <Layout*>methods_of(table.cls)
+    cdef Step* last = table.steps + table.step_count
+    cdef Step* step
+    cdef Step* run
+    cdef PyObject* made
+    cdef PyObject** slot
     cdef PyObject* value
-    cdef Step* step = table.steps
-    cdef Step* last = step + table.step_count
     cdef const uint8_t* at = d.cursor.at
-    cdef uint32_t tags
+    cdef Py_ssize_t left
+    cdef int64_t number
     cdef int op
-    if unlikely(made == NULL):
-        d.cursor.fault = PYTHON_ERROR
-        return NULL
-    slots = slots_of(made)
-    while step < last:
-        op = step.op
-        if op == OP_CHECK:
-            at = d.cursor.at
-            if unlikely(not require(&d.cursor, step.size)):
-                clear_slots(slots, step, last)
-                step = note_run(d, step)
-                break
-            d.cursor.at += step.size
-            step += 1
-            continue
-        elif op == OP_INT32:
-            value = make_int32(&d.ints, load_int32(at))
-            at += 4
-        elif op == OP_COMPACT_STRING:
-            value = read_string(&d.cursor, True, step.nullable)
-        elif op == OP_ARRAY:
-            if is_next_empty(&d.cursor, step.compact):
-                d.cursor.at += 1
-                value = new_ref(<PyObject*>_empty)
-            elif step.inner == OP_INT32:
-                value = read_int32_array(
-                    &d.ints, &d.cursor, step.compact, step.nullable
-                )
+    while count:
+        made = take_struct(layout, table.cls) if take_step(&d.steps) else NULL
+        if unlikely(made == NULL):
+            d.cursor.fault = PYTHON_ERROR
+            return count
+        slot = slots_of(made)
+        step = table.steps
+        while step < last:
+            op = step.op
+            if op == OP_CHECK:
+                at = d.cursor.at
+                left = d.cursor.end - at
+                if unlikely(left < step.size):
+                    break
+                d.cursor.at = at + step.size
+                # Each integer is loaded as one of 64 bits, if the input goes on so far.
+                run = step.last_int if left >= step.room else step
+                step += 1
+                while step <= run:
+                    number = load_int64(at) >> step.spare_bits
+                    at += step.size
+                    if likely(is_kept(number)):
+                        value = kept_int(number)
+                    elif step.op == OP_INT64:
+                        value = make_int64(&d.ints, number)
+                    elif step.op == OP_INT32:
+                        value = make_int32(&d.ints, <int32_t>number)
+                    else:
+                        value = int_of(number)
+                    if unlikely(value == NULL):
+                        break
+                    slot[0] = value
+                    slot += 1
+                    step += 1
+                if unlikely(step <= run):
+                    break
+                continue
+            elif op == OP_INT32:
+                value = make_int32(&d.ints, load_int32(at))
+                at += 4
+            elif op == OP_COMPACT_STRING:
+                if is_next_empty(&d.cursor, True):
+                    d.cursor.at += 1
+                    value = empty_text()
+                else:
+                    value = read_string(&d.cursor, True, step.nullable)
+            elif op == OP_ARRAY:
+                if is_next_empty(&d.cursor, step.compact):
+                    d.cursor.at += 1
+                    value = new_ref(<PyObject*>_empty)
+                elif step.inner == OP_INT32:
+                    value = read_int32_array(
+                        &d.ints, &d.cursor, step.compact, step.nullable
+                    )
+                else:
+                    value = read_array(d, step)
+            elif op == OP_INT16:
+                value = int_of(load_int16(at))
+                at += 2
+            elif op == OP_INT64:
+                value = make_int64(&d.ints, load_int64(at))
+                at += 8
+            elif op == OP_TAGGED or op == OP_ABSENT or op == OP_IGNORED:
+                value = new_ref(step.default)
+            elif op == OP_BYTES:
+                value = read_bytes(&d.cursor, step.compact, step.nullable)
+            elif (
+                op == OP_BOOL
+                or op == OP_INT8
+                or op == OP_UINT16
+                or op == OP_UINT32
+                or op == OP_FLOAT64
+                or op == OP_UUID
+            ):
+                value = make_fixed(at, op)
+                at += size_of(op)
             else:
-                value = read_array(d, step)
-        elif op == OP_INT16:
-            value = int_of(load_int16(at))
-            at += 2
-        elif op == OP_INT64:
-            value = make_int64(&d.ints, load_int64(at))
-            at += 8
-        elif op == OP_TAGGED or op == OP_ABSENT or op == OP_IGNORED:
-            value = new_ref(step.default)
-        elif op == OP_BYTES:
-            value = read_bytes(&d.cursor, step.compact, step.nullable)
-        elif (
-            op == OP_BOOL
-            or op == OP_INT8
-            or op == OP_UINT16
-            or op == OP_UINT32
-            or op == OP_FLOAT64
-            or op == OP_UUID
-        ):
-            value = make_fixed(at, op)
-            at += size_of(op)
-        else:
-            value = read_field(d, step, op)
-        if unlikely(value == NULL):
-            if not d.cursor.fault:
-                d.cursor.fault = PYTHON_ERROR
-            clear_slots(slots, step, last)
-            break
-        slots[step.slot] = value
-        step += 1
-    slots[table.slots - 1] = NULL
-    if unlikely(d.cursor.fault):
-        note_field(&d.path, step)
-        Py_XDECREF(made)
-        return NULL
-    if table.flexible:
-        at = d.cursor.at
-        tags = read_unsigned_varint(&d.cursor)
-        if unlikely(tags or d.cursor.fault):
-            if not read_tagged_fields(d, table, slots, at, tags):
-                Py_XDECREF(made)
-                return NULL
-            return made
-    slots[table.slots - 1] = new_ref(<PyObject*>_empty)
-    return made
+                value = read_field(d, step, op)
+            if unlikely(value == NULL):
+                break
+            slot[0] = value
+            slot += 1
+            step += 1
+        if unlikely(step < last):
+            drop_struct(d, made, step, last)
+            return count
+        if not table.flexible or is_section_empty(&d.cursor):
+            slot[0] = new_ref(<PyObject*>_empty)
+        elif not read_tagged_fields(d, table, slots_of(made)):
+            Py_XDECREF(made)
+            return count
+        into[0] = made
+        into += 1
+        count -= 1
+    return 0
+
+
+cdef inline bint is_section_empty(Cursor* cursor) noexcept nogil:
+    """Take the one byte of an empty tag section, if that is what comes next."""
+    if unlikely(cursor.at >= cursor.end or load_byte(cursor.at) != 0):
+        return False
+    cursor.at += 1
+    return True
+
+
+cdef void drop_struct(Decoding* d, PyObject* made, Step* step, Step* last) noexcept:
+    """Drop a struct that a fault has left unread from a step on; note its field."""
+    cdef Step* unread = step
+    while unread < last:
+        if unread.op != OP_CHECK:
+            slots_of(made)[unread.slot] = NULL
+        unread += 1
+    slots_of(made)[(unread - 1).slot + 1] = NULL
+    if step.op == OP_CHECK:
+        step = note_run(d, step)
+    elif not d.cursor.fault:
+        d.cursor.fault = PYTHON_ERROR
+    note_field(&d.path, step)
+    Py_XDECREF(made)
 
 
 cdef inline bint is_next_empty(Cursor* cursor, bint compact) noexcept nogil:
-    """Whether the next byte is the count of an empty array."""
+    """Whether the next byte is the length of an empty array or string."""
     return compact and cursor.at < cursor.end and load_byte(cursor.at) == 1
-
-
-cdef void clear_slots(PyObject** slots, Step* step, Step* last) noexcept nogil:
-    """Empty the slots of the fields that a fault has left unread."""
-    while step < last:
-        if step.op != OP_CHECK:
-            slots[step.slot] = NULL
-        step += 1
 
 
 cdef PyObject* read_field(Decoding* d, Step* step, int op) noexcept:
@@ -174,10 +228,8 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
     cdef Py_ssize_t count = read_count(
         &d.cursor, step.compact, step.nullable, step.size
     )
-    cdef Py_ssize_t index
-    cdef int inner = step.inner
+    cdef Py_ssize_t left
     cdef PyObject* made
-    cdef PyObject* value
     if count < 0:
         return NULL if d.cursor.fault else new_ref(NONE)
     if count == 0:
@@ -185,11 +237,28 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
     made = PyTuple_New(count)
     if unlikely(made == NULL):
         return NULL
-    for index in range(count):
+    if step.inner == OP_STRUCT:
+        left = read_structs(d, step.table, items_of(made), count)
+    else:
+        left = read_values(d, step, items_of(made), count)
+    if unlikely(left):
+        note_index(&d.path, count - left)
+        Py_XDECREF(made)
+        return NULL
+    # Nothing that can be decoded holds a cycle: spare the collector the tuple.
+    PyObject_GC_UnTrack(made)
+    return made
+
+
+cdef Py_ssize_t read_values(
+    Decoding* d, Step* step, PyObject** into, Py_ssize_t count
+) noexcept:
+    """Read the elements of an array without structs; as ``read_structs``."""
+    cdef int inner = step.inner
+    cdef PyObject* value
+    while count:
         if unlikely(not take_step(&d.steps)):
             value = NULL
-        elif inner == OP_STRUCT:
-            value = read_struct(d, step.table)
         elif inner == OP_COMPACT_STRING or inner == OP_STRING:
             value = read_string(&d.cursor, step.compact, False)
         elif inner <= OP_UUID:
@@ -199,13 +268,11 @@ cdef PyObject* read_array(Decoding* d, Step* step) noexcept:
         if unlikely(value == NULL):
             if not d.cursor.fault:
                 d.cursor.fault = PYTHON_ERROR
-            note_index(&d.path, index)
-            Py_XDECREF(made)
-            return NULL
-        PyTuple_SET_ITEM(made, index, value)
-    # Nothing that can be decoded holds a cycle: spare the collector the tuple.
-    PyObject_GC_UnTrack(made)
-    return made
+            return count
+        into[0] = value
+        into += 1
+        count -= 1
+    return 0
 
 
 cdef bint read_marker(Cursor* cursor) noexcept:
@@ -238,9 +305,7 @@ cdef bint read_tagged_marker(Cursor* cursor) noexcept:
     return 0 < <int32_t>marker
 
 
-cdef bint read_tagged_fields(
-    Decoding* d, Table* table, PyObject** slots, const uint8_t* start, uint32_t count
-) noexcept:
+cdef bint read_tagged_fields(Decoding* d, Table* table, PyObject** slots) noexcept:
     """Read a tag section; fields of unknown tags are kept as bytes.
 
     Shape: UNSIGNED_VARINT count, then for each tag, size (bytes) and content. Tags
@@ -248,7 +313,11 @@ cdef bint read_tagged_fields(
     Source: KIP-482.
     """
     cdef PyObject* unknown = NULL
-    cdef bint done = read_tags(d, table, slots, start, count, &unknown)
+    cdef const uint8_t* start = d.cursor.at
+    cdef uint32_t count = read_unsigned_varint(&d.cursor)
+    cdef bint done
+    slots[table.slots - 1] = NULL
+    done = read_tags(d, table, slots, start, count, &unknown)
     if done and unknown == NULL:
         slots[table.slots - 1] = new_ref(<PyObject*>_empty)
     elif done:

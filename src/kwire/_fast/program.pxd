@@ -13,7 +13,8 @@ Version 4 of HeartbeatRequest has a flexible table of five steps:
 
 An opcode combines the type, the form of the length, and whether the field is an array,
 so that the hot loop branches once for each field. Adjacent fields of fixed size are a
-run. Tables never change once they are filled.
+run. Steps that are no checks are in the order of the slots. Tables never change once
+they are filled.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -56,8 +57,15 @@ cdef struct Step:
     bint compact
     bint nullable
     uint32_t tag
-    # CHECK: bytes of the run. ARRAY: the least size of an element.
+    # CHECK: bytes of the run. ARRAY: the least size of an element. Of a field of fixed
+    # size its bytes.
     Py_ssize_t size
+    # CHECK: the last of the signed integers right after it, or the step itself, and the
+    # bytes to be left where each of them may be loaded as one of 64 bits.
+    Step* last_int
+    Py_ssize_t room
+    # Of a signed integer: the bits that 64 have more.
+    int spare_bits
     Table* table
     # Borrowed from the Program's plan and binding.
     PyObject* default

@@ -23,6 +23,8 @@ from kwire._fast.structs cimport CACHED_VERSIONS, Layout, layout_of
 
 from kwire import plan as plans
 
+cdef frozenset SIGNED = frozenset((plans.INT8, plans.INT16, plans.INT32, plans.INT64))
+
 
 cdef class Program:
     """The tables of one (message, version); owns them and what they refer to."""
@@ -57,9 +59,16 @@ cdef class Program:
                 if run == NULL:
                     run = &table.steps[table.step_count]
                     run.op = OP_CHECK
+                    run.last_int = run
                     run.step = <PyObject*>step
                     table.step_count += 1
                 run.size += plans.SIZES[step.code]
+                run.room = run.size + 7
+                if (
+                    step.code in SIGNED
+                    and run.last_int + 1 == &table.steps[table.step_count]
+                ):
+                    run.last_int += 1
             elif step.place == plans.PRESENT:
                 run = NULL
             self.fill(&table.steps[table.step_count], step, defaults[step.slot])
@@ -96,6 +105,8 @@ cdef class Program:
         made.nullable = step.nullable
         made.tag = max(step.tag, 0)
         made.size = step.element_least
+        if step.code in SIGNED:
+            made.spare_bits = 64 - 8 * plans.SIZES[step.code]
         made.table = NULL if step.plan is None else self.table_of(step.plan)
         made.default = <PyObject*>default
         made.attribute = <PyObject*>step.attribute

@@ -72,6 +72,7 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     static inline PyObject *kwire_new_ref(PyObject *o) { Py_INCREF(o); return o; }
+    #define kwire_items(o) (((PyTupleObject *)(o))->ob_item)
     /* What threads share without a lock: a pointer, set when what it leads to is
        written, and a size for which any value will do. The GIL orders the rest. */
     #if defined(Py_GIL_DISABLED)
@@ -106,6 +107,17 @@ cdef extern from *:
         }
         Py_XINCREF(known);
         return known;
+    }
+    /* The same without a look whether the int was met before, for a module that has
+       met them all. */
+    static inline PyObject *kwire_kept_int(long long value) {
+        PyObject *known = kwire_small_ints[value + 5];
+        Py_INCREF(known);
+        return known;
+    }
+    static inline void kwire_keep_ints(void) {
+        for (int value = -5; value < 257; value++)
+            Py_XDECREF(kwire_int_of(value));
     }
     /* Python's own empty text, likewise. */
     static PyObject *kwire_no_text;
@@ -175,12 +187,15 @@ cdef extern from *:
     #endif
     """
     PyObject* new_ref "kwire_new_ref"(PyObject* value) noexcept
+    PyObject** items_of "kwire_items"(PyObject* values) noexcept
     PyObject* load_pointer "kwire_load_pointer"(PyObject** at) noexcept
     void publish_pointer "kwire_publish_pointer"(PyObject** at, PyObject* made) noexcept
     Py_ssize_t load_hint "kwire_load_hint"(Py_ssize_t* at) noexcept
     void store_hint "kwire_store_hint"(Py_ssize_t* at, Py_ssize_t size) noexcept
     bint is_kept "kwire_is_kept"(long long value) noexcept
     PyObject* int_of "kwire_int_of"(long long value) noexcept
+    PyObject* kept_int "kwire_kept_int"(long long value) noexcept
+    void keep_ints "kwire_keep_ints"() noexcept
     PyObject* empty_text "kwire_empty_text"() noexcept
     int64_t MOST_ROOM "KWIRE_MOST_ROOM"
     PyObject* new_bytes "kwire_new_bytes"(int64_t size) noexcept

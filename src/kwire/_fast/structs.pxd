@@ -81,9 +81,8 @@ cdef struct Layout:
 cdef Layout* layout_of(PyObject* cls) noexcept
 
 
-cdef inline PyObject* take_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
+cdef inline PyObject* take_struct(Layout* layout, PyTypeObject* cls) noexcept:
     """Allocate a struct; the caller fills all slots. NULL with ``MemoryError`` set."""
-    cdef Layout* layout = <Layout*>methods_of(cls)
     cdef PyObject* made = layout.spare
     if likely(made != NULL):
         layout.spare = slots_of(made)[0]
@@ -91,7 +90,7 @@ cdef inline PyObject* take_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
         set_refcount(made, 1)
         return made
     made = <PyObject*>PyObject_Malloc(
-        sizeof(PyObject) + <size_t>count * sizeof(PyObject*)
+        sizeof(PyObject) + <size_t>layout.count * sizeof(PyObject*)
     )
     if made == NULL:
         set_no_memory()
@@ -101,7 +100,7 @@ cdef inline PyObject* take_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
 
 cdef inline PyObject* new_struct(PyTypeObject* cls, Py_ssize_t count) noexcept:
     """Allocate a struct with empty slots; NULL with ``MemoryError`` set."""
-    cdef PyObject* made = take_struct(cls, count)
+    cdef PyObject* made = take_struct(<Layout*>methods_of(cls), cls)
     cdef Py_ssize_t index
     if made != NULL:
         for index in range(count):
