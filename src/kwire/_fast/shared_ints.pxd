@@ -35,12 +35,13 @@ cdef struct SharedInts:
     # Falls with each array that was not shared; below 0 the search is given up.
     int array_credit
     SharedArray arrays[SHARED_ARRAYS]
-    # Ints that Python does not keep for itself, likewise.
-    int ints_in_use
+    # Ints that Python does not keep for itself, likewise: 0 before the first one, below
+    # 0 when the search is given up.
     int int_credit
-    # One more than the index in ``ints``, or 0; written once an int is shared.
+    int ints_in_use
+    # The index in ``ints``, 0 for none; written when the search begins.
     uint8_t int_places[INT_PLACES]
-    SharedInt ints[SHARED_INTS]
+    SharedInt ints[SHARED_INTS + 1]
     # The int64 that was met last, and its object, NULL before the first.
     int64_t last_number
     PyObject* last_value
@@ -57,7 +58,7 @@ cdef inline void begin_sharing(SharedInts* known) noexcept nogil:
     known.arrays_in_use = 0
     known.array_credit = ARRAY_CREDIT
     known.ints_in_use = 0
-    known.int_credit = INT_CREDIT
+    known.int_credit = 0
     known.last_value = NULL
 
 
@@ -69,14 +70,22 @@ cdef inline void end_sharing(SharedInts* known) noexcept:
             if known.arrays_in_use >> index & 1:
                 Py_XDECREF(known.arrays[index].value)
     for index in range(known.ints_in_use):
-        Py_XDECREF(known.ints[index].value)
+        Py_XDECREF(known.ints[index + 1].value)
     Py_XDECREF(known.last_value)
 
 
 cdef inline PyObject* make_int32(SharedInts* known, int32_t number) noexcept:
     """Make an int; one object for all of its value, as ids of brokers repeat."""
-    if likely(is_kept(number)):
-        return int_of(number)
+    cdef SharedInt* shared
+    cdef int place
+    if is_kept(number):
+        return kept_int(number)
+    if likely(known.int_credit > 0):
+        place = known.int_places[<uint8_t>number]
+        shared = &known.ints[place]
+        if likely(place and shared.number == number):
+            known.int_credit += known.int_credit < INT_CREDIT
+            return new_ref(shared.value)
     return share_int32(known, number)
 
 
@@ -86,7 +95,7 @@ cdef inline PyObject* make_int64(SharedInts* known, int64_t number) noexcept:
     The high watermark of a partition is mostly its last stable offset.
     """
     if is_kept(number):
-        return int_of(number)
+        return kept_int(number)
     if known.last_value == NULL or known.last_number != number:
         Py_XDECREF(known.last_value)
         known.last_value = int_of(number)

@@ -16,6 +16,7 @@ from kwire._fast.primitives cimport read_count
 from kwire._fast.python_api cimport *
 from kwire._fast.shared_ints cimport *
 
+keep_ints()
 
 cdef PyObject* read_int32_array(
     SharedInts* known, Cursor* cursor, bint compact, bint nullable
@@ -80,31 +81,26 @@ cdef inline PyObject* make_int32s(
 
 
 cdef PyObject* share_int32(SharedInts* known, int32_t number) noexcept:
-    """Find the object of an int, or make one and keep it for the next.
+    """Make an int that ``make_int32`` has not found, and keep it for the next.
 
     The first one that comes to a place has it: messages name their brokers first.
     Where ints do not repeat, the search is soon given up.
     """
-    cdef uint8_t* place = &known.int_places[<uint32_t>number % INT_PLACES]
-    cdef SharedInt* shared
-    cdef PyObject* made
-    if known.int_credit < 0:
-        return int_of(number)
-    if known.ints_in_use == 0:
+    cdef uint8_t* place = &known.int_places[<uint8_t>number]
+    cdef PyObject* made = int_of(number)
+    if made == NULL or known.int_credit < 0:
+        return made
+    if known.int_credit == 0:
         memset(known.int_places, 0, INT_PLACES)
-    if place[0]:
-        shared = &known.ints[place[0] - 1]
-        if shared.number == number:
-            known.int_credit += known.int_credit < INT_CREDIT
-            return new_ref(shared.value)
+        known.int_credit = INT_CREDIT
     known.int_credit -= 1
-    made = int_of(number)
-    if made != NULL and not place[0] and known.ints_in_use < SHARED_INTS:
-        shared = &known.ints[known.ints_in_use]
-        shared.number = number
-        shared.value = new_ref(made)
+    if known.int_credit == 0:
+        known.int_credit = -1
+    if not place[0] and known.ints_in_use < SHARED_INTS:
         known.ints_in_use += 1
         place[0] = <uint8_t>known.ints_in_use
+        known.ints[known.ints_in_use].number = number
+        known.ints[known.ints_in_use].value = new_ref(made)
     return made
 
 
