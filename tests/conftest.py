@@ -203,6 +203,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Figures())
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart() -> None:
+    """Have hypothesis ready before anything is frozen, and after it started itself."""
+    if profile := sys.modules.get("hypothesis_profile"):
+        profile.make_generator()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def freeze_garbage() -> None:
     """Spare what is alive before a file each look for garbage in its tests.

@@ -13,6 +13,7 @@ import mmap
 import os
 import signal
 import sys
+import warnings
 
 import pytest
 
@@ -70,6 +71,16 @@ class Window:
         protect(self.address + start, min(2 * PAGE, self.size - start), mmap.PROT_READ)
 
 
+def fork():
+    """Fork, whatever threads a library has: the child of a test waits for none of them.
+
+    CPython 3.12 and newer warn of any thread, and pyarrow's allocator may have one.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
 def in_child(work, longest_s=LONGEST_S):
     """Run ``work(note)`` in a child process; return how it ended and its last note.
 
@@ -81,7 +92,7 @@ def in_child(work, longest_s=LONGEST_S):
         note[:] = repr(text).encode()[:PAGE].ljust(PAGE)
 
     sys.stdout.flush()
-    child = os.fork()
+    child = fork()
     if child == 0:
         # The parent reports faults, and one of them is planned.
         faulthandler.disable()

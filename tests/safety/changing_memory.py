@@ -13,6 +13,8 @@ import random
 import signal
 from contextlib import contextmanager
 
+from guard_pages import fork
+
 ROOM = 64 * mmap.PAGESIZE
 LONGEST_S = 600
 CHANGES = (0x80, 0x01, 0xFF, 0x7F, 0x40, 0x02)
@@ -55,7 +57,7 @@ class Changing:
 def changed():
     """Yield memory that a process of its own changes."""
     given = Changing()
-    writer = os.fork()
+    writer = fork()
     if writer == 0:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(LONGEST_S)
