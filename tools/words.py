@@ -32,7 +32,7 @@ GENERATED = ("RESULTS.md",)
 BANNED = {
     r"heads? of (?:a|an|the) (?:batch|entry|frame|request)": "the header of it",
     r"(?:batch|request|response|frame|entry)(?:'s)? heads?": "header",
-    r"behind": "after",
+    r"(?<!left )behind": "after",
     r"stands? (?:at|for|in|on|behind|before|ready|there)": "is, is at, appears",
     r"tells|told|say so|says so": "reports, returns, prints; set the option",
     r"ceilings?": "limit",
