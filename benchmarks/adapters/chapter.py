@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.adapters.contender import READERS
+from benchmarks.adapters.fetches import CLIENTS, FETCHES, TURNS
 from benchmarks.broker_runs import (
     describe_counts,
     describe_machine,
@@ -20,7 +21,7 @@ from benchmarks.broker_runs import (
 )
 from benchmarks.chapters import RESULTS, put_chapter
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
-from benchmarks.tables import summary, table
+from benchmarks.tables import amount, summary, table
 from benchmarks.targets import Verdict
 
 HEADING = "## Adapters"
@@ -37,6 +38,12 @@ TARGETS = {
 }
 """At 100 B, uncompressed: the client's own CPU over that with the adapter."""
 
+FETCH_TARGET = 1.0
+"""The client's own time to decode a fetch over that with the adapter, at least."""
+LEFT_TO_THE_CLIENT = {"aiokafka/1 record", "aiokafka/3 batches of 1 record"}
+LEFT_TARGET = 0.9
+"""Of fewer than 1,024 bytes, for which the adapter adds a call and leaves the rest."""
+
 PACKAGES = ("kafka-python", "aiokafka", "crc32c")
 
 _METHOD = """\
@@ -47,6 +54,12 @@ fields, without and with the adapter in turn, {rounds} rounds in an order drawn 
 figures are medians of microseconds of CPU a record (user and system, all threads).
 Imports are not counted, connecting is. kafka-python computes checksums with the package
 `crc32c` if it is installed, and in plain Python otherwise."""
+
+_FETCHES = """\
+An adapter is to be no slower than its client, however few records a fetch or a batch
+has. Microseconds of CPU to decode one fetch without / with the adapter, records of
+100 B, in one process without a broker; the least of {turns} turns. aiokafka makes the
+records of fetches under 1,024 bytes itself, and the adapter only adds a call."""
 
 
 def run(json_path: Path, rounds: int, scale: float) -> None:
@@ -70,12 +83,25 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
 
         found = measure_in_turn("adapters", turns, rounds, read)
         release = kafka.release
+    fetches = measure_fetches()
     write_run(
         *(json_path, release, PACKAGES),
         rounds=rounds,
         records=counts,
         readings=found,
+        fetches=fetches,
     )
+
+
+def measure_fetches() -> dict[str, list[float]]:
+    """Return the seconds to decode each fetch, without and with the adapter."""
+    return {
+        f"{client}/{name}": run_contender("benchmarks.adapters.fetches", client, name)[
+            "seconds"
+        ]
+        for client in CLIENTS
+        for name in FETCHES
+    }
 
 
 def _read(
@@ -90,11 +116,21 @@ def _read(
     return figures
 
 
-def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
+def _verdicts(
+    readings: dict[str, list[Any]], fetches: dict[str, list[float]]
+) -> Iterator[Verdict]:
     for reader, least in TARGETS.items():
         own, adapted = (find_micros(readings[f"{reader}/100/none/{n}"]) for n in (0, 1))
         yield Verdict(
             f"{reader}, 100 B, none",
+            f"at least {least:g}x",
+            f"{own / adapted:.3g}x",
+            own / adapted >= least,
+        )
+    for name, (own, adapted) in fetches.items():
+        least = LEFT_TARGET if name in LEFT_TO_THE_CLIENT else FETCH_TARGET
+        yield Verdict(
+            f"fetch, {name}",
             f"at least {least:g}x",
             f"{own / adapted:.3g}x",
             own / adapted >= least,
@@ -115,7 +151,8 @@ def write_chapter(json_path: Path) -> str:
             cells.append(f"{own:.3g} / {adapted:.3g} ({own / adapted:.2g}x)")
         lines.append([reader, *cells])
     head = [f"{size} B, {codec}" for size, codec in TOPICS]
-    verdicts = summary(list(_verdicts(readings)))
+    fetches = figures["fetches"]
+    verdicts = summary(list(_verdicts(readings, fetches)))
     method = _METHOD.format(
         kafka=figures["kafka"],
         partitions=PARTITIONS,
@@ -127,6 +164,18 @@ def write_chapter(json_path: Path) -> str:
         describe_machine(figures),
         verdicts,
         table(("µs CPU without / with", *head), lines),
+        _FETCHES.format(turns=TURNS),
+        table(("µs CPU without / with", *CLIENTS), _fetch_lines(fetches)),
     ]
     put_chapter(RESULTS, HEADING, "\n\n".join(parts))
     return verdicts
+
+
+def _fetch_lines(fetches: dict[str, list[float]]) -> Iterator[list[str]]:
+    for name in FETCHES:
+        cells = []
+        for client in CLIENTS:
+            own, adapted = fetches[f"{client}/{name}"]
+            shown = f"{amount(own)} / {amount(adapted)}"
+            cells.append(f"{shown} ({own / adapted:.2g}x)")
+        yield [name, *cells]
