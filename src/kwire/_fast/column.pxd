@@ -77,7 +77,7 @@ cdef struct Column:
     # The columns of the steps of a struct's ``Table.line``, in their order.
     Column** line
     # The largest offset: 2**31 - 1, less in tests.
-    int64_t ceiling
+    int64_t limit
 
 
 cdef inline int32_t* offsets_of(Column* column) noexcept nogil:
@@ -92,10 +92,18 @@ cdef inline bint has_offsets(Column* column) noexcept nogil:
     )
 
 
+cdef inline void open_errors(Column* column, int64_t limit) noexcept nogil:
+    """Set up the column of the errors of rows: text, null but for bad rows."""
+    column.kind = OP_STRING
+    column.lazy = True
+    column.null_default = True
+    column.limit = limit
+
+
 cdef inline Outcome widen(Column* column, int64_t wanted) noexcept nogil:
     """Make room for ``wanted`` rows and more in a column that counts for itself."""
-    cdef int64_t room = max(wanted, min(max(2 * column.room, 16), column.ceiling))
-    if wanted > column.ceiling and not column.lazy:
+    cdef int64_t room = max(wanted, min(max(2 * column.room, 16), column.limit))
+    if wanted > column.limit and not column.lazy:
         return FULL
     if not reserve(column, column.length, room):
         return NO_MEMORY
@@ -167,7 +175,7 @@ cdef inline Outcome append_text(
     In a column of views it is a view of them.
     """
     cdef int64_t used = column.used + size
-    if unlikely(used > column.text.room or used > column.ceiling):
+    if unlikely(used > column.text.room or used > column.limit):
         return append_to_full(column, row, at, size)
     # Without text there may be no memory for it yet.
     if size:
@@ -194,7 +202,7 @@ cdef inline Outcome append_string(
     cdef Outcome outcome
     cdef uint8_t* copy
     good[0] = size
-    if unlikely(used > column.text.room or used > column.ceiling):
+    if unlikely(used > column.text.room or used > column.limit):
         outcome = reserve_text(column, used)
         if outcome != DONE:
             good[0] = utf8_prefix(at, size)
@@ -215,7 +223,7 @@ cdef inline bint append_short(
 ) noexcept nogil:
     """Append ASCII text as the last row; False, and no row, for all that is slower."""
     cdef int64_t used = column.used + size
-    if unlikely(used > column.text.room or used > column.ceiling):
+    if unlikely(used > column.text.room or used > column.limit):
         return False
     if size and unlikely(
         not copy_text(column.text.data + column.used, at, <Py_ssize_t>size)
@@ -230,7 +238,7 @@ cdef inline Outcome reserve_text(Column* column, int64_t used) noexcept nogil:
     """Make room for ``used`` bytes of text, if the column may have as many."""
     cdef int64_t room = max(2 * <int64_t>column.text.room, used)
     # Recycled memory may have more room than Arrow has offsets.
-    if used > column.ceiling:
+    if used > column.limit:
         return FULL
     if not grow_block(&column.text, column.used, room):
         return NO_MEMORY

@@ -27,7 +27,7 @@ cdef void build_columns(
     Column** next_column,
     ColumnShape shape,
     Table* table,
-    int64_t ceiling,
+    int64_t limit,
     ViewSource* source,
 ) noexcept
 cdef void link_columns(

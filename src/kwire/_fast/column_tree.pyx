@@ -160,7 +160,7 @@ cdef void build_columns(
     Column** next_column,
     ColumnShape shape,
     Table* table,
-    int64_t ceiling,
+    int64_t limit,
     ViewSource* source,
 ) noexcept:
     """Lay out the columns of a tree; ``table`` is NULL where the version has none.
@@ -174,7 +174,7 @@ cdef void build_columns(
     column.kind = shape.kind
     column.width = shape.width
     column.null_default = shape.null_default
-    column.ceiling = ceiling
+    column.limit = limit
     column.source = source
     column.used = column.kind == OF_VIEWS
     if shape.default is not None:
@@ -187,7 +187,7 @@ cdef void build_columns(
         child = &column.children[index]
         index += 1
         if shape.kind == OP_ARRAY:
-            build_columns(child, next_column, below, table, ceiling, source)
+            build_columns(child, next_column, below, table, limit, source)
             continue
         while step != NULL and step.op == OP_CHECK:
             step += 1
@@ -198,7 +198,7 @@ cdef void build_columns(
             next_column,
             below,
             NULL if step == NULL else step.table,
-            ceiling,
+            limit,
             source,
         )
         if step != NULL:

@@ -87,10 +87,7 @@ cdef class EncodedRows:
         cdef int64_t size, body
         cdef uint8_t* at
         cdef bint done
-        if not isinstance(rows, (list, tuple)):
-            raise TypeError(
-                f"rows must be a list or a tuple (got {type(rows).__name__})"
-            )
+        check_rows(rows)
         for index in range(max(start, 0), len(rows)):
             item = rows[index]
             clear(&e)

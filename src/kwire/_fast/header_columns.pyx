@@ -60,7 +60,7 @@ cdef struct Rows:
     int64_t data_size
     int64_t start
     int64_t count
-    int64_t ceiling
+    int64_t limit
     bint is_large
     # The version of the header, by API key and version.
     const uint8_t* table
@@ -122,7 +122,7 @@ def decode_request_headers(
     rows.start = start
     rows.count = count
     rows.is_large = is_large
-    rows.ceiling = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
+    rows.limit = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
     rows.row = 0
     # After the columns of the tree comes the one of the errors.
     columns = <Column*>calloc(<size_t>shape.total + 1, sizeof(Column))
@@ -150,10 +150,7 @@ def decode_request_headers(
         rows.columns = columns
         if keep_errors:
             errors = next_column
-            errors.kind = OP_STRING
-            errors.lazy = True
-            errors.null_default = True
-            errors.ceiling = columns.ceiling
+            open_errors(errors, columns.limit)
         if not reserve(columns, 0, count):
             raise MemoryError
         while True:
@@ -267,7 +264,7 @@ cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
     rows.end = cursor.end = rows.data + wide[1]
     cursor.fault = 0
     cursor.lenient = False
-    if unlikely(wide[1] - wide[0] > rows.ceiling or not require(&cursor, 8)):
+    if unlikely(wide[1] - wide[0] > rows.limit or not require(&cursor, 8)):
         return AT_BAD_ROW
     api_key = load_int16(cursor.at)
     version = load_int16(cursor.at + 2)
@@ -299,7 +296,7 @@ cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
         outcome = append_string(&fields[<int>CLIENT_ID], row, text, size, &good)
     if unlikely(good < size):
         return AT_BAD_ROW
-    if unlikely(cursor.at - cursor.start > rows.columns.ceiling):
+    if unlikely(cursor.at - cursor.start > rows.columns.limit):
         return AT_LARGEST_OFFSET
     if unlikely(outcome != DONE):
         return AT_LARGEST_OFFSET if outcome == FULL else AT_NO_MEMORY

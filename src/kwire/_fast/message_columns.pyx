@@ -55,7 +55,7 @@ cdef struct Rows:
     int64_t data_size
     int64_t start
     int64_t count
-    int64_t ceiling
+    int64_t limit
     bint is_large
     PyObject* program
     # Texts of the rows that failed; NULL where the first failure ends the call.
@@ -102,7 +102,7 @@ def decode_messages(
     rows.count = count
     rows.is_large = is_large
     rows.program = <PyObject*>program
-    rows.ceiling = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
+    rows.limit = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
     # The column of errors is after the columns of the tree, and then come the lists.
     columns = <Column*>calloc(
         <size_t>shape.total + 1, sizeof(Column) + 2 * sizeof(Column*)
@@ -145,10 +145,7 @@ def decode_messages(
         rows.errors = NULL
         if keep_errors:
             rows.errors = next_column
-            rows.errors.kind = OP_STRING
-            rows.errors.lazy = True
-            rows.errors.null_default = True
-            rows.errors.ceiling = columns.ceiling
+            open_errors(rows.errors, columns.limit)
         with nogil:
             done = walk_rows(&walk, &rows, program.table, columns)
         if walk.cursor.fault:
@@ -252,14 +249,14 @@ cdef void foresee(Column* column, double scale) noexcept nogil:
     if column.lazy:
         return
     if column.kind == OP_STRING or column.kind == OP_BYTES:
-        wanted = min(<int64_t>(scale * <double>column.used), column.ceiling)
+        wanted = min(<int64_t>(scale * <double>column.used), column.limit)
         grow_block(&column.text, column.used, wanted)
     elif column.kind == OP_STRUCT:
         for index in range(column.child_count):
             foresee(&column.children[index], scale)
     elif column.kind == OP_ARRAY:
         column = column.children
-        wanted = min(<int64_t>(scale * <double>column.length), column.ceiling)
+        wanted = min(<int64_t>(scale * <double>column.length), column.limit)
         if wanted > column.room and reserve(column, column.length, wanted):
             column.room = wanted
         foresee(column, scale)
@@ -282,7 +279,7 @@ cdef inline bint walk_row(
         return False
     w.cursor.start = w.cursor.at = rows.data + wide[0]
     w.cursor.end = rows.data + wide[1]
-    if wide[1] - wide[0] > rows.ceiling:
+    if wide[1] - wide[0] > rows.limit:
         note(&w.cursor, FRAME_TOO_LARGE, w.cursor.start, wide[1] - wide[0])
         return False
     if walk_structs(w, table, column, row, 1) == 0:

@@ -22,7 +22,15 @@ from kwire._fast.python_api cimport (
     Py_XDECREF,
     new_bytes,
 )
-from kwire._fast.rows cimport Blame, Row, clear, drop, make_failure, split
+from kwire._fast.rows cimport (
+    Blame,
+    Row,
+    check_rows,
+    clear,
+    drop,
+    make_failure,
+    split,
+)
 
 from kwire import errors
 
@@ -190,8 +198,7 @@ def split_rows(rows, Py_ssize_t count, int kind):
     cdef Py_ssize_t index, place
     cdef uint32_t found
     cdef list lists, others
-    if not isinstance(rows, (list, tuple)):
-        raise TypeError(f"rows must be a list or a tuple (got {type(rows).__name__})")
+    check_rows(rows)
     if count < 1:
         raise ValueError(f"count must be positive (got {count})")
     lists = [[] for _ in range(count)]

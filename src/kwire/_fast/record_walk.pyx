@@ -50,10 +50,10 @@ cdef void reserve_rows(ColumnWalk* w) noexcept nogil:
                 rows += count
                 bytes_ += size - BATCH_OVERHEAD
         at += size
-    if 0 < rows <= w.columns.ceiling and widen(w.columns, rows) == DONE:
+    if 0 < rows <= w.columns.limit and widen(w.columns, rows) == DONE:
         # Values are most of what records are; keys grow by themselves.
         if not w.views:
-            grow_block(&w.value.text, 0, min(bytes_, w.value.ceiling))
+            grow_block(&w.value.text, 0, min(bytes_, w.value.limit))
 
 
 cdef WalkEnd walk_entries(ColumnWalk* w) noexcept nogil:

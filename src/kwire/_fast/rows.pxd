@@ -29,6 +29,7 @@ cdef struct Blame:
     Py_ssize_t header
     const char* part
 
+cdef int check_rows(object rows) except -1
 cdef int64_t compute_next_offset(int64_t offset) noexcept nogil
 cdef bint split(Blame* e, PyObject* item, int64_t offset, Row* row) noexcept
 cdef bint check_no_headers(Blame* e, Row* row) noexcept

@@ -161,10 +161,7 @@ cdef class RowList:
         cdef int64_t content
         cdef bint done
         cdef Py_ssize_t index
-        if not isinstance(rows, (list, tuple)):
-            raise TypeError(
-                f"rows must be a list or a tuple (got {type(rows).__name__})"
-            )
+        check_rows(rows)
         for index in range(max(start, 0), len(rows)):
             row = rows[index]
             clear(&e)
@@ -248,6 +245,13 @@ cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
         return LOG_OVERHEAD + MESSAGE_OVERHEAD_1 + content
     # Length, attributes, timestamp, offset, the two sizes, and the headers.
     return 5 + 1 + 10 + 5 + 5 + 5 + row.headers_size + content
+
+
+cdef int check_rows(object rows) except -1:
+    """Refuse rows that are no sequence of a known kind."""
+    if not isinstance(rows, (list, tuple)):
+        raise TypeError(f"rows must be a list or a tuple (got {type(rows).__name__})")
+    return 0
 
 
 cdef bint check_no_headers(Blame* e, Row* row) noexcept:

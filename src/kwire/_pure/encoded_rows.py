@@ -13,7 +13,7 @@ from __future__ import annotations
 from .. import errors
 from ..batch_layout import BATCH_OVERHEAD
 from .record_encoder import check_base, encode_record, join_batch
-from .rows import LARGEST, make_encode_failure, split
+from .rows import LARGEST, check_rows, make_encode_failure, split
 from .writer import ValueFault
 
 TYPE_CHECKING = False
@@ -54,10 +54,7 @@ class EncodedRows:
         with the row in its path for what is no row, when the rows before it have been
         taken.
         """
-        if not isinstance(rows, (list, tuple)):
-            raise TypeError(
-                f"rows must be a list or a tuple (got {type(rows).__name__})"
-            )
+        check_rows(rows)
         for index in range(max(start, 0), len(rows)):
             path: list[str | int] = ["records", index]
             try:

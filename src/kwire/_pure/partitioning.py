@@ -15,7 +15,7 @@ import struct
 from zlib import crc32
 
 from .column_encoder import BytesColumn, check_row_number
-from .rows import make_encode_failure, split
+from .rows import check_rows, make_encode_failure, split
 from .writer import ValueFault
 
 TYPE_CHECKING = False
@@ -87,8 +87,7 @@ def split_rows(rows: Any, count: int, kind: int) -> tuple[list[Any], list[Any]]:
     its path for what is no row.
     Source: ``BuiltInPartitioner.partitionForKey``, ``Utils.toPositive``.
     """
-    if not isinstance(rows, (list, tuple)):
-        raise TypeError(f"rows must be a list or a tuple (got {type(rows).__name__})")
+    check_rows(rows)
     if count < 1:
         raise ValueError(f"count must be positive (got {count})")
     mask = ALL if kind == CRC32 else ALL >> 1

@@ -135,10 +135,7 @@ class RowList:
         ``timestamp`` (ms). Raises ``EncodeError`` with the row in its path for what is
         no row, when the rows before it have been taken.
         """
-        if not isinstance(rows, (list, tuple)):
-            raise TypeError(
-                f"rows must be a list or a tuple (got {type(rows).__name__})"
-            )
+        check_rows(rows)
         for index in range(max(start, 0), len(rows)):
             path: list[str | int] = ["records", index]
             try:
@@ -170,6 +167,12 @@ def bound_row(
         return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
     # Length, attributes, timestamp, offset, the two sizes, and the headers.
     return 5 + 1 + 10 + 5 + 5 + 5 + headers_size + content
+
+
+def check_rows(rows: Any) -> None:
+    """Refuse rows that are no sequence of a known kind."""
+    if not isinstance(rows, (list, tuple)):
+        raise TypeError(f"rows must be a list or a tuple (got {type(rows).__name__})")
 
 
 def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:

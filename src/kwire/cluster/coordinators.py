@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Place: TypeAlias = "tuple[CoordinatorType, str]"
 
-_FIRST_WITH_MANY_KEYS = first_version("FindCoordinatorRequest", "CoordinatorKeys")
+_FIRST_WITH_MANY_KEYS = first_version("FindCoordinatorRequest", "coordinator_keys")
 
 
 class CoordinatorType(IntEnum):

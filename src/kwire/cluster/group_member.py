@@ -40,7 +40,7 @@ _JOIN, _LEAVE, _LEAVE_FOR_A_WHILE = 0, -1, -2
 """Member epochs of requests; the last is a static member's, who will be back."""
 
 _FIRST_WITH_PATTERN = first_version(
-    "ConsumerGroupHeartbeatRequest", "SubscribedTopicRegex"
+    "ConsumerGroupHeartbeatRequest", "subscribed_topic_regex"
 )
 
 _SHORTEST_INTERVAL_S = 0.1

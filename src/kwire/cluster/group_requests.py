@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..negotiation import ApiVersionTable
     from .group_options import Committed, GroupMetadata, GroupReader
 
-_FIRST_WITH_GROUPS = first_version("OffsetFetchRequest", "Groups")
+_FIRST_WITH_GROUPS = first_version("OffsetFetchRequest", "groups")
 _LAST_WITH_NAMES = NO_TOPIC_IDS.ranges[OffsetFetchRequest.api_key].max
-_FIRST_WITH_STABLE = first_version("OffsetFetchRequest", "RequireStable")
+_FIRST_WITH_STABLE = first_version("OffsetFetchRequest", "require_stable")
 
 
 def pick_version(

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .machine import ClusterMachine
     from .transaction_requests import Producer
 
-_FIRST_WITH_EPOCHS = first_version("InitProducerIdRequest", "ProducerId")
+_FIRST_WITH_EPOCHS = first_version("InitProducerIdRequest", "producer_id")
 """The version of InitProducerId by which a producer raises its own epoch (KIP-360)."""
 
 _SECOND_PROTOCOL = 2

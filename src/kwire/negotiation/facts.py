@@ -30,10 +30,10 @@ def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
     return found
 
 
-def first_version(message: str, field: str) -> int:
+def first_version(message: str, attribute: str) -> int:
     """Return the first version of a message that has a field at its top."""
     fields = registry.load(message).struct.fields
-    return next(each.versions.min for each in fields if each.name == field)
+    return next(each.versions.min for each in fields if each.attribute == attribute)
 
 
 def _ranges(text: str) -> dict[int, VersionRange]:

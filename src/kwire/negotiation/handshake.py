@@ -30,7 +30,7 @@ from .tables import ApiVersionTable, fallback_table
 if TYPE_CHECKING:
     from .policy import VersionPolicy
 
-FIRST_WITH_NAMES = first_version("ApiVersionsRequest", "ClientSoftwareName")
+FIRST_WITH_NAMES = first_version("ApiVersionsRequest", "client_software_name")
 """The version of ApiVersions from which on clients say what software they are."""
 
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")

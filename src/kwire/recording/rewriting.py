@@ -24,7 +24,7 @@ from ..messages import (
     by_key,
 )
 from ..negotiation import name_of
-from ..schema import registry
+from ..negotiation.facts import first_version
 from .pairing import NO_LIMITS
 
 if TYPE_CHECKING:
@@ -49,17 +49,12 @@ top first. Controllers' addresses in DescribeQuorum are for people.
 """
 
 
-def _first_version(cls: Any, attribute: str) -> int:
-    if cls is FindCoordinatorResponse:
-        return 0
-    fields = registry.load(cls.__name__).struct.fields
-    return next(f.versions.min for f in fields if f.attribute == attribute)
-
-
 _REWRITTEN = {
-    cls.api_key: (cls, attribute, _first_version(cls, attribute))
+    cls.api_key: (cls, attribute, first_version(cls.__name__, attribute))
     for cls, attribute in _LISTS.items()
 }
+# Before it has a list, there is one broker at its top.
+_REWRITTEN[FindCoordinatorResponse.api_key] = FindCoordinatorResponse, "coordinators", 0
 
 
 class Answer:
