@@ -8,6 +8,7 @@ a ``DecodeError``. ``encode_*(value)`` returns bytes; a bad value raises an
 ``EncodeError``. ``bulk.pyx`` has many values of one kind at a time.
 
 Twin: ``_pure/wire.py``. Differs from its twin in: noted faults for exceptions.
+C needs for itself: ``begin``, ``read_sized``, ``write_sized``.
 """
 
 from libc.stdint cimport (
@@ -35,42 +36,31 @@ from kwire import plan as plans
 from kwire.schema.model import FIXED_SIZES
 
 __all__ = [
-    "decode_array",
-    "decode_bytes",
-    "decode_compact_array",
-    "decode_compact_bytes",
-    "decode_compact_nullable_bytes",
-    "decode_compact_nullable_string",
-    "decode_compact_string",
-    "decode_nullable_bytes",
-    "decode_nullable_string",
-    "decode_string",
-    "decode_tagged_fields",
-    "decode_unsigned_varint",
-    "decode_uuid",
-    "decode_varint",
-    "decode_varlong",
-    "encode_array",
-    "encode_bytes",
-    "encode_compact_array",
-    "encode_compact_bytes",
-    "encode_compact_nullable_bytes",
-    "encode_compact_nullable_string",
-    "encode_compact_string",
-    "encode_nullable_bytes",
-    "encode_nullable_string",
-    "encode_string",
-    "encode_tagged_fields",
-    "encode_unsigned_varint",
-    "encode_uuid",
-    "encode_varint",
-    "encode_varlong",
+    *("decode_array", "encode_array"),
+    *("decode_bytes", "encode_bytes"),
+    *("decode_compact_array", "encode_compact_array"),
+    *("decode_compact_bytes", "encode_compact_bytes"),
+    *("decode_compact_nullable_bytes", "encode_compact_nullable_bytes"),
+    *("decode_compact_nullable_string", "encode_compact_nullable_string"),
+    *("decode_compact_string", "encode_compact_string"),
+    *("decode_nullable_bytes", "encode_nullable_bytes"),
+    *("decode_nullable_string", "encode_nullable_string"),
+    *("decode_string", "encode_string"),
+    *("decode_tagged_fields", "encode_tagged_fields"),
+    *("decode_unsigned_varint", "encode_unsigned_varint"),
+    *("decode_uuid", "encode_uuid"),
+    *("decode_varint", "encode_varint"),
+    *("decode_varlong", "encode_varlong"),
 ]
 
 cdef struct Input:
     Cursor cursor
     Py_buffer buffer
     bint held
+
+# The functions for text and for bytes: compact or not, with null or without.
+ctypedef PyObject* (*ReadSized)(Cursor*, bint, bint) noexcept
+ctypedef bint (*WriteSized)(Writer*, PyObject*, bint, bint) noexcept
 
 
 def encode_unsigned_varint(value):
@@ -147,11 +137,7 @@ def encode_string(value):
     Shape: INT16 size, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    cdef Writer writer
-    cdef bint done
-    begin(&writer)
-    done = write_string(&writer, <PyObject*>value, False, False)
-    return finish_write(&writer, done, "a str")
+    return write_sized(write_string, value, False, False, "a str")
 
 
 def decode_string(data, Py_ssize_t offset=0):
@@ -160,9 +146,7 @@ def decode_string(data, Py_ssize_t offset=0):
     Shape: INT16 size, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    cdef Input source
-    open_input(&source, data, offset)
-    return finish_read(&source, read_string(&source.cursor, False, False))
+    return read_sized(read_string, data, offset, False, False)
 
 
 def encode_compact_string(value):
@@ -171,11 +155,7 @@ def encode_compact_string(value):
     Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
     Source: KIP-482.
     """
-    cdef Writer writer
-    cdef bint done
-    begin(&writer)
-    done = write_string(&writer, <PyObject*>value, True, False)
-    return finish_write(&writer, done, "a str")
+    return write_sized(write_string, value, True, False, "a str")
 
 
 def decode_compact_string(data, Py_ssize_t offset=0):
@@ -184,9 +164,7 @@ def decode_compact_string(data, Py_ssize_t offset=0):
     Shape: UNSIGNED_VARINT size + 1, then the bytes of UTF-8; at most 32767.
     Source: KIP-482.
     """
-    cdef Input source
-    open_input(&source, data, offset)
-    return finish_read(&source, read_string(&source.cursor, True, False))
+    return read_sized(read_string, data, offset, True, False)
 
 
 def encode_nullable_string(value):
@@ -195,11 +173,7 @@ def encode_nullable_string(value):
     Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    cdef Writer writer
-    cdef bint done
-    begin(&writer)
-    done = write_string(&writer, <PyObject*>value, False, True)
-    return finish_write(&writer, done, "a str or None")
+    return write_sized(write_string, value, False, True, "a str or None")
 
 
 def decode_nullable_string(data, Py_ssize_t offset=0):
@@ -208,9 +182,7 @@ def decode_nullable_string(data, Py_ssize_t offset=0):
     Shape: INT16 size, -1 for null, then as many bytes of UTF-8.
     Source: KIP-482.
     """
-    cdef Input source
-    open_input(&source, data, offset)
-    return finish_read(&source, read_string(&source.cursor, False, True))
+    return read_sized(read_string, data, offset, False, True)
 
 
 def encode_compact_nullable_string(value):
@@ -219,11 +191,7 @@ def encode_compact_nullable_string(value):
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
     Source: KIP-482.
     """
-    cdef Writer writer
-    cdef bint done
-    begin(&writer)
-    done = write_string(&writer, <PyObject*>value, True, True)
-    return finish_write(&writer, done, "a str or None")
+    return write_sized(write_string, value, True, True, "a str or None")
 
 
 def decode_compact_nullable_string(data, Py_ssize_t offset=0):
@@ -232,9 +200,7 @@ def decode_compact_nullable_string(data, Py_ssize_t offset=0):
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes of UTF-8.
     Source: KIP-482.
     """
-    cdef Input source
-    open_input(&source, data, offset)
-    return finish_read(&source, read_string(&source.cursor, True, True))
+    return read_sized(read_string, data, offset, True, True)
 
 
 def encode_bytes(value):
@@ -243,11 +209,7 @@ def encode_bytes(value):
     Shape: INT32 size, then as many bytes.
     Source: KIP-482.
     """
-    cdef Writer writer
-    cdef bint done
-    begin(&writer)
-    done = write_bytes(&writer, <PyObject*>value, False, False)
-    return finish_write(&writer, done, "bytes")
+    return write_sized(write_bytes, value, False, False, "bytes")
 
 
 def decode_bytes(data, Py_ssize_t offset=0):
@@ -256,9 +218,7 @@ def decode_bytes(data, Py_ssize_t offset=0):
     Shape: INT32 size, then as many bytes.
     Source: KIP-482.
     """
-    cdef Input source
-    open_input(&source, data, offset)
-    return finish_read(&source, read_bytes(&source.cursor, False, False))
+    return read_sized(read_bytes, data, offset, False, False)
 
 
 def encode_compact_bytes(value):
@@ -267,11 +227,7 @@ def encode_compact_bytes(value):
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
     Source: KIP-482.
     """
-    cdef Writer writer
-    cdef bint done
-    begin(&writer)
-    done = write_bytes(&writer, <PyObject*>value, True, False)
-    return finish_write(&writer, done, "bytes")
+    return write_sized(write_bytes, value, True, False, "bytes")
 
 
 def decode_compact_bytes(data, Py_ssize_t offset=0):
@@ -280,9 +236,7 @@ def decode_compact_bytes(data, Py_ssize_t offset=0):
     Shape: UNSIGNED_VARINT size + 1, then the bytes.
     Source: KIP-482.
     """
-    cdef Input source
-    open_input(&source, data, offset)
-    return finish_read(&source, read_bytes(&source.cursor, True, False))
+    return read_sized(read_bytes, data, offset, True, False)
 
 
 def encode_nullable_bytes(value):
@@ -291,11 +245,7 @@ def encode_nullable_bytes(value):
     Shape: INT32 size, -1 for null, then as many bytes.
     Source: KIP-482.
     """
-    cdef Writer writer
-    cdef bint done
-    begin(&writer)
-    done = write_bytes(&writer, <PyObject*>value, False, True)
-    return finish_write(&writer, done, "bytes or None")
+    return write_sized(write_bytes, value, False, True, "bytes or None")
 
 
 def decode_nullable_bytes(data, Py_ssize_t offset=0):
@@ -304,9 +254,7 @@ def decode_nullable_bytes(data, Py_ssize_t offset=0):
     Shape: INT32 size, -1 for null, then as many bytes.
     Source: KIP-482.
     """
-    cdef Input source
-    open_input(&source, data, offset)
-    return finish_read(&source, read_bytes(&source.cursor, False, True))
+    return read_sized(read_bytes, data, offset, False, True)
 
 
 def encode_compact_nullable_bytes(value):
@@ -315,11 +263,7 @@ def encode_compact_nullable_bytes(value):
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
     Source: KIP-482.
     """
-    cdef Writer writer
-    cdef bint done
-    begin(&writer)
-    done = write_bytes(&writer, <PyObject*>value, True, True)
-    return finish_write(&writer, done, "bytes or None")
+    return write_sized(write_bytes, value, True, True, "bytes or None")
 
 
 def decode_compact_nullable_bytes(data, Py_ssize_t offset=0):
@@ -328,9 +272,7 @@ def decode_compact_nullable_bytes(data, Py_ssize_t offset=0):
     Shape: UNSIGNED_VARINT size + 1, 0 for null, then the bytes.
     Source: KIP-482.
     """
-    cdef Input source
-    open_input(&source, data, offset)
-    return finish_read(&source, read_bytes(&source.cursor, True, True))
+    return read_sized(read_bytes, data, offset, True, True)
 
 
 def encode_uuid(value):
@@ -342,9 +284,7 @@ def encode_uuid(value):
     cdef Writer writer
     begin(&writer)
     return finish_write(
-        &writer,
-        write_fixed(&writer, OP_UUID, <PyObject*>value),
-        "a uuid.UUID",
+        &writer, write_fixed(&writer, OP_UUID, <PyObject*>value), "a uuid.UUID"
     )
 
 
@@ -425,9 +365,7 @@ def encode_tagged_fields(value):
     cdef Writer writer
     begin(&writer)
     return finish_write(
-        &writer,
-        write_tagged_fields(&writer, value),
-        "a dict of tags to bytes",
+        &writer, write_tagged_fields(&writer, value), "a dict of tags to bytes"
     )
 
 
@@ -490,6 +428,15 @@ cdef object finish_read(Input* source, PyObject* value):
     return result, cursor.at - cursor.start
 
 
+cdef object read_sized(
+    ReadSized read, object data, Py_ssize_t offset, bint compact, bint nullable
+):
+    """Read text or bytes from an input."""
+    cdef Input source
+    open_input(&source, data, offset)
+    return finish_read(&source, read(&source.cursor, compact, nullable))
+
+
 cdef void begin(Writer* writer) noexcept:
     start(writer, ON_STACK)
 
@@ -507,6 +454,17 @@ cdef object finish_write(Writer* writer, bint done, str expected):
     if writer.expected != NULL:
         expected = writer.expected.decode()
     raise errors.encode_failure(writer.fault, expected, <object>writer.value, "")
+
+
+cdef object write_sized(
+    WriteSized write, object value, bint compact, bint nullable, str expected
+):
+    """Write text or bytes."""
+    cdef Writer writer
+    begin(&writer)
+    return finish_write(
+        &writer, write(&writer, <PyObject*>value, compact, nullable), expected
+    )
 
 
 cdef int find_code(str type) except -1:
