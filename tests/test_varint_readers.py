@@ -170,7 +170,9 @@ DEFINITION = re.compile(r"(?:cdef|cpdef|(?:    )?def) .*?(\w+)\(")
 def functions_with_loops():
     """Find the functions of both engines that put a varint together themselves."""
     found = set()
-    for path in (*SOURCE.glob("_fast/*.p*"), *SOURCE.glob("_pure/*.py")):
+    # By their whole endings: a module that is compiled for Windows ends in .pyd.
+    sources = ("_fast/*.pyx", "_fast/*.pxd", "_pure/*.py")
+    for path in (path for source in sources for path in SOURCE.glob(source)):
         name = ""
         for line in path.read_text(encoding="utf-8").splitlines():
             start = DEFINITION.match(line)

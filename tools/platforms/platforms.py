@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import sources
 import wasm
+import windows
 from roots import (
     ROOT,
     WORK,
@@ -93,6 +94,8 @@ class Platform(NamedTuple):
     @property
     def version(self) -> str:
         """The version of its CPython, with a t where it is free-threaded."""
+        if self.name == "windows":
+            return windows.VERSION
         name = self.debian.python if self.debian else self.name
         return name.removeprefix("python").partition("-")[0]
 
@@ -137,6 +140,7 @@ PLATFORMS = (
     newer("pypy3.11", "PyPy 8.0 (3.11)"),
     Platform("python3.13t", "amd64", "CPython 3.13, free-threaded"),
     Platform("wasm", "wasm32", "Pyodide (CPython 3.14)"),
+    Platform("windows", "amd64: Windows", f"CPython {windows.VERSION}"),
     *(
         Platform(f"cpu-{model}", f"amd64: {model}", "CPython 3.11", model=model)
         for model in MODELS
@@ -162,6 +166,8 @@ class Result(NamedTuple):
             by = "qemu-x86_64"
         elif one.name == "wasm":
             by = "Node.js"
+        elif one.name == "windows":
+            by = "wine"
         elif one.debian and one.debian.emulator:
             by = one.debian.emulator
         engines = "pure" if one.is_pure else "both"
@@ -205,6 +211,9 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
     if one.is_pure:
         return place, names
     tags = [f"--platform={tag}_{one.wheels}" for tag in MANYLINUX]
+    if one.name == "windows":
+        tags = ["--platform=win_amd64"]
+        names = [windows.NUMPY if name == "numpy" else name for name in names]
     tags += ["--no-deps", "--python-version=" + one.version.rstrip("t")]
     if one.version.endswith("t"):
         tags += [f"--abi=cp{one.version.replace('.', '')}", "--abi=none"]
@@ -236,7 +245,14 @@ def copy_tree(name: str) -> Path:
     return tree
 
 
-def compile_engine(tree: Path, compiler: str, headers: list[Path], *more: str) -> None:
+def compile_engine(
+    tree: Path,
+    compiler: str,
+    headers: list[Path],
+    *more: str,
+    libraries: tuple[str, ...] = (),
+    suffix: str = ".so",
+) -> None:
     """Compile the C that Cython wrote; a name without a tag loads in every CPython."""
     engine = Path("src/kwire/_fast")
     built = WORK / "engines" / tree.name
@@ -248,9 +264,9 @@ def compile_engine(tree: Path, compiler: str, headers: list[Path], *more: str) -
         options += ["-idirafter", str(each)]
 
     def compile_one(source: Path) -> None:
-        module = built / f"{source.stem}.so"
+        module = built / f"{source.stem}{suffix}"
         if not module.exists() or module.stat().st_mtime < source.stat().st_mtime:
-            run(compiler, *options, source, "-o", module)
+            run(compiler, *options, source, *libraries, "-o", module)
         shutil.copy2(module, tree / engine)
 
     sources = sorted((ROOT / "build/cython" / engine).glob("*.c"))
@@ -318,6 +334,13 @@ def prepare(one: Platform, whole: bool) -> Start | None:
         return Start(wasm.prepare(tree, plain), tree, {}, list(OPTIONAL))
     if one.debian:
         python = prepare_root(one, one.debian, tree)
+    elif one.name == "windows":
+        python = windows.prepare()
+        compile_engine(
+            *(tree, windows.COMPILER, [windows.HEADERS], *windows.DEFINED),
+            libraries=windows.LIBRARIES,
+            suffix=".pyd",
+        )
     else:
         found = prepare_own(one)
         if found is None:
@@ -332,7 +355,10 @@ def prepare(one: Platform, whole: bool) -> Start | None:
         environment["KWIRE_PLATFORM_PYTHON"] = str(python)
     if not one.is_pure:
         environment["KWIRE_BACKEND"] = "fast"
-    environment["PYTHONPATH"] = os.pathsep.join(map(str, paths))
+    joined = os.pathsep.join(map(str, paths))
+    environment["PYTHONPATH"] = (
+        windows.join_paths(paths) if one.name == "windows" else joined
+    )
     return Start([str(python), "-m", "pytest"], tree, environment, missing)
 
 

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""CPython for Windows under wine, and what compiles and links modules for it.
+
+It comes as a Maven artifact with its headers. wine 8 has most of Windows: what it lacks
+is written here, or the last version of a library that does without it is chosen.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import zipfile
+from pathlib import Path
+
+from roots import WORK, install_missing, run, write_launcher
+
+VERSION = "3.11"
+ARTIFACT = "org.bytedeco:cpython:3.11.3-1.5.9:jar:windows-x86_64"
+GET = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+COMPILER = "x86_64-w64-mingw32-gcc"
+TOOLS = {
+    "mvn": "maven",
+    "wine": "wine wine64",
+    COMPILER: "gcc-mingw-w64-x86-64-win32",
+}
+PLACE = WORK / "windows"
+PYTHON = PLACE / "org/bytedeco/cpython/windows-x86_64"
+HEADERS = PYTHON / "include"
+# The C library of CPython, in place of the older one that mingw-w64 links by itself.
+DEFINED = ("-DMS_WIN64", "-D_UCRT")
+LIBRARIES = (
+    *("-nodefaultlibs", "-lmingw32", "-lgcc", "-lmoldname", "-lmingwex", "-lucrt"),
+    *("-lkernel32", str(PYTHON / "python311.dll")),
+)
+# numpy 2 calls functions of complex numbers that wine has not.
+NUMPY = "numpy<2"
+# What Rust takes its random bytes from, which wine has by another name.
+RANDOM = """
+__declspec(dllimport) unsigned char SystemFunction036(void *, unsigned long);
+__declspec(dllexport) int ProcessPrng(unsigned char *data, unsigned long long size)
+{
+    return SystemFunction036(data, (unsigned long)size);
+}
+"""
+
+
+def prepare() -> Path:
+    """Unpack CPython, once; return the program that starts it."""
+    install_missing(TOOLS)
+    if not (PLACE / ".complete").exists():
+        shutil.rmtree(PLACE, ignore_errors=True)
+        PLACE.mkdir(parents=True)
+        place = f"-DoutputDirectory={PLACE}"
+        run("mvn", "-q", "-B", GET, f"-Dartifact={ARTIFACT}", place)
+        (archive,) = PLACE.glob("*.jar")
+        with zipfile.ZipFile(archive) as jar:
+            jar.extractall(PLACE)
+        # wine looks for libraries beside the program.
+        for library in (PYTHON / "lib").glob("vcruntime140*.dll"):
+            shutil.copy2(library, PYTHON)
+        source = PLACE / "random.c"
+        source.write_text(RANDOM)
+        options = ("-shared", "-nostdlib", "-Wl,--entry=0", "-o")
+        library = PYTHON / "bcryptprimitives.dll"
+        run(COMPILER, source, *options, library, "-ladvapi32")
+        (PLACE / ".complete").touch()
+    # CPython takes no file for its output under wine, but a pipe.
+    command = f'wine {PYTHON / "python.exe"} "$@" 2>&1 </dev/null | cat'
+    return write_launcher(
+        WORK / "launchers/windows",
+        f"export WINEPREFIX={PLACE / 'prefix'} WINEDEBUG=-all\n"
+        "export WINEDLLOVERRIDES=mscoree,mshtml=\n"
+        f'exec bash -o pipefail -c {shlex.quote(command)} bash "$@"',
+    )
+
+
+def join_paths(paths: list[Path]) -> str:
+    """Write paths as Windows does, of the drive that is this machine's root."""
+    return ";".join("Z:" + str(path).replace("/", "\\") for path in paths)
