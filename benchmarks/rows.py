@@ -24,6 +24,10 @@ VARINTS = "Bulk varints"
 ATTRIBUTES = "Attribute reads"
 ZERO_COPY = "Decode with zero_copy"
 
+#: C that is written for one message, and makes objects of Python as kwire does.
+LOOP = "C loop"
+WISH = "wished for the time of a codec in Rust, which makes no objects of Python"
+
 #: kio and kafka-python serve every row; aiokafka joins at the versions it has.
 PEERS = ("kio", "kafka-python")
 ALL_PEERS = (*PEERS, "aiokafka")
@@ -38,16 +42,20 @@ class _Message:
     peers: tuple[str, ...] = PEERS
     decode_least: float | None = None
     encode_least: float | None = None
+    # At most how many times as long as C written for this message decoding takes.
+    loop_most: float | None = None
 
 
 _MESSAGES = (
     _Message("ApiVersions response v3", "api_versions_v3", PEERS, 2.5, 50),
     _Message("Metadata response v9", "metadata_v9", PEERS, 3.5, 40),
     _Message("Metadata response v9, 100 brokers", "metadata_v9_wide", PEERS, 3.5, 40),
-    _Message("Metadata response v9, ids over 1000", "metadata_v9_ids", PEERS),
+    _Message(
+        "Metadata response v9, ids over 1000", "metadata_v9_ids", PEERS, loop_most=1.3
+    ),
     _Message("Fetch response v12", "fetch_v12", PEERS, 2.2, 50),
     _Message("Produce request v9", "produce_v9", PEERS, 1.4, 25),
-    _Message("OffsetFetch response v8", "offset_fetch_v8", PEERS, 2.5, 25),
+    _Message("OffsetFetch response v8", "offset_fetch_v8", PEERS, 2.5, 25, 1.5),
     _Message("OffsetCommit request v8", "offset_commit_v8", PEERS, 2.2, 25),
     _Message("Heartbeat request v4", "heartbeat_v4", PEERS, 2.5, 25),
     _Message("Metadata response v5", "metadata_v5", ALL_PEERS),
@@ -70,8 +78,11 @@ def _message_row(
     targets = [Target("kwire pure", ("kafka-python",), 1 / 1.25)]
     if least:
         targets.insert(0, Target("kwire", rivals, least))
-    entries = tuple(Entry(label, label, task) for label in labels)
-    return Row(section, message.title, entries, tuple(targets))
+    entries = [Entry(label, label, task) for label in labels]
+    if section == DECODE and message.loop_most:
+        entries.append(Entry(LOOP, "C loop messages", task))
+        targets.append(Target("kwire", (LOOP,), 1 / message.loop_most, WISH))
+    return Row(section, message.title, tuple(entries), tuple(targets))
 
 
 def _message_rows() -> Iterator[Row]:

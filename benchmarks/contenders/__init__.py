@@ -33,6 +33,7 @@ CONTENDERS = {
     "kafka-python": ("kafka_python", None),
     "aiokafka": ("aiokafka", None),
     "C loop": ("c_loop", None),
+    "C loop messages": ("c_loop_messages", None),
     "kwire records": ("kwire_records", "fast"),
     "kwire pure records": ("kwire_records", "pure"),
     "kio records": ("kio_records", None),

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs ``c_messages.c``: decoders in C that are written for one message each.
+
+They are the floors of messages as objects. Their input is what kwire encodes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.contenders import Statement, kwire
+from benchmarks.contenders.c_loop import compile_loops
+from benchmarks.workloads import Workload, neutral
+
+BUILDS = "objects with a slot for each field of the version, tuples"
+CHECKS = "bounds, counts against remaining bytes, UTF-8, all bytes used"
+
+#: Workloads that there is a decoder for, in the order of ``methods``.
+DECODED = ("offset_fetch_v8", "metadata_v9_ids")
+
+_SOURCE = Path(__file__).parent.parent / "c_messages.c"
+
+build = kwire.build
+encode = kwire.encode
+
+
+@functools.cache
+def _load_decoders() -> dict[str, Callable[[bytes], Any]]:
+    """Compile the decoders, by the message that they decode."""
+    flag = f"-I{sysconfig.get_path('include')}"
+    library = compile_loops(_SOURCE, ctypes.PyDLL, flag)
+    library.prepare.restype = ctypes.py_object
+    library.prepare()
+    library.function_of.restype = ctypes.py_object
+    found = [library.function_of(index) for index in range(len(DECODED))]
+    return dict(zip(("OffsetFetchResponse", "MetadataResponse"), found, strict=True))
+
+
+def values(workload: Workload, message: Any) -> Any:
+    """Return the plain values of a message."""
+    return neutral(message, workload.values)
+
+
+def decode(workload: Workload, data: bytes) -> Statement:
+    """Decode all of the bytes."""
+    names = {"decode": _load_decoders()[workload.message], "data": data}
+    return Statement("decode(data)", names)
