@@ -12,54 +12,17 @@ import random
 import time
 from types import SimpleNamespace
 
-import pyarrow.parquet
 import pytest
-from click.testing import CliRunner
 from restore_broker import RestoreBroker
+from restored_logs import START, make_rows, rows_of, with_offsets, write_log
 
 import kwire as installed
 
-START = 1_700_000_000_000
 TRIES = 200
 
 
 class Killed(BaseException):
     """The process is gone."""
-
-
-def make_rows(source, count):
-    """Make rows with nulls, empty values, headers, and times that go back."""
-    return [
-        (
-            source.choice([None, b"", b"key-%d" % (n % 5)]),
-            source.choice([None, b"", b"value %d " % n + b"." * source.randrange(80)]),
-            START + source.randrange(10_000),
-            [("h", b"1"), ("h", None), ("", b"")] if n % 3 else [],
-        )
-        for n in range(count)
-    ]
-
-
-def write_log(folder, rows, source=None, **options):
-    """Write a partition's log; with ``source`` in batches and offsets of its choice."""
-    folder.mkdir(parents=True)
-    data, offset, start = b"", 0, 0
-    while start < len(rows):
-        size = 10 if source is None else source.randrange(1, 12)
-        part = rows[start : start + size]
-        data += installed.records.encode_batch(part, base_offset=offset, **options)
-        start += len(part)
-        # As in a log that was compacted.
-        offset += len(part) + (0 if source is None else source.randrange(2))
-    (folder / f"{0:020}.log").write_bytes(data)
-
-
-def with_offsets(rows):
-    """Return rows as ``KeptLog.rows`` does."""
-    return [
-        (offset, timestamp, key, value, tuple(headers))
-        for offset, (key, value, timestamp, headers) in enumerate(rows)
-    ]
 
 
 @pytest.fixture
@@ -139,41 +102,9 @@ def test_each_record_is_written_once_whatever_is_killed(
     assert found == list(map(with_offsets, wanted))
 
 
-@pytest.fixture
-def run(kwire):
-    """Run ``kwire restore``; gives exit code and stderr."""
-    program = importlib.import_module(f"{kwire.__name__}.cli.main").program
-
-    def run(broker, *args):
-        args = ["restore", broker.address, *map(str, args)]
-        done = CliRunner().invoke(program, args, prog_name="kwire")
-        assert done.exception is None or isinstance(done.exception, SystemExit), (
-            done.exception
-        )
-        assert done.stdout == ""
-        return done.exit_code, done.stderr
-
-    return run
-
-
-@pytest.fixture
-def wanted(tmp_path):
-    """Make the log of a topic with two partitions, below a path; gives its rows."""
-    source = random.Random(1)
-    wanted = [make_rows(source, 30), make_rows(source, 40)]
-    for number, rows in enumerate(wanted):
-        write_log(tmp_path / "logs" / f"orders-{number}", rows, source)
-    return wanted
-
-
-def rows_of(broker, topic="orders"):
-    """Return the rows of all partitions."""
-    return [each.rows() for each in broker.cluster_truth.topics[topic].logs]
-
-
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 @pytest.mark.parametrize("form", ["logs", "export", "partition", "file"])
-def test_records_come_back_as_they_were(run, tmp_path, wanted, form, codec):
+def test_records_come_back_as_they_were(run_restore, tmp_path, wanted, form, codec):
     """From logs, an export, a partition's folder or a file; a second run adds none."""
     path = tmp_path / "logs"
     if form == "export":
@@ -185,20 +116,20 @@ def test_records_come_back_as_they_were(run, tmp_path, wanted, form, codec):
         path, wanted = path / "orders-1" / f"{0:020}.log", [[], wanted[1]]
     count = sum(map(len, wanted))
     with RestoreBroker({"orders": 2}) as broker:
-        code, err = run(broker, path, "-z", codec)
+        code, err = run_restore(broker, path, "-z", codec)
         assert (code, err.count(f"{count} records of")) == (0, 1), err
-        code, err = run(broker, path, "-z", codec)
+        code, err = run_restore(broker, path, "-z", codec)
         assert (code, err.count(f", {count} were there already")) == (0, 1), err
         assert rows_of(broker) == list(map(with_offsets, wanted))
 
 
-def test_a_topic_is_created_if_that_is_wanted(run, tmp_path, wanted):
+def test_a_topic_is_created_if_that_is_wanted(run_restore, tmp_path, wanted):
     """With the partitions of the source, CreateTime, and records that stay."""
     with RestoreBroker() as broker:
-        code, err = run(broker, tmp_path / "logs")
+        code, err = run_restore(broker, tmp_path / "logs")
         assert (code, broker.created) == (2, [])
         assert "create it with 2 partitions, or give --create" in err
-        code, err = run(broker, tmp_path / "logs", "--create", "--to", "new")
+        code, err = run_restore(broker, tmp_path / "logs", "--create", "--to", "new")
         assert code == 0 and "new: created with retention.ms=-1" in err
         assert rows_of(broker, "new") == list(map(with_offsets, wanted))
         (made,) = broker.created
@@ -207,7 +138,7 @@ def test_a_topic_is_created_if_that_is_wanted(run, tmp_path, wanted):
         created = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
         assert configs == created
         options = ["--partitions", "5", "--replication-factor", "3", "--topic-config"]
-        code, err = run(
+        code, err = run_restore(
             *(broker, tmp_path / "logs", "--create", *options, "retention.ms=5")
         )
         assert (code, "retention.ms" in err) == (0, False)
@@ -218,7 +149,7 @@ def test_a_topic_is_created_if_that_is_wanted(run, tmp_path, wanted):
         assert [len(rows) for rows in rows_of(broker)] == [30, 40, 0, 0, 0]
 
 
-def test_a_topic_is_created_in_spite_of_passing_errors(run, tmp_path, wanted):
+def test_a_topic_is_created_in_spite_of_passing_errors(run_restore, tmp_path, wanted):
     """Another controller, a lost response; and one that was created all the same."""
     codes = installed.error_codes
     passing = [codes.NOT_CONTROLLER, None, codes.REQUEST_TIMED_OUT]
@@ -234,7 +165,7 @@ def test_a_topic_is_created_in_spite_of_passing_errors(run, tmp_path, wanted):
                     return create(request)
 
                 broker._create = create_first
-            code, err = run(broker, tmp_path / "logs", "--create")
+            code, err = run_restore(broker, tmp_path / "logs", "--create")
             assert code == 0, err
             assert rows_of(broker) == list(map(with_offsets, wanted))
             assert len(broker.created) == 4
@@ -253,12 +184,14 @@ def test_a_topic_is_created_in_spite_of_passing_errors(run, tmp_path, wanted):
     ],
 )
 def test_a_topic_that_cannot_be_created_is_one_sentence(
-    run, tmp_path, wanted, code, text
+    run_restore, tmp_path, wanted, code, text
 ):
     """With the words of the broker, or the right that is missing."""
     with RestoreBroker() as broker:
         broker.refusals = [getattr(installed.error_codes, code)] * 1000
-        ended, err = run(broker, tmp_path / "logs", "--create", "--timeout", "0.3")
+        ended, err = run_restore(
+            broker, tmp_path / "logs", "--create", "--timeout", "0.3"
+        )
     assert (ended, err.count("\n"), broker.cluster_truth.topics) == (2, 1, {})
     assert "creating the topic 'orders': " in err and text in err
 
@@ -278,24 +211,26 @@ def test_what_a_broker_says_of_a_topic_is_one_short_line(kwire, job):
     assert len(text) < 1000 and text.isprintable() and "no" in text
 
 
-def test_records_of_others_are_never_mixed_with_restored_ones(run, tmp_path, wanted):
+def test_records_of_others_are_never_mixed_with_restored_ones(
+    run_restore, tmp_path, wanted
+):
     """Those that were there before, came meanwhile, or are of another restore."""
     row = [(b"k", b"foreign", START, [])]
     logs = tmp_path / "logs"
     text = "orders-0: the partition has records that this restore did not write"
     with RestoreBroker({"orders": 2, "other": 2}) as broker:
         broker.put("orders", 0, row)
-        code, err = run(broker, logs)
+        code, err = run_restore(broker, logs)
         assert (code, err.count(text)) == (2, 1)
         assert len(rows_of(broker)[0]) == 1
-        assert run(broker, logs, "--to", "other")[0] == 0
+        assert run_restore(broker, logs, "--to", "other")[0] == 0
         broker.put("other", 0, row)
-        code, err = run(broker, logs, "--to", "other")
+        code, err = run_restore(broker, logs, "--to", "other")
         assert (code, err.count("other-0: the partition has records that")) == (2, 1)
 
 
 def test_a_record_that_comes_meanwhile_ends_the_restore(
-    run, job, tmp_path, wanted, monkeypatch
+    run_restore, job, tmp_path, wanted, monkeypatch
 ):
     """The first receipt after it shows it; no later run takes it for its own."""
     with RestoreBroker({"orders": 2}) as broker:
@@ -309,12 +244,14 @@ def test_a_record_that_comes_meanwhile_ends_the_restore(
         monkeypatch.setattr(job._Writer, "wait", disturb)
         text = "orders-1: the partition has records that this restore did not write"
         for _ in range(2):
-            code, err = run(broker, tmp_path / "logs")
+            code, err = run_restore(broker, tmp_path / "logs")
             assert (code, err.count(text)) == (2, 1)
 
 
 @pytest.mark.parametrize("change", ["first", "later", "shorter"])
-def test_another_source_does_not_continue_a_restore(run, tmp_path, wanted, change):
+def test_another_source_does_not_continue_a_restore(
+    run_restore, tmp_path, wanted, change
+):
     """One of other records is refused, whether they are the first ones or others."""
     logs, other = tmp_path / "logs", tmp_path / "other"
     rows = list(wanted[0])
@@ -330,13 +267,13 @@ def test_another_source_does_not_continue_a_restore(run, tmp_path, wanted, chang
         "shorter": "the partition has 30 records, and the source 20",
     }
     with RestoreBroker({"orders": 2}) as broker:
-        assert run(broker, logs, "-p", "0")[0] == 0
-        code, err = run(broker, other)
+        assert run_restore(broker, logs, "-p", "0")[0] == 0
+        code, err = run_restore(broker, other)
         assert (code, err.count(text[change])) == (2, 1), err
         assert rows_of(broker)[0] == with_offsets(wanted[0])
 
 
-def test_aborted_and_unfinished_transactions_are_left_out(run, tmp_path):
+def test_aborted_and_unfinished_transactions_are_left_out(run_restore, tmp_path):
     """And reported, as what comes after an unfinished one is left out as well."""
     folder = tmp_path / "orders-0"
     folder.mkdir()
@@ -372,21 +309,21 @@ def test_aborted_and_unfinished_transactions_are_left_out(run, tmp_path):
     data += in_transaction(5, 2, [b"open"]) + encode([(None, b"c")], base_offset=6)
     (folder / f"{0:020}.log").write_bytes(data)
     with RestoreBroker({"orders": 1, "all": 1}) as broker:
-        code, err = run(broker, tmp_path)
+        code, err = run_restore(broker, tmp_path)
         assert code == 1 and "never ended begins at offset 5" in err
         assert [row[3] for row in rows_of(broker)[0]] == [b"a", b"b"]
         options = ["--to", "all", "--isolation", "read_uncommitted"]
-        assert run(broker, tmp_path, *options)[0] == 0
+        assert run_restore(broker, tmp_path, *options)[0] == 0
         values = [row[3] for row in rows_of(broker, "all")[0]]
         assert values == [b"aborted", b"a", b"b", b"open", b"c"]
         installed.jobs.export([tmp_path], tmp_path / "out")
-        code, err = run(broker, tmp_path / "out", "--to", "all")
+        code, err = run_restore(broker, tmp_path / "out", "--to", "all")
         assert code == 0 and "records of transactions" in err
 
 
 @pytest.mark.parametrize("form", ["logs", "export"])
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_old_formats_and_the_brokers_timestamps(run, tmp_path, magic, form):
+def test_old_formats_and_the_brokers_timestamps(run_restore, tmp_path, magic, form):
     """Magic 0 has no timestamp, and stays without; that of a broker is kept as one."""
     rows = [(b"k%d" % n, b"v%d" % n, START + n, []) for n in range(30)]
     options = {"magic": magic, "compression": "gzip" if magic else "none"}
@@ -398,21 +335,21 @@ def test_old_formats_and_the_brokers_timestamps(run, tmp_path, magic, form):
         installed.jobs.export([path], path := tmp_path / "out")
     with RestoreBroker({"orders": 1}) as broker:
         for _ in range(2):
-            assert run(broker, path)[0] == 0
+            assert run_restore(broker, path)[0] == 0
         found = rows_of(broker)[0]
     assert [row[2:] for row in found] == [row[2:] for row in with_offsets(rows)]
     assert {row[1] for row in found} == {START + 99 if magic else -1}
 
 
-def test_a_topic_that_stamps_records_is_refused(run, tmp_path, wanted):
+def test_a_topic_that_stamps_records_is_refused(run_restore, tmp_path, wanted):
     """At the first receipt, before more than one record of a partition is written."""
     with RestoreBroker({"orders": 2}) as broker:
         broker.append_time = START
-        code, err = run(broker, tmp_path / "logs")
+        code, err = run_restore(broker, tmp_path / "logs")
         assert code == 2 and "set the topic's message.timestamp.type to Create" in err
         assert max(map(len, rows_of(broker))) == 1
     with RestoreBroker({"orders": 2}) as broker:
-        assert run(broker, tmp_path / "logs")[0] == 0
+        assert run_restore(broker, tmp_path / "logs")[0] == 0
         log = broker.log("orders", 0)
         last = log.batches[-1]
         (batch,) = installed.records.decode_batches(last.data)
@@ -425,11 +362,11 @@ def test_a_topic_that_stamps_records_is_refused(run, tmp_path, wanted):
             log_append_time=START,
         )
         log.batches[-1] = last._replace(data=stamped)
-        code, err = run(broker, tmp_path / "logs")
+        code, err = run_restore(broker, tmp_path / "logs")
         assert code == 2 and "set the topic's message.timestamp.type to Create" in err
 
 
-def test_a_damaged_log_is_restored_up_to_the_damage(run, tmp_path):
+def test_a_damaged_log_is_restored_up_to_the_damage(run_restore, tmp_path):
     """An export of it goes on from there."""
     rows = make_rows(random.Random(3), 40)
     write_log(tmp_path / "in" / "orders-0", rows)
@@ -439,10 +376,10 @@ def test_a_damaged_log_is_restored_up_to_the_damage(run, tmp_path):
     data[2 * size + 100] ^= 1
     path.write_bytes(data)
     with RestoreBroker({"orders": 1}) as broker:
-        code, err = run(broker, tmp_path / "in")
+        code, err = run_restore(broker, tmp_path / "in")
         assert code == 2 and "kwire export recovers what is not damaged" in err
         installed.jobs.export([tmp_path / "in"], tmp_path / "out")
-        assert run(broker, tmp_path / "out")[0] == 0
+        assert run_restore(broker, tmp_path / "out")[0] == 0
         found = rows_of(broker)[0]
         assert 20 <= len(found) < 40
         assert [row[1:] for row in found[:10]] == [
@@ -450,7 +387,7 @@ def test_a_damaged_log_is_restored_up_to_the_damage(run, tmp_path):
         ]
 
 
-def test_sources_that_cannot_be(run, tmp_path, wanted):
+def test_sources_that_cannot_be(run_restore, tmp_path, wanted):
     """Each with what to do."""
     logs = tmp_path / "logs"
     installed.jobs.export([logs], tmp_path / "out")
@@ -472,112 +409,11 @@ def test_sources_that_cannot_be(run, tmp_path, wanted):
             ([logs, "--partitions", "2"], "require --create"),
             ([logs, "--create", "--topic-config", "x"], "must be NAME=VALUE"),
         ):
-            code, err = run(broker, *args)
+            code, err = run_restore(broker, *args)
             assert (code, err.count(text)) == (2, 1), err
         assert broker.created == []
-        code, err = run(broker, single)
+        code, err = run_restore(broker, single)
         assert code == 2 and len(err.splitlines()) == 1, err
-
-
-def sort_downwards(table):
-    return table.sort_by([("offset", "descending")])
-
-
-def leave_out_the_first(table):
-    return table.slice(1)
-
-
-def rename_values(table):
-    return table.rename_columns(
-        ["text" if name == "value" else name for name in table.column_names]
-    )
-
-
-def number_values(table):
-    return table.set_column(
-        *(table.column_names.index("value"), "value", table["offset"])
-    )
-
-
-def forget_an_offset(table):
-    offsets = table["offset"].to_pylist()
-    return table.set_column(
-        *(table.column_names.index("offset"), "offset"),
-        pyarrow.array([*offsets[:-1], None], "int64"),
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        (sort_downwards, "are not in the order of their offsets"),
-        (leave_out_the_first, "the export has 29 records of it, and its table"),
-        (rename_values, "is not a table of an export, or is damaged"),
-        (number_values, "is not a table of an export, or is damaged"),
-        (forget_an_offset, "are not in the order of their offsets"),
-    ],
-    ids=lambda each: each.__name__ if callable(each) else "",
-)
-def test_an_export_that_was_changed_is_refused(run, tmp_path, wanted, change, text):
-    """What is not as the tables announce is one sentence, and not a traceback."""
-    installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
-    (path,) = (tmp_path / "out" / "records").glob("*.parquet")
-    pyarrow.parquet.write_table(change(pyarrow.parquet.read_table(path)), path)
-    with RestoreBroker({"orders": 2}) as broker:
-        code, err = run(broker, tmp_path / "out")
-    assert (code, err.count(text)) == (2, 1), err
-
-
-@pytest.mark.parametrize("table", ["records", "coverage", "batches"])
-def test_damage_in_each_table_of_an_export_is_one_sentence(
-    run, tmp_path, wanted, table
-):
-    """A file that was cut off, at each eighth."""
-    installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
-    path = next((tmp_path / "out" / table).glob("*.parquet"))
-    data = path.read_bytes()
-    with RestoreBroker({"orders": 2}) as broker:
-        for part in range(8):
-            path.write_bytes(data[: len(data) * part // 8])
-            code, err = run(broker, tmp_path / "out")
-            text = "is not a table of an export, or is damaged"
-            assert (code, err.count(text)) == (2, 1), (part, err)
-        assert rows_of(broker) == [[], []]
-
-
-def test_an_export_without_statistics_is_restored(run, tmp_path, wanted):
-    """They are optional in Parquet: other programs may have written the files anew."""
-    installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
-    (path,) = (tmp_path / "out" / "records").glob("*.parquet")
-    table = pyarrow.parquet.read_table(path)
-    pyarrow.parquet.write_table(table, path, write_statistics=False)
-    with RestoreBroker({"orders": 2}) as broker:
-        assert run(broker, tmp_path / "out")[0] == 0
-        assert rows_of(broker) == [with_offsets(rows) for rows in wanted]
-
-
-def test_small_partitions_of_an_export_share_what_is_read(
-    run, kwire, tmp_path, monkeypatch
-):
-    """Each row group is read once, not once for each partition in it."""
-    module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
-    for number in range(40):
-        folder = tmp_path / "in" / f"orders-{number}"
-        write_log(folder, make_rows(random.Random(number), 3))
-    installed.jobs.export([tmp_path / "in"], tmp_path / "out")
-    read = []
-    load = module._RowGroups._load
-
-    def count(self, path, number, is_shared):
-        if (path, number) not in self._held:
-            read.append((path, number))
-        return load(self, path, number, is_shared)
-
-    monkeypatch.setattr(module._RowGroups, "_load", count)
-    with RestoreBroker({"orders": 40}) as broker:
-        assert run(broker, tmp_path / "out")[0] == 0
-        assert [len(rows) for rows in rows_of(broker)] == [3] * 40
-    assert len(read) == len(set(read)) == 1
 
 
 def test_sequence_numbers_go_round_as_those_of_producers(kwire):
@@ -588,21 +424,21 @@ def test_sequence_numbers_go_round_as_those_of_producers(kwire):
     assert module.sequence_of(5 << 31 | 7) == 7
 
 
-def test_the_brokers_deletions_are_reported(run, tmp_path, wanted):
+def test_the_brokers_deletions_are_reported(run_restore, tmp_path, wanted):
     """Old records go at once where a topic keeps them for a week."""
     with RestoreBroker({"orders": 2}) as broker:
-        assert run(broker, tmp_path / "logs")[0] == 0
+        assert run_restore(broker, tmp_path / "logs")[0] == 0
         broker.log("orders", 0).delete_before(12)
-        code, err = run(broker, tmp_path / "logs")
+        code, err = run_restore(broker, tmp_path / "logs")
         assert code == 1
         assert "orders-0: the brokers have deleted the first 12 records again" in err
         broker.log("orders", 0).delete_before(30)
-        code, err = run(broker, tmp_path / "logs")
+        code, err = run_restore(broker, tmp_path / "logs")
         assert code == 2 and "its 30 records are deleted already" in err
 
 
 def test_an_interrupted_restore_says_how_to_go_on(
-    run, job, tmp_path, wanted, monkeypatch
+    run_restore, job, tmp_path, wanted, monkeypatch
 ):
     """With the exit code of Ctrl-C."""
 
@@ -611,7 +447,7 @@ def test_an_interrupted_restore_says_how_to_go_on(
 
     with RestoreBroker({"orders": 2}) as broker:
         monkeypatch.setattr(job._Writer, "wait", interrupt)
-        code, err = run(broker, tmp_path / "logs")
+        code, err = run_restore(broker, tmp_path / "logs")
         assert code == 130
         assert "0 records written; the same command continues where" in err
 

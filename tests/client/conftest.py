@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of restores share: the command, and a log for it."""
+
+import importlib
+import random
+
+import pytest
+from click.testing import CliRunner
+from restored_logs import make_rows, write_log
+
+
+@pytest.fixture
+def run_restore(kwire):
+    """Run ``kwire restore``; gives exit code and stderr."""
+    program = importlib.import_module(f"{kwire.__name__}.cli.main").program
+
+    def run(broker, *args):
+        args = ["restore", broker.address, *map(str, args)]
+        done = CliRunner().invoke(program, args, prog_name="kwire")
+        assert done.exception is None or isinstance(done.exception, SystemExit), (
+            done.exception
+        )
+        assert done.stdout == ""
+        return done.exit_code, done.stderr
+
+    return run
+
+
+@pytest.fixture
+def wanted(tmp_path):
+    """Make the log of a topic with two partitions, below a path; gives its rows."""
+    source = random.Random(1)
+    wanted = [make_rows(source, 30), make_rows(source, 40)]
+    for number, rows in enumerate(wanted):
+        write_log(tmp_path / "logs" / f"orders-{number}", rows, source)
+    return wanted

@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows with everything that a record can have, and the logs that restores read."""
+
+import kwire as installed
+
+START = 1_700_000_000_000
+
+
+def make_rows(source, count):
+    """Make rows with nulls, empty values, headers, and times that go back."""
+    return [
+        (
+            source.choice([None, b"", b"key-%d" % (n % 5)]),
+            source.choice([None, b"", b"value %d " % n + b"." * source.randrange(80)]),
+            START + source.randrange(10_000),
+            [("h", b"1"), ("h", None), ("", b"")] if n % 3 else [],
+        )
+        for n in range(count)
+    ]
+
+
+def write_log(folder, rows, source=None, **options):
+    """Write a partition's log; with ``source`` in batches and offsets of its choice."""
+    folder.mkdir(parents=True)
+    data, offset, start = b"", 0, 0
+    while start < len(rows):
+        size = 10 if source is None else source.randrange(1, 12)
+        part = rows[start : start + size]
+        data += installed.records.encode_batch(part, base_offset=offset, **options)
+        start += len(part)
+        # As in a log that was compacted.
+        offset += len(part) + (0 if source is None else source.randrange(2))
+    (folder / f"{0:020}.log").write_bytes(data)
+
+
+def with_offsets(rows):
+    """Return rows as ``KeptLog.rows`` does."""
+    return [
+        (offset, timestamp, key, value, tuple(headers))
+        for offset, (key, value, timestamp, headers) in enumerate(rows)
+    ]
+
+
+def rows_of(broker, topic="orders"):
+    """Return the rows of all partitions."""
+    return [each.rows() for each in broker.cluster_truth.topics[topic].logs]
