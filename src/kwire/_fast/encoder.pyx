@@ -9,7 +9,8 @@ part of the path. Only ``make_failure`` at the top builds an exception.
 
 Twin: ``_pure/encoder.py``. Differs from its twin in: noted faults for exceptions and
 a path that is written when unwinding.
-C needs for itself: ``write_slots``, ``write_int32_array``, ``put_int32s``,
+C needs for itself: ``write_slots``, ``write_structs``, ``put_int``,
+``put_short_array``, ``blame_element``, ``write_int32_array``, ``has_no_tags``,
 ``pending``, ``make_failure``.
 """
 
@@ -20,7 +21,6 @@ from libc.stdint cimport (
     UINT32_MAX,
     int64_t,
     uint8_t,
-    uint16_t,
     uint32_t,
     uint64_t,
 )
@@ -28,7 +28,6 @@ from libc.string cimport memmove
 
 from kwire._fast.big_endian cimport (
     likely,
-    store_int16,
     store_int32,
     store_int64,
     unlikely,
@@ -45,91 +44,178 @@ from kwire import errors
 from kwire import plan as plans
 
 
+cdef object _empty = ()
+
+
 cdef bint write_struct(Writer* writer, Table* table, PyObject* value) noexcept:
     """Write a struct: its fields in schema order, then its tag section.
 
     A field that the version lacks has to hold its default, unless the schema lets it
     be ignored. Source: section ``ignorable`` of Kafka's message language.
     """
-    if unlikely(type_of(value) != table.cls):
-        return blame(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)
-    return write_slots(writer, table, slots_of(value))
+    return write_structs(writer, table, &value, 1, NULL) == 1
 
 
 cdef bint write_slots(Writer* writer, Table* table, PyObject** slots) noexcept:
     """Write the slots of a struct, or those of a header without an object."""
-    cdef Step* step = table.steps
-    cdef Step* last = step + table.step_count
+    return write_structs(writer, table, NULL, 1, slots) == 1
+
+
+cdef Py_ssize_t write_structs(
+    Writer* writer,
+    Table* table,
+    PyObject** values,
+    Py_ssize_t count,
+    PyObject** slots,
+) noexcept:
+    """Write structs of one class; return how many until a value cannot be written.
+
+    One call for all elements of an array. With ``slots`` there is one, without an
+    object.
+    """
+    cdef Step* step
+    cdef Step* last_int
+    cdef Step* last = table.steps + table.step_count
+    # Where the next byte goes: writer.at is set before each call that writes.
     cdef uint8_t* at = writer.at
     cdef PyObject* value
     cdef PyObject* unknown
+    cdef Py_ssize_t index
     cdef int op
-    cdef int64_t number
     cdef bint done
-    if unlikely(not take_step(&writer.steps)):
-        writer.fault = WRITE_ERROR
-        return False
-    while step < last:
-        op = step.op
-        if op == OP_CHECK:
-            if unlikely(not ensure(writer, step.size)):
-                return False
-            at = writer.at
-            writer.at += step.size
-            step += 1
-            continue
-        value = slots[step.slot]
-        if op == OP_INT32:
-            done = as_int32(writer, value, &number)
-            store_int32(at, <uint32_t>number)
-            at += 4
-        elif op == OP_COMPACT_STRING:
-            done = write_string(writer, value, True, step.nullable)
-        elif op == OP_ARRAY:
-            if step.inner == OP_INT32:
-                done = write_int32_array(writer, step, value)
+    for index in range(count):
+        if likely(values != NULL):
+            value = values[index]
+            if unlikely(type_of(value) != table.cls):
+                blame(writer, NULL_NOT_ALLOWED if value == NONE else WRONG_TYPE, value)
+                return index
+            slots = slots_of(value)
+        if unlikely(not take_step(&writer.steps)):
+            writer.fault = WRITE_ERROR
+            return index
+        step = table.steps
+        while step < last:
+            op = step.op
+            value = slots[step.slot]
+            if op == OP_CHECK:
+                # put_int writes eight bytes, whatever the size of the field.
+                if unlikely(writer.end - at < step.room):
+                    writer.at = at
+                    if not grow(writer, step.room):
+                        return index
+                    at = writer.at
+                done = True
+                last_int = step.last_int
+                while step < last_int:
+                    step += 1
+                    done = put_int(writer, at, step.spare_bits, slots[step.slot])
+                    if unlikely(not done):
+                        break
+                    at += step.size
+            elif op == OP_ARRAY and step.inner == OP_INT32 and (
+                put_short_array(&at, writer.end, step.compact, value)
+            ):
+                done = True
+            elif op == OP_COMPACT_STRING:
+                writer.at = at
+                done = write_string(writer, value, True, step.nullable)
+                at = writer.at
+            elif size_of(op):
+                done = store_fixed(writer, at, op, value)
+                at += step.size
+            elif op == OP_IGNORED or op == OP_TAGGED:
+                done = True
+            elif op == OP_ABSENT:
+                done = is_default(writer, value, step.default) or (
+                    not writer.fault and blame(writer, NOT_IN_VERSION, value)
+                )
             else:
-                done = write_array(writer, step, value)
-        elif op == OP_INT16:
-            done = as_int(writer, value, -32768, 32767, &number)
-            store_int16(at, <uint16_t>number)
-            at += 2
-        elif op == OP_INT64:
-            done = as_int(writer, value, INT64_MIN, INT64_MAX, &number)
-            store_int64(at, <uint64_t>number)
-            at += 8
-        elif op == OP_BYTES:
-            done = write_bytes(writer, value, step.compact, step.nullable)
-        elif op == OP_ABSENT:
-            done = is_default(writer, value, step.default) or (
-                not writer.fault and blame(writer, NOT_IN_VERSION, value)
-            )
-        elif op == OP_IGNORED or op == OP_TAGGED:
-            done = True
-        elif size_of(op):
-            done = store_fixed(writer, at, op, value)
-            at += size_of(op)
-        else:
-            done = write_field(writer, step, op, value)
-        if unlikely(not done):
-            if writer.step == NULL:
-                writer.step = step
-            note_field(&writer.path, step)
-            return False
-        step += 1
-    unknown = slots[table.slots - 1]
-    if likely(table.tagged_count == 0 and is_empty(unknown)):
-        if table.flexible:
-            if unlikely(not ensure(writer, 1)):
-                return False
-            writer.at[0] = 0
-            writer.at += 1
+                writer.at = at
+                if op == OP_ARRAY:
+                    done = write_array(writer, step, value)
+                elif op == OP_BYTES:
+                    done = write_bytes(writer, value, step.compact, step.nullable)
+                else:
+                    done = write_field(writer, step, op, value)
+                at = writer.at
+            if unlikely(not done):
+                if writer.step == NULL:
+                    writer.step = step
+                note_field(&writer.path, step)
+                return index
+            step += 1
+        if likely(table.flexible and has_no_tags(table, slots) and at < writer.end):
+            at[0] = 0
+            at += 1
+            continue
+        writer.at = at
+        if not table.flexible:
+            unknown = slots[table.slots - 1]
+            if unlikely(not is_empty(unknown)):
+                blame(writer, TAGS_NOT_IN_VERSION, unknown)
+                note_field(&writer.path, NULL)
+                return index
+        elif not write_tagged_fields(writer, table, slots):
+            return index
+        at = writer.at
+    writer.at = at
+    return count
+
+
+cdef inline bint put_int(
+    Writer* writer, uint8_t* at, int shift, PyObject* value
+) noexcept:
+    """Store a signed int, of eight bytes less the bits of ``shift``.
+
+    Eight bytes are written, those after the value as zeros.
+    """
+    cdef int64_t number
+    cdef uint64_t raw
+    if likely(is_small_int(value)):
+        number = small_int(value)
+        raw = <uint64_t>number << shift
+        if likely(<int64_t>raw >> shift == number):
+            store_int64(at, raw)
+            return True
+    if unlikely(
+        not as_large_int(
+            writer, value, INT64_MIN >> shift, INT64_MAX >> shift, &number
+        )
+    ):
+        return False
+    store_int64(at, <uint64_t>number << shift)
+    return True
+
+
+cdef inline bint put_short_array(
+    uint8_t** to, uint8_t* end, bint compact, PyObject* value
+) noexcept:
+    """Store a short tuple of small ints; False, and nothing is noted, for others."""
+    cdef Py_ssize_t count
+    cdef Py_ssize_t index
+    cdef uint8_t* at = to[0]
+    cdef PyObject* element
+    if unlikely(not compact or at == end):
+        return False
+    if value == <PyObject*>_empty:
+        at[0] = 1
+        to[0] = at + 1
         return True
-    if table.flexible:
-        return write_tagged_fields(writer, table, slots)
-    blame(writer, TAGS_NOT_IN_VERSION, unknown)
-    note_field(&writer.path, NULL)
-    return False
+    if unlikely(not PyTuple_CheckExact(value)):
+        return False
+    count = PyTuple_GET_SIZE(value)
+    if unlikely(count >= 0x7F or end - at <= 4 * count):
+        return False
+    at[0] = <uint8_t>(count + 1)
+    at += 1
+    for index in range(count):
+        element = PyTuple_GET_ITEM(value, index)
+        if unlikely(not is_small_int(element)):
+            return False
+        store_int32(at, <uint32_t>small_int(element))
+        at += 4
+    to[0] = at
+    return True
 
 
 cdef bint is_default(Writer* writer, PyObject* value, PyObject* default) noexcept:
@@ -186,56 +272,38 @@ cdef bint write_array(Writer* writer, Step* step, PyObject* value) noexcept:
         return False
     if inner <= OP_UUID and not ensure(writer, <uint64_t>count * size_of(inner)):
         return False
+    if inner == OP_STRUCT:
+        index = write_structs(writer, step.table, items_of(value), count, NULL)
+        if likely(index == count):
+            return True
+        return blame_element(writer, step, index)
     for index in range(count):
         element = PyTuple_GET_ITEM(value, index)
         if unlikely(not take_step(&writer.steps)):
             writer.fault = WRITE_ERROR
             return False
-        if inner == OP_STRUCT:
-            done = write_struct(writer, step.table, element)
-        elif inner <= OP_UUID:
+        if inner <= OP_UUID:
             done = put_fixed(writer, inner, element)
         elif inner == OP_BYTES:
             done = write_bytes(writer, element, step.compact, False)
         else:
             done = write_string(writer, element, step.compact, False)
         if unlikely(not done):
-            if writer.step == NULL:
-                writer.step = step
-                writer.element = True
-            note_index(&writer.path, index)
-            return False
+            return blame_element(writer, step, index)
     return True
+
+
+cdef bint blame_element(Writer* writer, Step* step, Py_ssize_t index) noexcept nogil:
+    """Note which element of an array cannot be written; always False."""
+    if writer.step == NULL:
+        writer.step = step
+        writer.element = True
+    note_index(&writer.path, index)
+    return False
 
 
 cdef bint write_int32_array(Writer* writer, Step* step, PyObject* value) noexcept:
-    """Write an array of int32s: its count, then its elements.
-
-    Here a short tuple of small ints is written; all else is left to ``put_int32s``.
-    """
-    cdef Py_ssize_t count
-    cdef Py_ssize_t index
-    cdef uint8_t* at = writer.at
-    cdef PyObject* element
-    if unlikely(not step.compact or not PyTuple_CheckExact(value)):
-        return put_int32s(writer, step, value)
-    count = PyTuple_GET_SIZE(value)
-    if unlikely(count >= 0x7F or writer.end - at <= 4 * count):
-        return put_int32s(writer, step, value)
-    at[0] = <uint8_t>(count + 1)
-    at += 1
-    for index in range(count):
-        element = PyTuple_GET_ITEM(value, index)
-        if unlikely(not is_small_int(element)):
-            return put_int32s(writer, step, value)
-        store_int32(at, <uint32_t>small_int(element))
-        at += 4
-    writer.at = at
-    return True
-
-
-cdef bint put_int32s(Writer* writer, Step* step, PyObject* value) noexcept:
-    """Write any array of int32s."""
+    """Write an array of int32s: its count, then its elements."""
     cdef Py_ssize_t count
     cdef Py_ssize_t index
     cdef int64_t number
@@ -252,10 +320,7 @@ cdef bint put_int32s(Writer* writer, Step* step, PyObject* value) noexcept:
         return False
     for index in range(count):
         if unlikely(not as_int32(writer, PyTuple_GET_ITEM(value, index), &number)):
-            writer.step = step
-            writer.element = True
-            note_index(&writer.path, index)
-            return False
+            return blame_element(writer, step, index)
         store_int32(writer.at, <uint32_t>number)
         writer.at += 4
     return True
@@ -382,6 +447,15 @@ cdef bint write_tagged_field(Writer* writer, Step* step, PyObject* value) noexce
         return False
     writer.at += size
     return True
+
+
+cdef inline bint has_no_tags(Table* table, PyObject** slots) noexcept:
+    """Whether all fields with a tag are the very objects of their defaults."""
+    cdef int index
+    for index in range(table.tagged_count):
+        if slots[table.tagged[index].slot] != table.tagged[index].default:
+            return False
+    return is_empty(slots[table.slots - 1])
 
 
 cdef inline bint is_empty(PyObject* unknown) noexcept:
