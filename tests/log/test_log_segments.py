@@ -3,6 +3,7 @@
 """Intact segments: each way of reading returns what aiokafka wrote."""
 
 import os
+import sys
 
 import pytest
 from log_files import (
@@ -262,6 +263,8 @@ def test_a_file_may_grow_while_it_is_read(log, tmp_path, access):
 @pytest.mark.parametrize("access", ACCESS)
 def test_a_file_may_shrink_while_it_is_read(log, tmp_path, access):
     """A broker cuts a log: what is left comes, and nothing is made of the rest."""
+    if sys.platform == "win32" and access == "map":
+        pytest.skip("Windows cuts no file that is mapped")
     pieces = log_of([1] * 30, value=os.urandom(1 << 20))
     path, spans = write_segment(tmp_path, pieces)
     headers = segment_of(log, path, access).headers(check_crc=True)

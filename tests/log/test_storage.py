@@ -355,6 +355,17 @@ def test_paths_are_taken_apart_and_put_together():
         assert not isinstance(storage.locate(local), storage.StoredPath)
 
 
+def test_a_drive_of_windows_belongs_to_the_root_of_a_uri():
+    """A file system is asked for C:/logs then, and not for /C:/logs below its root."""
+    path = storage.locate("file:///C:/logs/a%20b/00.log")
+    assert str(path) == "file:///C:/logs/a%20b/00.log"
+    assert str(path.parent.parent / "x") == "file:///C:/logs/x"
+    assert storage.locate("file:///C%3A/logs/a%20b/00.log") == path
+    assert str(storage.locate("file:///c:/") / "x") == "file:///c:/x"
+    assert pickle.loads(pickle.dumps(path)) == path
+    assert str(storage.locate("file:///tmp/C:/x")) == "file:///tmp/C%3A/x"
+
+
 @pytest.mark.parametrize(
     "uri", ["s3://name:hunter2@bucket/x", "abfs://b@h/x?client_secret=hunter2"]
 )

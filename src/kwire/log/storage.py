@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _URI = re.compile(r"(?s)([A-Za-z][A-Za-z0-9+.-]+)://([^/?]*)/*([^?]*)(?:\?(.*))?")
 
+_DRIVE = re.compile(r"([A-Za-z]:)(?:/+|$)")
+
 _SAME = {"s3a": "s3", "s3n": "s3"}
 """Names that Hadoop has for a store, and the one that everybody else has."""
 
@@ -77,8 +79,14 @@ class StoredPath:
             )
         self._root = f"{_SAME.get(scheme, scheme)}://{host}"
         self._options = options or ""
+        self._key = key.rstrip("/")
         # Keys of stores stand as they are, names of files as in every URI.
-        self._key = unquote(key.rstrip("/")) if scheme == "file" else key.rstrip("/")
+        if scheme == "file":
+            self._key = unquote(self._key)
+            # Below a drive of Windows there is no path that begins with a slash.
+            if drive := _DRIVE.match(self._key):
+                self._root += f"/{drive[1]}"
+                self._key = self._key[drive.end() :]
         self._folder: StoredPath | None = None
         self._listed: dict[str, int] | None = None
         self._size: int | None = None
@@ -98,7 +106,7 @@ class StoredPath:
 
     def __str__(self) -> str:
         options = f"?{self._options}" if self._options else ""
-        key = quote(self._key) if self._root == "file://" else self._key
+        key = quote(self._key) if self._root.startswith("file:") else self._key
         return f"{self._root}/{key}{options}"
 
     def __repr__(self) -> str:
