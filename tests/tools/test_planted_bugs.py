@@ -6,6 +6,7 @@
 moved or renamed, or a patch whose lines have changed, is seen here at once.
 """
 
+import ast
 import shutil
 import subprocess
 
@@ -57,3 +58,19 @@ def test_mutants_are_tried_by_tests_that_exist():
 def test_the_sanitizers_leave_out_tests_that_exist():
     """A test that was moved would be run, and fail there."""
     assert not [missing for test in LEFT_OUT if (missing := missing_part(test))]
+
+
+def test_the_sanitizers_leave_out_tests_that_bound_time():
+    """The runtimes take time as well, and more of it on a busy machine."""
+    bounding = []
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            if isinstance(node, ast.FunctionDef) and "least_seconds" in names:
+                bounding.append((str(path.relative_to(ROOT)), node.name))
+    assert len(bounding) > 3
+    assert not [
+        f"{path}::{name}"
+        for path, name in bounding
+        if not {path, f"{path}::{name}"} & LEFT_OUT.keys()
+    ]
