@@ -252,7 +252,7 @@ def test_an_appended_table_that_is_not_acknowledged_fails_the_flush(
 ):
     """Its failure names the partition; a partition that is not there fails at once."""
     errors = importlib.import_module(f"{kwire.__name__}.cluster")
-    machines = importlib.import_module(f"{kwire.__name__}.cluster.producer")
+    machines = importlib.import_module(f"{kwire.__name__}.cluster.batch_sender")
     table = pyarrow.table({"value": ["x", "y"]})
 
     async def append(producer):

@@ -7,7 +7,7 @@
 A broker takes the batches of one producer by sequence, and reports one that it has
 already. So a batch is sent again with the number it had, and only as the first of its
 partition. When records are given up, the numbers after them never come; then the epoch
-goes up and numbers begin at 0. Requests and brokers are ``producer.py``'s.
+goes up and numbers begin at 0. Requests and brokers are ``batch_sender.py``'s.
 """
 
 from __future__ import annotations
