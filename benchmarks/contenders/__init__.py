@@ -34,6 +34,7 @@ CONTENDERS = {
     "aiokafka": ("aiokafka", None),
     "C loop": ("c_loop", None),
     "C loop messages": ("c_loop_messages", None),
+    "C loop views": ("c_loop_views", None),
     "kwire records": ("kwire_records", "fast"),
     "kwire pure records": ("kwire_records", "pure"),
     "kio records": ("kio_records", None),

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs ``c_views.c``, the floor of messages whose records are memoryviews."""
+
+from __future__ import annotations
+
+import ctypes
+import sysconfig
+from pathlib import Path
+
+from benchmarks.contenders import Statement
+from benchmarks.contenders.c_loop import compile_loops
+
+BUILDS = "the memoryviews of a message, and nothing else"
+CHECKS = "none"
+
+_SOURCE = Path(__file__).parent.parent / "c_views.c"
+_FIELDS = 100
+"""Fields of records in the messages of ``zero_copy``: 10 topics x 10 partitions."""
+_ROUNDS = 20
+
+
+def read_views() -> Statement:
+    """Make and free as many views as one message has fields of records."""
+    flag = f"-I{sysconfig.get_path('include')}"
+    make = compile_loops(_SOURCE, ctypes.PyDLL, flag).make_views
+    make.restype = ctypes.py_object
+    make.argtypes = (ctypes.py_object, ctypes.c_long, ctypes.c_long)
+    names = {"make": make, "view": memoryview(bytes(_FIELDS))}
+    return Statement(f"make(view, {_FIELDS}, {_ROUNDS})", names, calls=_ROUNDS)
