@@ -52,6 +52,7 @@ LANE_LIBRARIES = ("numpy", "cramjam", "zstandard")
 # What runs anywhere.
 PLAIN = ("pytest", "pytest-xdist", "hypothesis", "click", "rich")
 MANYLINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
+MUSLLINUX = ("musllinux_1_2", "musllinux_1_1")
 UNMARKED = ("-m", "not gate and not slow")
 LANE = (
     "tests/test_wire.py",
@@ -100,6 +101,11 @@ class Platform(NamedTuple):
         return name.removeprefix("python").partition("-")[0]
 
     @property
+    def is_musl(self) -> bool:
+        """Whether its C library is musl."""
+        return self.name.endswith("-musl")
+
+    @property
     def is_emulated(self) -> bool:
         """Whether qemu runs the tests."""
         return bool(self.model or (self.debian and self.debian.emulator))
@@ -138,6 +144,7 @@ PLATFORMS = (
     newer("python3.14", "CPython 3.14"),
     newer("python3.15", "CPython 3.15"),
     newer("pypy3.11", "PyPy 8.0 (3.11)"),
+    Platform("python3.13-musl", "amd64: musl", "CPython 3.13"),
     Platform("python3.13t", "amd64", "CPython 3.13, free-threaded"),
     Platform("wasm", "wasm32", "Pyodide (CPython 3.14)"),
     Platform("windows", "amd64: Windows", f"CPython {windows.VERSION}"),
@@ -210,7 +217,8 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
         names.remove("numpy")
     if one.is_pure:
         return place, names
-    tags = [f"--platform={tag}_{one.wheels}" for tag in MANYLINUX]
+    kinds = MUSLLINUX if one.is_musl else MANYLINUX
+    tags = [f"--platform={tag}_{one.wheels}" for tag in kinds]
     if one.name == "windows":
         tags = ["--platform=win_amd64"]
         names = [windows.NUMPY if name == "numpy" else name for name in names]
@@ -346,7 +354,8 @@ def prepare(one: Platform, whole: bool) -> Start | None:
         if found is None:
             return None
         python = found
-        compile_engine(tree, "gcc", [find_headers(python)])
+        compiler = "musl-gcc" if one.is_musl else "gcc"
+        compile_engine(tree, compiler, [find_headers(python)])
     wheels, missing = install_wheels(one, whole)
     paths = [tree / "src", wheels, plain]
     environment = {"OPENBLAS_NUM_THREADS": "1"}

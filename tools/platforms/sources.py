@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds CPythons that Debian has no packages of, from Debian's source of CPython.
 
-Those are the free-threaded one, and that one with ThreadSanitizer.
+Those are the free-threaded ones, one of them with ThreadSanitizer, and one that uses
+musl as its C library, with the libraries that it needs.
 """
 
 from __future__ import annotations
@@ -10,27 +11,59 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
-from roots import WORK, find_mirror, run
+from roots import WORK, find_mirror, install_missing, run, write_launcher
 
-# Debian 13 has the source of this version.
-VERSION = "3.13"
+
+class Build(NamedTuple):
+    """How a CPython is configured, and the suite of Debian with its source."""
+
+    suite: str
+    options: tuple[str, ...] = ()
+    is_musl: bool = False
+
+
+FREE = ("--disable-gil",)
 BUILDS = {
-    "3.13t": ["--disable-gil"],
-    "3.13t-sanitized": ["--disable-gil", "--with-thread-sanitizer"],
+    "3.13t": Build("trixie", FREE),
+    "3.13t-sanitized": Build("trixie", (*FREE, "--with-thread-sanitizer")),
+    "3.13-musl": Build("trixie", is_musl=True),
+}
+# What CPython needs that musl-gcc does not find among this machine's libraries.
+MUSL_LIBRARIES = {
+    "zlib": ("--static",),
+    # Trampolines want headers of the kernel, which musl-gcc does not find either.
+    "libffi": (
+        "--disable-shared",
+        "--with-pic",
+        "--disable-exec-static-tramp",
+        "--disable-docs",
+    ),
+}
+# The source of libffi has no configure script; the last of these brings no command.
+MUSL_TOOLS = {
+    "musl-gcc": "musl-tools",
+    "autoreconf": "autoconf",
+    "automake": "automake",
+    "libtoolize": "libtool",
+    "pkg-config": "pkg-config",
+    "ltdl.m4": "libltdl-dev",
 }
 # Reports of CPython itself that its authors know.
 SUPPRESSIONS = "Tools/tsan/suppressions_free_threading.txt"
 
 
-def download(package: str, apt: Path) -> Path:
-    """Unpack Debian's source of a package, with lists of apt beside the machine's."""
+def read_lists(suite: str, apt: Path) -> list[str]:
+    """Have apt read a suite beside the machine's own; return the options for that."""
     for name in ("etc/preferences.d", "etc/apt.conf.d", "lists/partial", "dpkg"):
         (apt / name).mkdir(parents=True, exist_ok=True)
-    (apt / "etc/sources.list").write_text(
-        "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg "
-        f"check-valid-until=no] {find_mirror()} trixie main\n"
+    place = (
+        "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg "
+        f"check-valid-until=no] {find_mirror()} {suite} main"
     )
+    lists = "".join(f"{kind} {place}\n" for kind in ("deb", "deb-src"))
+    (apt / "etc/sources.list").write_text(lists)
     (apt / "dpkg/status").touch()
     options = [
         f"-oDir::Etc={apt}/etc",
@@ -40,7 +73,14 @@ def download(package: str, apt: Path) -> Path:
         "-oAPT::Sandbox::User=root",
     ]
     run("apt-get", *options, "--quiet", "update")
-    run("apt-get", *options, "source", "--download-only", package, cwd=apt)
+    return options
+
+
+def download(package: str, suite: str, apt: Path) -> Path:
+    """Unpack Debian's source of a package."""
+    options = read_lists(suite, apt)
+    # Debian's changes are left out, and may be newer than the index of a mirror says.
+    run("apt-get", *options, "source", "--tar-only", package, cwd=apt)
     (archive,) = apt.glob(f"{package}_*.orig.tar.*z")
     source = apt / package
     source.mkdir()
@@ -48,18 +88,61 @@ def download(package: str, apt: Path) -> Path:
     return source
 
 
+def download_musl(suite: str, apt: Path, place: Path) -> Path:
+    """Unpack musl, and return its loader.
+
+    That of Debian 12 cannot relocate the libraries in today's wheels, and crashes.
+    """
+    run("apt-get", *read_lists(suite, apt), "download", "musl", cwd=apt)
+    (archive,) = apt.glob("musl_*.deb")
+    (place / "musl").mkdir(parents=True, exist_ok=True)
+    run("dpkg-deb", "--extract", archive, place / "musl")
+    return place / "musl/usr/lib/x86_64-linux-musl/libc.so"
+
+
+def build_musl_libraries(suite: str, work: Path, loader: Path) -> list[str]:
+    """Compile ``MUSL_LIBRARIES``; return the options with which CPython finds them."""
+    install_missing(MUSL_TOOLS)
+    place = work / "libraries"
+    for package, options in MUSL_LIBRARIES.items():
+        source = download(package, suite, work / "apt")
+        configure = source / "configure"
+        if not configure.exists():
+            run("autoreconf", "--install", cwd=source)
+        variables = ("CC=musl-gcc", "CFLAGS=-O1 -fPIC")
+        run("env", *variables, configure, f"--prefix={place}", *options, cwd=source)
+        run("make", "--quiet", "install", cwd=source)
+    # CPython's configure refuses a compiler that names another platform than it finds.
+    compiler = write_launcher(
+        work / "musl-gcc",
+        'test "$1" = --print-multiarch && exec echo x86_64-linux-musl\n'
+        'exec musl-gcc "$@"',
+    )
+    return [
+        f"CC={compiler}",
+        f"LDFLAGS=-Wl,--dynamic-linker={loader}",
+        f"PKG_CONFIG_LIBDIR={place}/lib/pkgconfig",
+    ]
+
+
 def build(name: str) -> Path:
     """Compile one of ``BUILDS``, once; return its program."""
     place = WORK / "pythons" / name
-    program = place / "bin" / f"python{name.partition('-')[0]}"
+    version, _, _ = name.partition("-")
+    program = place / "bin" / f"python{version}"
     if program.exists():
         return program
+    how = BUILDS[name]
     work = place.with_name(f"{name}-build")
     shutil.rmtree(work, ignore_errors=True)
-    source = download(f"python{VERSION}", work / "apt")
+    libraries = []
+    if how.is_musl:
+        loader = download_musl(how.suite, work / "apt", place)
+        libraries = build_musl_libraries(how.suite, work, loader)
+    source = download(f"python{version.rstrip('t')}", how.suite, work / "apt")
     run(
         *(source / "configure", "--quiet", f"--prefix={place}", "--without-ensurepip"),
-        *("--disable-test-modules", "CFLAGS=-O1", *BUILDS[name]),
+        *("--disable-test-modules", "CFLAGS=-O1", *libraries, *how.options),
         cwd=work,
     )
     run("make", "--quiet", f"--jobs={os.cpu_count()}", cwd=work)
