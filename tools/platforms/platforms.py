@@ -354,7 +354,8 @@ def prepare(one: Platform, whole: bool) -> Start | None:
         if found is None:
             return None
         python = found
-        compiler = "musl-gcc" if one.is_musl else "gcc"
+        # Above bin/python, where ``sources`` put it.
+        compiler = str(python.parents[1] / "musl-gcc") if one.is_musl else "gcc"
         compile_engine(tree, compiler, [find_headers(python)])
     wheels, missing = install_wheels(one, whole)
     paths = [tree / "src", wheels, plain]

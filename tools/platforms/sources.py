@@ -30,6 +30,7 @@ BUILDS = {
     "3.13t-sanitized": Build("trixie", (*FREE, "--with-thread-sanitizer")),
     "3.13-musl": Build("trixie", is_musl=True),
 }
+MUSL = "usr/lib/x86_64-linux-musl"
 # What CPython needs that musl-gcc does not find among this machine's libraries.
 MUSL_LIBRARIES = {
     "zlib": ("--static",),
@@ -43,7 +44,6 @@ MUSL_LIBRARIES = {
 }
 # The source of libffi has no configure script; the last of these brings no command.
 MUSL_TOOLS = {
-    "musl-gcc": "musl-tools",
     "autoreconf": "autoconf",
     "automake": "automake",
     "libtoolize": "libtool",
@@ -88,19 +88,29 @@ def download(package: str, suite: str, apt: Path) -> Path:
     return source
 
 
-def download_musl(suite: str, apt: Path, place: Path) -> Path:
-    """Unpack musl, and return its loader.
+def download_musl(suite: str, apt: Path, place: Path) -> None:
+    """Unpack musl, and write ``musl-gcc``, which compiles with it.
 
-    That of Debian 12 cannot relocate the libraries in today's wheels, and crashes.
+    It is not installed: Java's libraries take a machine that has its loader for one
+    that has no other C library. That of Debian 12 is too old for today's wheels.
     """
-    run("apt-get", *read_lists(suite, apt), "download", "musl", cwd=apt)
-    (archive,) = apt.glob("musl_*.deb")
-    (place / "musl").mkdir(parents=True, exist_ok=True)
-    run("dpkg-deb", "--extract", archive, place / "musl")
-    return place / "musl/usr/lib/x86_64-linux-musl/libc.so"
+    run("apt-get", *read_lists(suite, apt), "download", "musl", "musl-dev", cwd=apt)
+    root = place / "musl"
+    root.mkdir(parents=True, exist_ok=True)
+    for archive in apt.glob("musl*.deb"):
+        run("dpkg-deb", "--extract", archive, root)
+    specs = root / MUSL / "musl-gcc.specs"
+    text = specs.read_text().replace("/lib/ld-musl-x86_64.so.1", f"/{MUSL}/libc.so")
+    specs.write_text(text.replace("/usr/", f"{root}/usr/"))
+    # CPython's configure refuses a compiler that names another platform than it finds.
+    write_launcher(
+        place / "musl-gcc",
+        'test "$1" = --print-multiarch && exec echo x86_64-linux-musl\n'
+        f'exec gcc "$@" -specs {specs}',
+    )
 
 
-def build_musl_libraries(suite: str, work: Path, loader: Path) -> list[str]:
+def build_musl_libraries(suite: str, work: Path, compiler: Path) -> list[str]:
     """Compile ``MUSL_LIBRARIES``; return the options with which CPython finds them."""
     install_missing(MUSL_TOOLS)
     place = work / "libraries"
@@ -109,20 +119,10 @@ def build_musl_libraries(suite: str, work: Path, loader: Path) -> list[str]:
         configure = source / "configure"
         if not configure.exists():
             run("autoreconf", "--install", cwd=source)
-        variables = ("CC=musl-gcc", "CFLAGS=-O1 -fPIC")
+        variables = (f"CC={compiler}", "CFLAGS=-O1 -fPIC")
         run("env", *variables, configure, f"--prefix={place}", *options, cwd=source)
         run("make", "--quiet", "install", cwd=source)
-    # CPython's configure refuses a compiler that names another platform than it finds.
-    compiler = write_launcher(
-        work / "musl-gcc",
-        'test "$1" = --print-multiarch && exec echo x86_64-linux-musl\n'
-        'exec musl-gcc "$@"',
-    )
-    return [
-        f"CC={compiler}",
-        f"LDFLAGS=-Wl,--dynamic-linker={loader}",
-        f"PKG_CONFIG_LIBDIR={place}/lib/pkgconfig",
-    ]
+    return [f"CC={compiler}", f"PKG_CONFIG_LIBDIR={place}/lib/pkgconfig"]
 
 
 def build(name: str) -> Path:
@@ -137,8 +137,8 @@ def build(name: str) -> Path:
     shutil.rmtree(work, ignore_errors=True)
     libraries = []
     if how.is_musl:
-        loader = download_musl(how.suite, work / "apt", place)
-        libraries = build_musl_libraries(how.suite, work, loader)
+        download_musl(how.suite, work / "apt", place)
+        libraries = build_musl_libraries(how.suite, work, place / "musl-gcc")
     source = download(f"python{version.rstrip('t')}", how.suite, work / "apt")
     run(
         *(source / "configure", "--quiet", f"--prefix={place}", "--without-ensurepip"),
