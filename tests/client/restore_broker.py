@@ -114,6 +114,9 @@ class RestoreBroker(LogBroker):
             return self._stamp(self.node.finish_produce(done, event.version))
 
     def _stamp(self, response):
+        if self.append_time == -1:
+            return response
+
         def stamp(part):
             return part.replace(log_append_time_ms=self.append_time)
 

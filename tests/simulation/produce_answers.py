@@ -23,6 +23,7 @@ class PendingAnswer(NamedTuple):
     log: object
     code: int
     base_offset: int
+    append_time: int
     end: int
 
 
@@ -39,13 +40,15 @@ class ProduceAnswers:
             topic_id = topic.topic_id if version >= 13 else None
             for part in topic.partition_data:
                 code, log = self._find(topic.name, topic_id, part.index, -1)
-                base = end = -1
+                base = append_time = end = -1
                 if log is not None:
                     name = topic.name or self._name(topic.topic_id)
                     context = (name, part.index), request.transactional_id, version
-                    code, base = self._append(log, bytes(part.records), *context)
+                    data = bytes(part.records)
+                    code, base, append_time = self._append(log, data, *context)
                     end = log.end
-                done.append(PendingAnswer(topic, part.index, log, code, base, end))
+                found = code, base, append_time, end
+                done.append(PendingAnswer(topic, part.index, log, *found))
         return done
 
     def finish_produce(self, done, version):
@@ -71,6 +74,7 @@ class ProduceAnswers:
                 index=each.index,
                 error_code=code,
                 base_offset=-1 if code else each.base_offset,
+                log_append_time_ms=-1 if code else each.append_time,
                 **fields,
             )
             topics.setdefault(each.topic, []).append(part)
@@ -88,26 +92,32 @@ class ProduceAnswers:
         )
 
     def _append(self, log, data, place, transactional_id, version):
-        """Write one batch unless Kafka would not; return error code and offset."""
+        """Write one batch unless Kafka would not.
+
+        Return error code, offset, and the time of the append: of a batch that is there
+        already Kafka says its max timestamp, whatever the topic keeps.
+        """
         codes = self._cluster.codes
         error, self.produce_error = self.produce_error, None
         if error is not None and not error[1]:
-            return error[0], -1
+            return error[0], -1, -1
         (batch,) = self._cluster.kwire.records.decode_batches(data)
         if len(data) > log.max_bytes and len(batch.records) > 1:
-            return codes.MESSAGE_TOO_LARGE, -1
+            return codes.MESSAGE_TOO_LARGE, -1, -1
         if any((row.value or b"").startswith(b"poison") for row in batch.records):
-            return codes.INVALID_RECORD, -1
-        code, base = 0, -1
+            return codes.INVALID_RECORD, -1, -1
+        code, base, append_time = 0, -1, -1
         if batch.is_transactional:
             code = self.join_transaction(place, batch, transactional_id, version)
         if not code:
             code, base = self._check_sequence(log, batch)
         if not code and base < 0:
             base = log.take(batch)
+        elif not code:
+            append_time = batch.max_timestamp
         if error is not None:
-            return error[0], -1
-        return code, base
+            return error[0], -1, -1
+        return code, base, append_time
 
     def _check_sequence(self, log, batch):
         """Judge as ``ProducerAppendInfo``; an offset is that of a duplicate."""

@@ -231,6 +231,8 @@ class ProduceScenario(FaultyCluster):
             is_late = is_patient and "no acknowledgement" in reason
             self._expect(not is_late, f"{place}: never delivered: {reason}")
             if leaf.receipt is not None:
+                kept = leaf.receipt.timestamp == -1
+                self._expect(kept, f"{place}: the topic keeps timestamps")
                 for n, value in enumerate(values):
                     self._expect(counts[value], f"{place}: {value!r} is not in the log")
                     if leaf.receipt.base_offset >= 0:

@@ -94,7 +94,7 @@ def keep_sequences(module, patch):
 
 def forget_doubts(module, patch):
     """What may be in the log all the same is reported as if it were not."""
-    patch.setattr(module.producer, "may_be_written", lambda code: False)
+    patch.setattr(module.batch_sender, "may_be_written", lambda code: False)
 
 
 def send_past_a_retry(module, patch):
@@ -147,14 +147,23 @@ def lose_half(module, patch):
 
 def take_errors_for_receipts(module, patch):
     """A batch is over when the broker has answered, whatever it answered."""
-    verdict = module.producer.Verdict
-    read = module.producer.read_verdict
+    verdict = module.batch_sender.Verdict
+    read = module.batch_sender.read_verdict
 
     def lenient(code):
         found = read(code)
         return verdict.DONE if found is verdict.RETRY else found
 
-    patch.setattr(module.producer, "read_verdict", lenient)
+    patch.setattr(module.batch_sender, "read_verdict", lenient)
+
+
+def believe_append_times(module, patch):
+    """The time that a broker says of a batch it had already is taken for its own."""
+    patch.setattr(
+        module.batch_sender,
+        "read_append_time",
+        lambda part, data: part.log_append_time_ms,
+    )
 
 
 def forget_what_was_appended(module, patch):
@@ -202,6 +211,7 @@ def count_no_parts(module, patch):
 
 
 BUGS = [
+    believe_append_times,
     forget_what_was_appended,
     mix_stages,
     close_in_the_wrong_order,

@@ -30,6 +30,7 @@ from .producer_requests import (
     fatal_failure,
     may_be_written,
     produce_request,
+    read_append_time,
     read_verdict,
 )
 from .transaction_requests import transaction_failure
@@ -290,7 +291,7 @@ class BatchSender:
         reason = f"the broker answered {codes.name(code)}"
         if verdict is Verdict.DONE:
             offset = -1 if code else part.base_offset
-            self._finish(writer, batch, offset, part.log_append_time_ms)
+            self._finish(writer, batch, offset, read_append_time(part, batch.data))
         elif verdict is Verdict.RENUMBER and self.transactions is not None:
             if batch is writer.batches[0]:
                 self._fail(writer, batch, delivery_failure(batch, code, None))

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from enum import Enum, auto
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from .. import error_codes as codes
+from ..batch_layout import MAX_TIMESTAMP_AT
 from ..messages import InitProducerIdRequest, ProduceRequest
 from . import faults
 from .errors import DeliveryFailed, NotAuthorized, ProducerFenced, RequestRefused
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from .pending_batch import PendingBatch
 
 _NO_TRANSACTION_TIMEOUT_MS = 60_000
+
+_max_timestamp_at = Struct(">q").unpack_from
 
 
 class Verdict(Enum):
@@ -87,6 +91,19 @@ def may_be_written(error_code: int) -> bool:
         Verdict.RETRY,
         Verdict.NEW_LEADER,
     )
+
+
+def read_append_time(part: Any, data: bytes | None) -> int:
+    """Return when the broker appended a batch (ms), -1 where timestamps are kept.
+
+    A broker that had the batch already answers with its max timestamp as that
+    time, whatever the topic keeps. Source: ``UnifiedLog.append``.
+    """
+    append_time: int = part.log_append_time_ms
+    if append_time == -1 or data is None:
+        return append_time
+    (largest,) = _max_timestamp_at(data, MAX_TIMESTAMP_AT)
+    return -1 if largest == append_time else append_time
 
 
 def delivery_failure(
