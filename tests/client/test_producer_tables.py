@@ -15,9 +15,12 @@ PARTITIONS = 4
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def cluster(request):
     """The addresses of librdkafka's mock cluster, and its handle."""
-    handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
+    options = {"bootstrap.servers": "mock", "test.mock.num.brokers": 1}
+    # A parameter is the time until a broker answers (ms).
+    late = {"test.mock.broker.rtt": getattr(request, "param", 0)}
+    handle = Producer(options | late)
     brokers = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
     yield ",".join(f"{each.host}:{each.port}" for each in brokers), handle
     del handle
@@ -158,6 +161,7 @@ def test_batches_are_as_large_as_they_may_be(kwire, send):
     assert len(receipts) < 1.3 * sum(map(len, values)) / 8000 + 60
 
 
+@pytest.mark.parametrize("cluster", [40], indirect=True, ids=["late brokers"])
 def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
     """Protects memory: what is encoded and not acknowledged has a bound."""
     batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
@@ -181,8 +185,8 @@ def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
 
     monkeypatch.setattr(batches.TableSender, "begin", begin_measured)
     monkeypatch.setattr(batches.TableSender, "fill", fill_measured)
-    values = [b"%04d" % n + bytes(5000) for n in range(2000)]
-    table = pyarrow.table({"value": values, "p": [n % 3 for n in range(2000)]})
+    values = [b"%04d" % n + bytes(5000) for n in range(600)]
+    table = pyarrow.table({"value": values, "p": [n % 3 for n in range(600)]})
     options = {"memory_bytes": 400_000, "request_bytes": 100_000, "batch_bytes": 30_000}
     _, found = send(table, options, partition="p")
     assert all([row.value for row in found[n]] == values[n::3] for n in range(3))

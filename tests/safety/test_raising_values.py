@@ -143,6 +143,7 @@ def make_long_call(kwire, name):
             return encode
         batch = encode()
         return lambda: next(kwire.records.decode_batches(batch)).records
+    count = 4_000_000 if name == "encode" else count
     topics = [m.MetadataRequest.MetadataRequestTopic()] * count
     encode = partial(kwire.encode, m.MetadataRequest(topics=topics), 1)
     if name == "encode":
