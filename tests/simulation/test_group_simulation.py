@@ -37,8 +37,9 @@ def test_a_group_reads_everything_and_nothing_committed_twice(kwire, part):
         lost += scenario.lost + scenario.again
     # A simulation in which nothing happens would protect nothing. Some seeds never
     # commit and some lose nothing, so only many of them together have a rate.
-    assert chunks > 10 * count
+    assert chunks > 0
     if count >= ENOUGH_FOR_RATES:
+        assert chunks > 10 * count
         assert commits > 5 * count
         assert lost > count / 10
 
