@@ -96,14 +96,14 @@ def may_be_written(error_code: int) -> bool:
 def read_append_time(part: Any, data: bytes | None) -> int:
     """Return when the broker appended a batch (ms), -1 where timestamps are kept.
 
-    A broker that had the batch already answers with its max timestamp as that
-    time, whatever the topic keeps. Source: ``UnifiedLog.append``.
+    A broker that had the batch already answers with its max timestamp as that time,
+    whatever the topic keeps. Source: ``UnifiedLog.append``.
     """
     append_time: int = part.log_append_time_ms
     if append_time == -1 or data is None:
         return append_time
-    (largest,) = _max_timestamp_at(data, MAX_TIMESTAMP_AT)
-    return -1 if largest == append_time else append_time
+    (max_timestamp,) = _max_timestamp_at(data, MAX_TIMESTAMP_AT)
+    return -1 if max_timestamp == append_time else append_time
 
 
 def delivery_failure(
