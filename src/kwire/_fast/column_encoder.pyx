@@ -13,8 +13,8 @@ Twin: ``_pure/column_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and no rows are made on the way.
 C needs for itself: ``open_buffer``, ``copy_buffer``, ``open_bits``, ``open_bytes``,
 ``open_numbers``, ``open_headers``, ``close_all``, ``find_bytes_row``,
-``read_number``, ``bit_at``, ``put_rows``, ``put_headers``, ``headers_size``,
-``make_failure``.
+``read_number``, ``bit_at``, ``measure_rows``, ``put_rows``,
+``put_headers``, ``headers_size``, ``make_failure``.
 """
 
 from cpython.object cimport PyObject
@@ -44,6 +44,7 @@ from kwire._fast.record_encoder cimport (
     store_batch_head,
     varint_size,
     varlong_size,
+    zigzag_delta,
 )
 
 from kwire import errors
@@ -83,6 +84,8 @@ cdef struct Source:
     int held
     Block copies[COPIES]
     int copied
+    # The bytes of each record after those of its own size, 32 bits each.
+    Block sizes
     int64_t count
     Numbers offsets
     Numbers timestamps
@@ -126,9 +129,11 @@ def encode_columns(
         open_bytes(&s, &s.key, key, 0, s.count, s.count)
         open_bytes(&s, &s.value, value, 0, s.count, s.count)
         open_headers(&s, headers)
+        if not take_block(&s.sizes, 4 * s.count):
+            raise MemoryError
         # Bytes of the right size from the start cost less than those that shrink.
         with nogil:
-            fault = put_rows(&s, &entry, NULL, &size, &largest)
+            fault = measure_rows(&s, &entry, &size, &largest)
         if fault == FINE:
             size += BATCH_OVERHEAD
             if size > LARGEST:
@@ -139,9 +144,8 @@ def encode_columns(
             data = <object>out
             Py_XDECREF(out)
             at = <uint8_t*>PyBytes_AS_STRING(out) + BATCH_OVERHEAD
-            size -= BATCH_OVERHEAD
             with nogil:
-                fault = put_rows(&s, &entry, at, &size, &largest)
+                fault = put_rows(&s, &entry, at)
         if fault != FINE:
             raise make_failure(&s, fault, &entry)
     finally:
@@ -159,36 +163,33 @@ def encode_columns(
     return data
 
 
-cdef RowFault put_rows(
-    Source* s, Entry* entry, uint8_t* at, int64_t* total, int64_t* largest
+cdef RowFault measure_rows(
+    Source* s, Entry* entry, int64_t* total, int64_t* largest
 ) noexcept nogil:
-    """Write all records where there is room; for NULL, add their bytes up."""
+    """Check all rows, note the size of each record and add their bytes up."""
     cdef int64_t previous = entry.base_offset - 1
-    cdef int64_t offset, timestamp
-    cdef uint64_t raw
-    cdef uint32_t delta
-    cdef const char* key
-    cdef const char* value
-    cdef Py_ssize_t key_size, value_size
-    cdef int64_t size
+    cdef int64_t base_offset = entry.base_offset
+    cdef int64_t highest = -1
+    cdef int64_t sum = 0
     cdef int64_t row = 0
+    cdef int64_t offset, timestamp, size
+    cdef const char* data
+    cdef Py_ssize_t key_size, value_size
     cdef RowFault fault = FINE
-    cdef bint measure = at == NULL
-    # Copies, as what is written through ``at`` could be the source for all C knows.
+    # Copies, as what is written to ``sizes`` could be the source for all C knows.
     cdef Numbers offsets = s.offsets
     cdef Numbers timestamps = s.timestamps
     cdef Bytes keys = s.key
     cdef Bytes values = s.value
     cdef bint has_headers = s.has_headers
-    cdef int64_t base_offset = entry.base_offset
+    cdef int64_t count = s.count
+    cdef uint32_t* sizes = <uint32_t*>s.sizes.data
     cdef int64_t base_timestamp = -1
-    cdef int64_t highest = -1
-    cdef int64_t sum = 0
     if entry.attributes & DELETE_HORIZON:
         base_timestamp = entry.base_timestamp
-    elif s.count:
+    elif count:
         base_timestamp = read_number(&timestamps, 0)
-    for row in range(s.count):
+    for row in range(count):
         offset = read_number(&offsets, row)
         timestamp = read_number(&timestamps, row)
         if unlikely(offset <= previous or offset - base_offset > LARGEST):
@@ -198,17 +199,16 @@ cdef RowFault put_rows(
             fault = BAD_TIMESTAMP
             break
         previous = offset
+        highest = max(highest, timestamp)
         if unlikely(
-            not find_bytes_row(&keys, row, &key, &key_size)
-            or not find_bytes_row(&values, row, &value, &value_size)
+            not find_bytes_row(&keys, row, &data, &key_size)
+            or not find_bytes_row(&values, row, &data, &value_size)
         ):
             fault = BAD_OFFSETS
             break
-        raw = <uint64_t>timestamp - <uint64_t>base_timestamp
-        raw = raw << 1 ^ <uint64_t>(<int64_t>raw >> 63)
-        delta = <uint32_t>(offset - base_offset) << 1
         size = (
-            1 + varlong_size(raw) + varint_size(delta)
+            1 + varlong_size(zigzag_delta(timestamp, base_timestamp))
+            + varint_size(<uint32_t>(offset - base_offset) << 1)
             + sized_size(key_size) + sized_size(value_size)
         )
         if has_headers:
@@ -217,33 +217,54 @@ cdef RowFault put_rows(
                 break
         else:
             size += 1
-        if measure:
-            sum += size + varint_size(<uint32_t>size << 1)
-            highest = max(highest, timestamp)
-            continue
-        put_varint(&at, <uint32_t>size << 1)
-        at[0] = 0
-        at += 1
-        put_varlong(&at, raw)
-        put_varint(&at, delta)
-        put_sized(&at, key, key_size)
-        put_sized(&at, value, value_size)
-        if has_headers:
-            fault = put_headers(s, row, &at)
-            if unlikely(fault != FINE):
-                break
-        else:
-            at[0] = 0
-            at += 1
+        # One that does not fit makes the sum too large.
+        sizes[row] = <uint32_t>size
+        sum += size + varint_size(<uint32_t>size << 1)
     if fault != FINE:
         s.row = row
         return fault
-    if measure:
-        total[0] = sum
-        largest[0] = highest
+    total[0] = sum
+    largest[0] = highest
     entry.base_timestamp = base_timestamp
     if previous > entry.last_offset:
         entry.last_offset = previous
+    return FINE
+
+
+cdef RowFault put_rows(Source* s, Entry* entry, uint8_t* at) noexcept nogil:
+    """Write all records, which were measured, where there is room for them."""
+    cdef int64_t row = 0
+    cdef const char* data = NULL
+    cdef Py_ssize_t size = -1
+    cdef RowFault fault
+    # Copies, as what is written through ``at`` could be the source for all C knows.
+    cdef Numbers offsets = s.offsets
+    cdef Numbers timestamps = s.timestamps
+    cdef Bytes keys = s.key
+    cdef Bytes values = s.value
+    cdef bint has_headers = s.has_headers
+    cdef int64_t count = s.count
+    cdef const uint32_t* sizes = <const uint32_t*>s.sizes.data
+    cdef int64_t base_offset = entry.base_offset
+    cdef int64_t base_timestamp = entry.base_timestamp
+    for row in range(count):
+        put_varint(&at, sizes[row] << 1)
+        at[0] = 0
+        at += 1
+        put_varlong(&at, zigzag_delta(read_number(&timestamps, row), base_timestamp))
+        put_varint(&at, <uint32_t>(read_number(&offsets, row) - base_offset) << 1)
+        find_bytes_row(&keys, row, &data, &size)
+        put_sized(&at, data, size)
+        find_bytes_row(&values, row, &data, &size)
+        put_sized(&at, data, size)
+        if has_headers:
+            fault = put_headers(s, row, &at)
+            if unlikely(fault != FINE):
+                s.row = row
+                return fault
+        else:
+            at[0] = 0
+            at += 1
     return FINE
 
 
@@ -434,6 +455,7 @@ cdef void close_all(Source* s) noexcept:
         PyBuffer_Release(&s.buffers[index])
     for index in range(s.copied):
         give_block(&s.copies[index])
+    give_block(&s.sizes)
 
 
 cdef object make_failure(Source* s, RowFault fault, Entry* entry):

@@ -104,16 +104,16 @@ cdef inline int64_t sized_size(int64_t size) noexcept nogil:
     return varint_size(<uint32_t>size << 1) + size
 
 
-cdef inline uint64_t timestamp_delta(Entry* entry, Row* row) noexcept nogil:
-    """Compute the zigzag form of a timestamp after that of the batch."""
-    cdef uint64_t delta = <uint64_t>row.timestamp - <uint64_t>entry.base_timestamp
-    return delta << 1 ^ <uint64_t>(<int64_t>delta >> 63)
+cdef inline uint64_t zigzag_delta(int64_t number, int64_t base) noexcept nogil:
+    """Compute the zigzag form of a number after a base."""
+    cdef uint64_t raw = <uint64_t>number - <uint64_t>base
+    return raw << 1 ^ <uint64_t>(<int64_t>raw >> 63)
 
 
 cdef inline int64_t measure_body(Entry* entry, Row* row) noexcept nogil:
     """Compute the bytes of a record of magic 2 after those of its size."""
     return (
-        1 + varlong_size(timestamp_delta(entry, row))
+        1 + varlong_size(zigzag_delta(row.timestamp, entry.base_timestamp))
         + varint_size(<uint32_t>(row.offset - entry.base_offset) << 1)
         + sized_size(row.key_size) + sized_size(row.value_size) + row.headers_size
     )
@@ -126,7 +126,7 @@ cdef inline void put_fields(
     put_varint(at, <uint32_t>size << 1)
     at[0][0] = 0
     at[0] += 1
-    put_varlong(at, timestamp_delta(entry, row))
+    put_varlong(at, zigzag_delta(row.timestamp, entry.base_timestamp))
     put_varint(at, <uint32_t>(row.offset - entry.base_offset) << 1)
     put_sized(at, row.key, row.key_size)
     put_sized(at, row.value, row.value_size)

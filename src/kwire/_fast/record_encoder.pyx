@@ -7,7 +7,7 @@ which format.
 
 Twin: ``_pure/record_encoder.py``. Differs from its twin in: noted faults for
 exceptions, and sizes that are settled before the first byte of a record is written.
-C needs for itself: ``store_batch_head``, ``timestamp_delta``, ``measure_body``,
+C needs for itself: ``store_batch_head``, ``zigzag_delta``, ``measure_body``,
 ``put_record``, ``put_fields``, ``put_header_pairs``, ``put_message``, ``put_varint``,
 ``put_varlong``, ``put_sized``, ``varint_size``, ``varlong_size``, ``sized_size``,
 ``begin``, ``make_room``, ``finish_encoding``, ``compress_records``.
