@@ -67,7 +67,7 @@ def _expected(operation: str, *arguments: Any) -> Any:
         return workloads.apart(workloads.encoded(name, "none"))
     if operation in ENCODING:
         return workloads.apart(workloads.encoded(name, arguments[1]))
-    if operation in ("compress", "decompress", "join_records"):
+    if operation in ("compress", "decompress", "join_records", "join_compressed"):
         return workloads.section(name)
     if operation == "copy_and_crc":
         data = workloads.encoded(name, "none")

@@ -49,7 +49,10 @@ def is_run_smaller(operation, name, *options, worker):
 
 ASKED = [each for each in TASKS if not is_run_smaller(*each[0], worker=each[1])]
 COMPRESSING = [
-    (row.entries[0].task, [entry.task for entry in row.entries[2:]])
+    (
+        row.entries[0].task,
+        [entry.task for entry in row.entries if entry.worker == "libraries"],
+    )
     for row in RECORD_ROWS
     if row.section == COMPRESS
 ]

@@ -4,7 +4,7 @@
 
 Those of ``c_loop.c`` take records apart into columns, or write them from columns, in
 memory that was allocated and touched beforehand. That of ``c_objects.c`` makes tuples
-of them. What kwire does besides is done by a library: the CRC, and the decompression.
+of them. What kwire does besides is done by a library: the CRC, and the compression.
 There is no batch header, and headers are counted only.
 """
 
@@ -23,7 +23,11 @@ from crc32c import crc32c
 from benchmarks import record_workloads as workloads
 from benchmarks.contenders import Statement
 from benchmarks.contenders.c_loop import compile_loops, load_loops
-from benchmarks.contenders.libraries import fastest
+from benchmarks.contenders.libraries import (
+    compress_pieces,
+    decompress_pieces,
+    fastest,
+)
 
 BUILDS = "arrays of numbers, of ends and of bytes, made beforehand; or tuples"
 CHECKS = "CRC, bounds, size of each record"
@@ -66,7 +70,9 @@ def _arrays(rows: list[workloads.Row]) -> dict[str, Any]:
 
 def _pointers(arrays: dict[str, Any]) -> Any:
     addresses = {name: array.ctypes.data for name, array in arrays.items()}
-    return ctypes.byref(_Columns(**addresses))
+    columns = _Columns(**addresses)
+    columns.arrays = arrays  # for as long as there are pointers to them
+    return ctypes.byref(columns)
 
 
 def _values(arrays: dict[str, Any]) -> list[Any]:
@@ -123,21 +129,46 @@ def split_compressed(name: str, codec: str) -> Statement:
     return _splitting(name, data, fastest(name, codec))
 
 
-def join_records(name: str) -> Statement:
-    """Write records from columns, and take their CRC."""
+def _joining(name: str) -> Callable[[], memoryview]:
+    """Return a call that writes the records of columns, and gives a view of them."""
     arrays = _arrays(workloads.rows(name))
     target = np.ones(2 * len(workloads.section(name)), np.uint8)
     pointers, join = _pointers(arrays), load_loops().join_records
     count = len(workloads.rows(name))
 
-    def join_all() -> bytes:
+    def join_all() -> memoryview:
         address = ctypes.c_void_p(target.ctypes.data)
         size = join(pointers, ctypes.c_long(count), address)
-        made = memoryview(target)[:size].tobytes()
+        return memoryview(target)[:size]
+
+    return join_all
+
+
+def join_records(name: str) -> Statement:
+    """Write records from columns, and take their CRC."""
+    join = _joining(name)
+
+    def join_all() -> bytes:
+        made = join().tobytes()
         crc32c(made)
         return made
 
-    return Statement("join_all()", {"join_all": join_all, "arrays": arrays})
+    return Statement("join_all()", {"join_all": join_all})
+
+
+def join_compressed(name: str, codec: str, level: int) -> Statement:
+    """Write records from columns, compress with the fastest library, take the CRC."""
+    join = _joining(name)
+
+    def join_all() -> bytes:
+        made = b"".join(compress_pieces(codec, level, join()))
+        crc32c(made)
+        return made
+
+    def values() -> bytes:
+        return decompress_pieces(codec, compress_pieces(codec, level, join()))
+
+    return Statement("join_all()", {"join_all": join_all}, values=values)
 
 
 @functools.cache
