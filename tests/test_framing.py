@@ -343,6 +343,20 @@ def test_limits_bound_frames(kwire, heartbeat):
             call()
 
 
+def test_as_many_bytes_as_the_limit_are_read(kwire):
+    """One more is not; and so it is with the limit of those who give none."""
+    principal = kwire.messages.DefaultPrincipalData
+    for size, options in (
+        (11, {"limits": kwire.Limits(frame_bytes=11)}),
+        (kwire.Limits().frame_bytes, {}),
+    ):
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.decode(principal, bytes(size), 0, **options)
+        assert type(caught.value) is not kwire.LimitExceeded
+        with pytest.raises(kwire.LimitExceeded):
+            kwire.decode(principal, bytes(size + 1), 0, **options)
+
+
 SIZE_HINT = "begins with its own size; pass frame[4:]"
 
 

@@ -52,6 +52,15 @@ TESTS = {
     ENGINE / "cursor.pxd": MESSAGES,
     ENGINE / "primitives.pxd": MESSAGES,
     ENGINE / "bulk.pyx": (*MESSAGES[:4], "tests/safety/test_failing_allocations.py"),
+    ENGINE / "decoder.pyx": (
+        *(*MESSAGES, "tests/safety/test_unreached_lines.py", "tests/test_framing.py"),
+        *("tests/test_structs.py", "tests/safety/test_input_buffers.py"),
+        *("tests/safety/test_single_allocations.py", "tests/twins/test_agreement.py"),
+    ),
+    ENGINE / "column_walk.pyx": (
+        *("tests/test_messages_to_arrow.py", "tests/safety/test_bounds.py"),
+        *("tests/safety/test_guard_pages.py", "tests/safety/test_unreached_lines.py"),
+    ),
     ENGINE / "batches.pyx": (*RECORDS, "tests/records/test_measure_run.py"),
     ENGINE / "record_sets.pxd": SETS,
     ENGINE / "record_sets.pyx": SETS,

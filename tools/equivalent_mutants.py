@@ -16,6 +16,7 @@ MISSING = "bytes that are not there are found missing where they are read"
 TO_THE_END = "the same bytes were walked over before, and they end at the end"
 SAID_LATER = "what is too long is read again for damage before either is said"
 EMPTY = "there is nothing to look at in empty text"
+READ_BEFORE = "strings, which are next, were read in the clause before"
 LAST_PLACE = "the last place of the table is of no request"
 
 _ROWS = [
@@ -28,6 +29,51 @@ _ROWS = [
     (
         *(MARGIN, "bulk.pyx", "read_ints", "cursor.end - cursor.at >= 5"),
         ("cursor.end - cursor.at >= (5) - 1",),
+    ),
+    (
+        *(SLOW_WAY, "decoder.pyx", "read_structs", "left >= step.room"),
+        ("left > step.room", "False"),
+    ),
+    (
+        *(SLOW_WAY, "decoder.pyx", "is_section_empty", "cursor.at >= cursor.end"),
+        ("cursor.at >= (cursor.end) - 1", "True"),
+    ),
+    (
+        *(SLOW_WAY, "decoder.pyx", "is_next_empty", "cursor.at < cursor.end"),
+        ("cursor.at < (cursor.end) - 1", "False"),
+    ),
+    (
+        *(READ_BEFORE, "decoder.pyx", "read_values", "inner <= OP_UUID"),
+        ("inner <= (OP_UUID) + 1",),
+    ),
+    (
+        *(SLOW_WAY, "column_walk.pyx", "walk_structs", "at < end"),
+        ("at < (end) - 1", "False"),
+    ),
+    (SLOW_WAY, "column_walk.pyx", "put_short", "size < 0", ("size <= 0", "True")),
+    (
+        *(SLOW_WAY, "column_walk.pyx", "put_short", "size >= end - at"),
+        ("size >= (end - at) - 1", "True"),
+    ),
+    (
+        *(SLOW_WAY, "column_walk.pyx", "append_int32s", "length > elements.room"),
+        ("length >= elements.room", "True"),
+    ),
+    (
+        *(SLOW_WAY, "column_walk.pyx", "read_short", "at >= end"),
+        ("at >= (end) - 1", "True"),
+    ),
+    (
+        *(SLOW_WAY, "column_walk.pyx", "read_short", "size < 0x7F"),
+        ("size < (0x7F) - 1", "False"),
+    ),
+    (
+        *(SLOW_WAY, "column_walk.pyx", "read_short", "size < end - at"),
+        ("size < (end - at) - 1", "False"),
+    ),
+    (
+        *(EARLY, "column_walk.pyx", "put_array", "length + count > elements.room"),
+        ("length + count >= elements.room",),
     ),
     (
         *(OTHERS_WAIT, "batches.pyx", "read_batch_header"),

@@ -151,11 +151,18 @@ def test_the_longest_string(kwire):
             with pytest.raises(kwire.EncodeError):
                 encode(longest + "x")
     data = unsigned_varint(32769) + b"x" * 32768
-    assert fault_of(kwire, partial(wire.decode_compact_string, data)) == (
-        "InvalidLength",
-        0,
-        "",
-    )
+    refused = ("InvalidLength", 0, "")
+    assert fault_of(kwire, partial(wire.decode_compact_string, data)) == refused
+    arrow = importlib.import_module(f"{kwire.__name__}.arrow")
+    cls = kwire.messages.HeartbeatRequest
+    for size, name in ((32768, "[0].group_id"), (32767, "")):
+        body = unsigned_varint(size + 1) + b"x" * size + bytes(4) + b"\1\0\0"
+        rows = pyarrow.array([body])
+        call = partial(arrow.messages_to_arrow, rows, cls, 4)
+        if name:
+            assert fault_of(kwire, call) == ("InvalidLength", 0, name)
+        else:
+            assert call().field("group_id")[0].as_py() == "x" * size
 
 
 @pytest.mark.parametrize("size", SIZES)

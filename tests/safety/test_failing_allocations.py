@@ -4,8 +4,9 @@
 
 Python gets its larger blocks from an allocator that can be replaced: here by one that
 has none, or cannot resize what it gave. Blocks of the engine's own fail where they are
-larger than what the process may map. ``test_record_memory.py`` and ``test_memory.py``
-fail each single allocation, in a child; these run where lines are counted.
+larger than what the process may map. ``test_single_allocations.py`` and
+``records/test_record_memory.py`` fail each single one, in a child; these run where
+lines are counted.
 """
 
 import ctypes

@@ -417,6 +417,7 @@ cdef bint keep_unknown(
     Cursor* cursor, uint32_t tag, uint32_t size, PyObject** unknown
 ) noexcept:
     """Keep one unknown tag as a (tag, bytes) pair."""
+    cdef bint done = False
     try:
         pair = (tag, <bytes>cursor.at[:size])
         if unknown[0] == NULL:
@@ -425,11 +426,11 @@ cdef bint keep_unknown(
         else:
             pairs = <list>unknown[0]
         pairs.append(pair)
+        done = True
     except MemoryError:
         cursor.fault = PYTHON_ERROR
-        return False
-    cursor.at += size
-    return True
+    cursor.at += size if done else 0
+    return done
 
 
 cdef bint is_invalid(Table* table, uint32_t tag) noexcept nogil:
@@ -478,9 +479,11 @@ def decode(
     try:
         return decode_part(cls, data, version, &at, zero_copy, lenient, limits, whole)
     except errors.DecodeError as error:
-        message = find_program(cls, version).binding.message
-        facts = message.kind, message.api_key, version
-        frame_hints.hint_at_header(error, data, *facts)
+        # Without memory for a traceback Cython has a MemoryError in its place.
+        if isinstance(error, errors.DecodeError):
+            message = find_program(cls, version).binding.message
+            facts = message.kind, message.api_key, version
+            frame_hints.hint_at_header(error, data, *facts)
         raise
 
 

@@ -516,7 +516,11 @@ cdef object make_failure(Writer* writer, Program program):
 
 cdef object pending():
     """Return the exception that is set: ``MemoryError``, or one of a user's object."""
+    cdef object failure = None
+    # Nowhere is an except clause left by a return: Cython then drops the traceback,
+    # and crashes if there was no memory for one.
     try:
         raise_pending()
     except BaseException as error:
-        return error
+        failure = error
+    return failure

@@ -117,7 +117,9 @@ def decode_response(
             cls, frame, version, &at, zero_copy, lenient, limits, not lenient
         )
     except errors.DecodeError as error:
-        frame_hints.hint_at_size(error, frame)
+        # Without memory for a traceback Cython has a MemoryError in its place.
+        if isinstance(error, errors.DecodeError):
+            frame_hints.hint_at_size(error, frame)
         raise
     return head.correlation_id, body
 

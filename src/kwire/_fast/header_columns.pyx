@@ -368,11 +368,15 @@ def judge_row(judge, frame):
 
     If it raises none, the row has changed since it was found bad.
     """
+    failure = None
     try:
         judge(frame)
     except (DecodeError, UnsupportedVersion) as error:
-        return error.with_traceback(None)
-    return decode_failure(INPUT_CHANGED, 0, 0, "")
+        failure = error.with_traceback(None)
+    # Without memory for a traceback Cython has this in its place.
+    if isinstance(failure, MemoryError):
+        raise failure
+    return failure or decode_failure(INPUT_CHANGED, 0, 0, "")
 
 
 def make_error_of_row(error, row):

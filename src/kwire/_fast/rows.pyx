@@ -231,9 +231,10 @@ cdef object as_headers(object headers):
     if headers is None or isinstance(headers, (list, str, bytes, dict)):
         return headers
     try:
-        return tuple(headers)
+        headers = tuple(headers)
     except TypeError:
-        return headers
+        pass
+    return headers
 
 
 cdef int64_t bound_row(int magic, Row* row) noexcept nogil:

@@ -96,12 +96,14 @@ cdef inline PyObject* find_parts() noexcept:
 
 cdef PyObject* load_parts() noexcept:
     """Import the module; NULL without memory."""
+    cdef PyObject* parts = NULL
     try:
         import uuid
 
         _kept.append((uuid.UUID, uuid.SafeUUID.unknown, uuid.UUID(int=0)))
         parts = <PyObject*>_kept[0]
     except MemoryError:
-        return NULL
-    publish_pointer(&_uuid_parts, parts)
+        pass
+    if parts != NULL:
+        publish_pointer(&_uuid_parts, parts)
     return parts

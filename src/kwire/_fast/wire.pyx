@@ -586,12 +586,13 @@ cdef bint write_array(Writer* writer, object value, int code, bint compact) exce
 
 
 cdef tuple get_elements(object value):
-    if isinstance(value, (str, bytes, bytearray, memoryview)):
-        return None
-    try:
-        return tuple(value)
-    except TypeError:
-        return None
+    cdef tuple elements = None
+    if not isinstance(value, (str, bytes, bytearray, memoryview)):
+        try:
+            elements = tuple(value)
+        except TypeError:
+            pass
+    return elements
 
 
 cdef bint write_tagged_fields(Writer* writer, object value) except -1:

@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each allocation of a call may be the one that fails, the smallest too.
+
+CPython's own hooks let one allocation fail, then a few, wherever it is in the call:
+there is a ``MemoryError``, or the result is what it always is. Afterwards the same call
+works. In a child, as the other way for it to end is a crash. Records have the same in
+``records/test_record_memory.py``; blocks that are large in
+``test_failing_allocations.py``.
+"""
+
+import importlib
+import re
+import struct
+import uuid
+from functools import partial
+from pathlib import Path
+
+import pytest
+from golden import Vector, by_pair
+from guard_pages import check
+from values import neutral
+
+LACKS = {"one allocation": 1, "three allocations": 3}
+CALM = 12
+"""So many calls in a row without a failure: the last allocation was passed."""
+MOST = 3000
+OWN = re.compile("^error return without exception set|^<function .* returned NULL")
+"""What the interpreter says that has no memory for a frame of Python."""
+
+
+@pytest.fixture
+def kwire(twins):
+    """Return the compiled engine; the other one leaves memory to Python."""
+    return twins.fast
+
+
+@pytest.fixture
+def failing():
+    """Return the module with CPython's hooks."""
+    reason = "this CPython came without its own tests, which fail memory"
+    return pytest.importorskip("_testcapi", reason=reason)
+
+
+def longest_vectors(kwire):
+    """Choose the longest vector of each message in each version."""
+    for (name, _), vectors in by_pair().items():
+        longest = max(vectors, key=lambda vector: len(vector.data))
+        yield getattr(kwire.messages, name), longest
+
+
+def partitions(kwire):
+    """Make a response whose ids and epochs are no ints that CPython keeps."""
+    cls = kwire.messages.MetadataResponse
+    topic = cls.MetadataResponseTopic
+    parts = [
+        cls.MetadataResponsePartition(
+            partition_index=1000 + index,
+            leader_id=2000 + index,
+            leader_epoch=3000 + index,
+            replica_nodes=(1001, 1002, 1003 + index),
+            isr_nodes=(1001, 1002),
+        )
+        for index in range(5)
+    ]
+    topics = [topic(name="orders", partitions=parts)]
+    return cls(topics=topics, cluster_id="c", controller_id=1001)
+
+
+def try_each(failing, package, call, width, read):
+    """Let each allocation fail in turn; return how often memory ran out."""
+    expected = outcome_of(package, call, read)
+    start = calm = ran_out = 0
+    while calm < CALM:
+        assert start < MOST, "there is no end of the allocations"
+        found = error = None
+        failing.set_nomemory(start, start + width)
+        try:
+            found = call()
+        except MemoryError:
+            pass
+        except package.KwireError as raised:
+            error = raised
+        except SystemError as raised:
+            if not OWN.search(str(raised)):
+                raise
+        finally:
+            failing.remove_mem_hooks()
+        calm += 1
+        if found is not None:
+            assert read(found) == expected, start
+        elif error is not None:
+            assert str(error) == expected, start
+        else:
+            ran_out += 1
+            calm = 0
+        start += 1
+    assert outcome_of(package, call, read) == expected
+    return ran_out
+
+
+def outcome_of(package, call, read):
+    """Make a call; return what is compared of its result or of its error."""
+    try:
+        found = call()
+    except package.KwireError as error:
+        return str(error)
+    return read(found)
+
+
+def read_column(made):
+    """Read what a column has in Arrow."""
+    import pyarrow
+
+    return pyarrow.array(made).to_pylist()
+
+
+def calls(kwire, cls, vector):
+    """Name the calls, with how their results are compared."""
+    version, data = vector.version, vector.data
+    made = kwire.decode(cls, data, version)
+    engine = importlib.import_module(f"{kwire.__name__}._backend").record_engine
+    framing = kwire.framing
+    decode = partial(kwire.decode, cls, data, version)
+    again = partial(kwire.encode, version=version)
+    yield "decode", decode, neutral
+    yield "cut", partial(kwire.decode, cls, data[:-1], version), neutral
+    yield "views", partial(decode, zero_copy=True), again
+    yield "lenient", partial(decode, compat="java"), neutral
+    yield "encode", partial(kwire.encode, made, version), bytes
+    yield "replace", made.replace, neutral
+    yield "to_dict", made.to_dict, neutral
+    if cls.kind in ("request", "response"):
+        if cls.kind == "request":
+            write = partial(framing.encode_request, made, version, 7, "client")
+            read = framing.decode_request
+        else:
+            write = partial(framing.encode_response, made, version, 7)
+            read = partial(framing.decode_response, cls, version=version)
+        frame = write()
+        yield "frame", write, bytes
+        yield "decode frame", partial(read, frame[4:]), neutral
+        # These begin with a size, which errors give a hint at.
+        yield "frame, size", partial(read, frame), neutral
+        yield "body, size", partial(kwire.decode, cls, frame, version), neutral
+    for what, rows in (("columns", data + data), ("columns, cut", data + data[:-1])):
+        offsets = struct.pack("=3i", 0, len(data), len(rows))
+        column = (None, offsets, rows, 0, 2, False, True)
+        yield what, partial(engine.decode_messages, cls, version, *column), read_column
+
+
+@pytest.mark.parametrize("lack", LACKS)
+def test_whichever_allocation_fails(kwire, failing, lack):
+    """Of each message in each version, and of each call that takes one."""
+    chosen = list(longest_vectors(kwire))
+    large = partitions(kwire)
+    for version in (1, 9, 12):
+        data = kwire.encode(large, version)
+        chosen.append((type(large), Vector("MetadataResponse", version, data, None)))
+
+    def work(note):
+        ran_out = 0
+        for cls, vector in chosen:
+            for what, call, read in calls(kwire, cls, vector):
+                note((what, cls.__name__, vector.version))
+                ran_out += try_each(failing, kwire, call, LACKS[lack], read)
+        assert ran_out > 100_000
+
+    check(work)
+
+
+def calls_beside(kwire):
+    """Name calls of what is no message of its own."""
+    engine = importlib.import_module(f"{kwire.__name__}._backend").record_engine
+    wire, framing = kwire.wire, kwire.framing
+    heartbeat = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
+    good = framing.encode_request(heartbeat, 4, 7, "client")[4:]
+    for what, bad in (("version", b"\0\1\0\x7f"), ("cut", good[:9])):
+        offsets = struct.pack("=3i", 0, len(good), len(good + bad))
+        column = (None, offsets, good + bad, 0, 2, False)
+        decode = partial(
+            engine.decode_request_headers,
+            *(kwire.messages.RequestHeader, framing.decode_request, *column),
+        )
+        yield f"headers, {what}", partial(decode, False), read_column
+        yield f"headers, {what}, kept", partial(decode, True), read_column
+    for name, value in (
+        ("array", [1000, "x" * 30, None, b"y"]),
+        ("array", 5),
+        ("array", (number for number in ())),
+        ("compact_string", "\xe9" * 40),
+        ("uuid", uuid.UUID(int=2**100)),
+        ("tagged_fields", {1: b"x" * 30, 1000: b""}),
+        ("tagged_fields", 7),
+        ("varlong", 2**62),
+    ):
+        yield f"encode {name}", partial(getattr(wire, f"encode_{name}"), value), bytes
+    for name, data in (
+        ("array", wire.encode_array([1000, 2**30])),
+        ("compact_string", wire.encode_compact_string("\xe9" * 40)),
+        ("uuid", bytes(range(16))),
+        ("tagged_fields", wire.encode_tagged_fields({1: b"x" * 30, 1000: b""})),
+        ("varlong", wire.encode_varlong(2**62)),
+    ):
+        decode = getattr(wire, f"decode_{name}")
+        yield f"decode {name}", partial(decode, data), neutral
+        yield f"decode {name}, cut", partial(decode, data[:-1]), neutral
+
+
+@pytest.mark.parametrize("lack", LACKS)
+def test_whichever_allocation_fails_beside(kwire, failing, lack):
+    """Headers to columns, with their good and bad rows; and values by themselves."""
+
+    def work(note):
+        ran_out = 0
+        for what, call, read in calls_beside(kwire):
+            note(what)
+            ran_out += try_each(failing, kwire, call, LACKS[lack], read)
+        assert ran_out > 100
+
+    check(work)
+
+
+ENGINE = Path(__file__).resolve().parents[2] / "src" / "kwire" / "_fast"
+LEAVES = ("return", "break", "continue")
+
+
+def test_no_except_clause_is_left_early():
+    """Cython then drops the traceback, and crashes where there is none.
+
+    There is none if there was no memory for it. At the end of the clause, and where an
+    exception leaves it, Cython looks first.
+    """
+    clauses = 0
+    for path in sorted(ENGINE.glob("*.p[yx][xd]")):
+        depth = None
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            indent = len(line) - len(line.lstrip())
+            text = line.strip()
+            if depth is not None and text and indent <= depth:
+                depth = None
+            if depth is not None:
+                assert not text.startswith(LEAVES), f"{path.name}:{number}"
+            if text.startswith("except") and text.endswith(":"):
+                depth = indent
+                clauses += 1
+    assert clauses > 8
