@@ -37,7 +37,7 @@ import confluent_kafka
 import confluent_kafka.admin
 from broker import Broker, BrokerError
 from cluster import Cluster
-from kills import PARTITIONS, SECONDS, TOPIC, Writer
+from kills import PARTITIONS, SECONDS, TOPIC, Writer, read_back
 from transaction_kills import PARTITIONS as COPY_PARTITIONS
 from transaction_kills import read_committed
 
@@ -261,12 +261,10 @@ def check_rows(
     return again
 
 
-def find_ends(writer: Writer) -> dict[int, int]:
+def find_ends(kafka: Cluster | Broker) -> dict[int, int]:
     """Return where each partition ends, once the writer has ended."""
-    ends = dict.fromkeys(range(PARTITIONS), 0)
-    for partition, offset, _ in writer.acknowledged:
-        ends[partition] = max(ends[partition], offset + 1)
-    return ends
+    rows = read_back(kafka)
+    return {each: len(rows[each]) for each in rows}
 
 
 def kill_coordinator(kafka: Cluster, group: str) -> None:
@@ -304,7 +302,7 @@ def check_kills(kafka: Cluster, folder: Path, kills: int, seed: int) -> None:
         members.check()
         writer.check()
     writer.end()
-    ends = find_ends(writer)
+    ends = find_ends(kafka)
     took = wait_for("the end", lambda: committed(kafka, members.group) == ends, members)
     members.end()
     again = check_rows(members.rows(), ends)
@@ -354,7 +352,7 @@ def check_copies(kafka: Cluster, folder: Path, kills: int, seed: int) -> None:
         if number < kills:
             members.kill(chance.choice(members.running))
     writer.end()
-    ends = find_ends(writer)
+    ends = find_ends(kafka)
     took = wait_for("the end", lambda: committed(kafka, members.group) == ends, members)
     # Members that were killed may have left transactions open.
     wait_for("the end of transactions", lambda: not has_open(kafka, COPIES), members)
@@ -415,7 +413,7 @@ def check_with_java(kafka: Cluster, folder: Path) -> None:
     finally:
         for each in running:
             each.kill()
-    ends = find_ends(writer)
+    ends = find_ends(kafka)
     wait_for("the end", lambda: committed(kafka, members.group) == ends, members)
     members.end()
     by_kwire = sum(
@@ -456,7 +454,7 @@ def check_by_hand(kafka: Cluster | Broker) -> None:
     writer.start()
     time.sleep(2)
     writer.end()
-    ends = find_ends(writer)
+    ends = find_ends(kafka)
     seen: dict[int, int] = dict.fromkeys(ends, 0)
     with client.connect_sync(kafka.address) as opened:
         for _ in range(2):
