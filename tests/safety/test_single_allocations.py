@@ -82,7 +82,8 @@ def try_each(failing, package, call, width, read):
         except package.KwireError as raised:
             error = raised
         except SystemError as raised:
-            if not OWN.search(str(raised)):
+            # Its text may be what there was no memory for.
+            if raised.args and not OWN.search(str(raised)):
                 raise
         finally:
             failing.remove_mem_hooks()
