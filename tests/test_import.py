@@ -128,6 +128,43 @@ def test_messages_and_records_load_no_typing(backend):
     assert "typing" not in loaded_by(code, backend)
 
 
+REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+DOCUMENTED = sorted(
+    {
+        name
+        for page in REFERENCE.glob("*.md")
+        for name in (
+            *re.findall(r"^\.\. (?:current)?module:: (\S+)$", page.read_text(), re.M),
+            *re.findall(r"^\| .*?`(kwire\.\w+)`", page.read_text(), re.M),
+        )
+    }
+    - {"kwire"}
+)
+"""Every module that the reference documents, such as ``kwire.cluster``."""
+
+
+def test_every_module_of_the_reference_is_an_attribute_after_import_kwire():
+    """Users of ``kwire.cluster.TopicNotFound`` need no second import.
+
+    Each name is resolved in an interpreter that has imported ``kwire`` alone, and in
+    reverse order too, so that none depends on what another module has imported.
+    """
+    assert {"kwire.cluster", "kwire.partitioners", "kwire.compression"} <= {*DOCUMENTED}
+    packages = [name for name in DOCUMENTED if name.count(".") == 1]
+    assert len(packages) > 20
+    assert {name.removeprefix("kwire.") for name in packages} == {*installed._MODULES}
+    for names in (packages, packages[::-1]):
+        code = "".join(f"print({name}.__name__)\n" for name in names)
+        assert run(HERE + "import kwire\n" + code) == names
+
+
+def test_type_checkers_see_the_same_modules_as_the_interpreter():
+    """A module that resolves at run time is in the stub of the package, too."""
+    stub = (SOURCE / "__init__.pyi").read_text()
+    declared = re.findall(r"^from \. import (\w+) as \1$", stub, re.M)
+    assert sorted(declared) == sorted(installed._MODULES)
+
+
 def test_import_reads_no_definitions():
     """Definitions are read when a message is asked for, and only its own file."""
     code = (

@@ -46,10 +46,11 @@ _HOMES = {
     ),
 }
 _MODULES = (
-    *("adapters", "arrow", "byte_map", "client", "columns", "connection", "drafts"),
-    *("error_codes", "errors", "framing"),
+    *("adapters", "arrow", "byte_map", "client", "cluster", "columns", "compression"),
+    *("connection", "drafts", "error_codes", "errors", "framing"),
     *("internal_topics", "jobs", "log", "messages", "negotiation", "net"),
-    *("protocol_guide", "recording", "records", "sasl", "schema", "spark", "wire"),
+    *("partitioners", "protocol_guide", "recording", "records", "sasl", "schema"),
+    *("spark", "wire"),
 )
 
 __all__ = ["__version__", *_HOMES, *_MODULES]

@@ -9,7 +9,9 @@ from . import adapters as adapters
 from . import arrow as arrow
 from . import byte_map as byte_map
 from . import client as client
+from . import cluster as cluster
 from . import columns as columns
+from . import compression as compression
 from . import connection as connection
 from . import drafts as drafts
 from . import error_codes as error_codes
@@ -21,6 +23,7 @@ from . import log as log
 from . import messages as messages
 from . import negotiation as negotiation
 from . import net as net
+from . import partitioners as partitioners
 from . import protocol_guide as protocol_guide
 from . import recording as recording
 from . import records as records
