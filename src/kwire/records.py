@@ -23,7 +23,7 @@ from .record_classes import Batch, BatchHeader, Record, TransactionFilter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, Literal, Self
+    from typing import Any, Literal, Self, overload
 
     from typing_extensions import Buffer
 
@@ -109,6 +109,36 @@ def _batches(
             data.release()
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def decode_rows(
+        data: Buffer,
+        *,
+        start_offset: int,
+        end_offset: int | None = None,
+        aborted_transactions: Iterable[AbortedTransaction]
+        | TransactionFilter
+        | None = None,
+        errors: Literal["strict", "replace"] = "strict",
+        check_crc: bool = True,
+        limits: Limits = DEFAULT,
+    ) -> tuple[list[Record], int]: ...
+    @overload
+    def decode_rows(
+        data: Buffer,
+        *,
+        start_offset: int | None = None,
+        end_offset: int | None = None,
+        aborted_transactions: Iterable[AbortedTransaction]
+        | TransactionFilter
+        | None = None,
+        errors: Literal["strict", "replace"] = "strict",
+        check_crc: bool = True,
+        limits: Limits = DEFAULT,
+    ) -> tuple[list[Record], int | None]: ...
+
+
 def decode_rows(
     data: Buffer,
     *,
@@ -123,14 +153,15 @@ def decode_rows(
 ) -> tuple[list[Record], int | None]:
     """Decode a record set into one list of records; return it and the next offset.
 
-    The next offset is the one after the last complete batch, whatever its records are:
-    control records, aborted, compacted or none. A consumer that goes on there reads
-    nothing twice and waits for nothing. None where there is no complete batch.
-    Control records are left out, as no consumer sees them, and records before
-    ``start_offset`` and from ``end_offset`` on. The rest is as with ``decode_batches``.
+    The next offset follows the last complete batch, even if that batch contains only
+    control records, records of aborted transactions, or no records. A consumer that
+    continues there skips no record and reads none twice. If there is no complete batch,
+    the next offset is ``start_offset``, or None if no ``start_offset`` is specified.
+    The list omits control records, records before ``start_offset``, and records from
+    ``end_offset`` on. All other arguments are those of ``decode_batches``.
     Raises ``DecodeError`` as that does, before any row is returned.
     """
-    return engine.decode_rows(
+    rows, next_offset = engine.decode_rows(
         data,
         make_read_options(
             errors=errors,
@@ -141,6 +172,7 @@ def decode_rows(
             aborted_transactions=aborted_transactions,
         ),
     )
+    return rows, start_offset if next_offset is None else next_offset
 
 
 def read_records(

@@ -91,6 +91,15 @@ def test_an_incomplete_batch_is_not_passed_over(kwire):
     assert columns_of(kwire, first)[1:2].next_offset == 5
 
 
+def test_without_a_complete_batch_the_next_offset_is_the_start_offset(kwire):
+    """A read from an offset that finds no batch continues where it began."""
+    data = kwire.records.encode_batch([(None, b"a")])
+    for incomplete in (b"", data[:-1]):
+        decoded = kwire.records.decode_rows(incomplete, start_offset=41)
+        assert decoded == ([], 41)
+    assert kwire.records.decode_rows(data, start_offset=0)[1] == 1
+
+
 def test_offsets_bound_the_rows_and_not_the_next_offset(kwire):
     """A batch may begin before what was fetched, and reach beyond what is wanted."""
     data = kwire.records.encode_batch(ROWS, base_offset=100)

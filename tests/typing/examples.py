@@ -13,7 +13,7 @@ import uuid
 from typing import reveal_type
 
 import kwire
-from kwire import framing, messages
+from kwire import framing, messages, records
 from kwire.messages import (
     FetchRequest,
     FetchResponse,
@@ -146,6 +146,17 @@ def any_message(message: messages.Message) -> None:
     reveal_type(message.replace(error_code=0))  # Message
     reveal_type(kwire.encode(message, message.valid_versions.max))  # bytes
     reveal_type(message == message)  # bool
+
+
+def reading_records(data: bytes, position: int | None) -> None:
+    """A read from an offset always has a next offset."""
+    rows, after = records.decode_rows(data, start_offset=7)
+    reveal_type(rows)  # list[Record]
+    reveal_type(after)  # int
+    reveal_type(records.decode_rows(data)[1])  # int | None
+    reveal_type(records.decode_rows(data, start_offset=None)[1])  # int | None
+    reveal_type(records.decode_rows(data, start_offset=position)[1])  # int | None
+    records.decode_rows(data, start_offset="7")  # error
 
 
 def own_schema(text: str, data: bytes) -> None:
