@@ -117,6 +117,7 @@ interop-classes: $(TESTED)
 	$(PY) tools/import_schemas.py check --release $(RELEASE)
 	$(PY) tools/oracle/records.py check
 	$(PY) tools/oracle/partitions.py
+	$(PY) tools/broker/file_readers.py check
 
 interop-brokers: $(TESTED)
 	$(PY) tools/broker/live.py

@@ -136,8 +136,10 @@ def test_meta_properties(log, tmp_path):
 
 
 BAD = [
-    (b"", 0),
-    (b"0", 0),
+    (b"\n", 0),
+    (b"0\n\n", 2),
+    (b"0\n0\n\n", 4),
+    (b"1", 0),
     (b"1\n0\n", 0),
     (b"0\nx\n", 2),
     (b"0\n1\n", 2),

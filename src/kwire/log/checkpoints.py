@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import binascii
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from uuid import UUID
 
@@ -37,7 +38,8 @@ class PartitionMetadata(NamedTuple):
 def read_leader_epochs(path: Named) -> tuple[tuple[int, int], ...]:
     """Read ``leader-epoch-checkpoint``: (epoch, first offset) pairs, not checked.
 
-    Shape: lines of text: version 0, the number of entries, then the entries.
+    Shape: lines of text: version 0, the number of entries, then the entries. A file
+    that ends before the number of entries has no entries.
     Raises ``DecodeError`` with the file in its path.
     Source: ``LeaderEpochCheckpointFile``.
     """
@@ -53,7 +55,8 @@ def read_offset_checkpoint(path: Named) -> dict[tuple[str, int], int]:
     For ``recovery-point-offset-checkpoint``, ``log-start-offset-checkpoint``,
     ``replication-offset-checkpoint`` and ``cleaner-offset-checkpoint``.
     Shape: lines of text: version 0, the number of entries, then topic, partition and
-    offset.
+    offset. A file that ends before the number of entries has no entries: a broker
+    creates these files empty.
     Raises ``DecodeError`` with the file in its path.
     Source: ``OffsetCheckpointFile``.
     """
@@ -90,16 +93,16 @@ def read_partition_metadata(path: Named) -> PartitionMetadata:
 def read_meta_properties(path: Named) -> dict[str, str]:
     """Read ``meta.properties``: names and values, not checked.
 
-    Shape: lines ``name=value``; those that begin with # are comments.
+    Shape: lines ``name=value``; lines that begin with # are comments. The value of a
+    line without ``=`` is empty.
     Raises ``DecodeError`` with the file in its path.
+    Source: ``java.util.Properties``.
     """
     values = {}
     for at, line in _read_lines(path):
-        if line.startswith((b"#", b"!")):
+        if not line or line.startswith((b"#", b"!")):
             continue
-        name, equals, value = _read_text(path, at, line).partition("=")
-        if not equals:
-            _refuse(path, at, f"expected name=value (got {line!r:.60})")
+        name, _, value = _read_text(path, at, line).partition("=")
         values[name.strip()] = value.strip().replace("\\:", ":").replace("\\=", "=")
     return values
 
@@ -113,25 +116,31 @@ def read_uuid(text: str) -> UUID | None:
 
 
 def _read_lines(path: Named) -> Iterator[tuple[int, bytes]]:
-    """Iterate over the lines that are not empty, each with its first byte."""
+    """Iterate over the lines without surrounding blanks, each with its first byte."""
     at = 0
-    for line in read_small_file(path).split(b"\n"):
-        if stripped := line.strip():
-            yield at + len(line) - len(line.lstrip()), stripped
+    lines = read_small_file(path).split(b"\n")
+    if not lines[-1]:
+        # The file is empty or ends with a line feed. No line begins after that.
+        lines.pop()
+    for line in lines:
+        yield at + len(line) - len(line.lstrip()), line.strip()
         at += len(line) + 1
 
 
 def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Iterate over the entries of a checkpoint with a version and a count."""
+    """Iterate over the entries of a checkpoint with a version and a count.
+
+    Source: ``CheckpointFile``, which reads a file without a version or without a count
+    as no entries.
+    """
     lines = _read_lines(path)
     heads = []
-    for what in ("version", "number of entries"):
-        at, line = next(lines, (0, None))
-        if line is None:
-            _refuse(path, 0, f"the file ends before its {what}")
+    for at, line in islice(lines, 2):
         heads.append((at, _read_number(path, at, line)))
-    if heads[0][1] != 0:
-        _refuse(path, heads[0][0], f"version must be 0 (got {heads[0][1]})")
+        if heads[0][1] != 0:
+            _refuse(path, at, f"version must be 0 (got {heads[0][1]})")
+    if len(heads) < 2:
+        return
     count = 0
     for at, line in lines:
         fields = line.split()

@@ -88,12 +88,14 @@ class Checks:
         self._advance_time()
 
     def _check_stray(self, path: Place, reason: str, width: int) -> None:
-        """Note bytes after the entries that are not zeros."""
+        """Note bytes after the entries that are not entries of zeros."""
         index = self._segment.index if width == 8 else self._segment.time_index
         if index is not None and index.has_stray_bytes:
             at = width * len(index.entries)
             size = path.stat().st_size
             detail = f"the entries after the first {len(index.entries)} do not ascend"
+            if size % width:
+                detail = f"the size must be a multiple of {width} (got {size})"
             self._unless_torn.append(
                 Problem(
                     *(format_name(path), *self._place, at, size - at, reason),

@@ -148,7 +148,13 @@ class _EntryIndex:
 
     @property
     def has_stray_bytes(self) -> bool:
-        """Whether bytes other than zeros follow the entries."""
+        """Whether anything but entries of zeros follows the entries.
+
+        A part of an entry counts, even if it is zeros, because a broker only writes
+        indexes of complete entries. Source: ``AbstractIndex.sanityCheck``.
+        """
+        if len(self._data) % self._SIZE:
+            return True
         return _has_stray(self._data, len(self.entries) * self._SIZE)
 
     @property
@@ -172,7 +178,7 @@ class OffsetIndex(_EntryIndex):
 
     ``entries`` are (offset, position) pairs, ascending: the batch at byte ``position``
     begins at ``offset`` or below, and all batches before it end below ``offset``.
-    ``has_stray_bytes`` says whether bytes other than zeros follow them.
+    ``has_stray_bytes`` says whether anything but entries of zeros follows them.
     Shape: INT32 offset less the base offset, INT32 position. Source: ``OffsetIndex``.
     """
 

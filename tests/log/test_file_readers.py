@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files beside segments are read as Kafka's own classes read them.
+
+``tests/data/file-readers.jsonl.xz`` has what a broker's classes said about real files:
+complete, empty, and truncated at every byte. ``tools/broker/file_readers.py`` wrote it.
+"""
+
+import base64
+import json
+import lzma
+from collections import Counter
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from log_files import module
+
+VERDICTS = Path(__file__).parents[1] / "data" / "file-readers.jsonl.xz"
+
+
+@pytest.fixture
+def log(kwire):
+    return module(kwire, "log")
+
+
+def read_verdicts():
+    """Yield the kind, the name, the content and Kafka's verdict of each file."""
+    for line in lzma.decompress(VERDICTS.read_bytes()).decode().splitlines():
+        row = json.loads(line)
+        data = base64.b64decode(row["bytes"])
+        yield row["kind"], row["name"], data, row["verdict"]
+
+
+def write_uuid(value: UUID) -> str:
+    return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
+
+
+def read_index(index):
+    """Return the entries of an index; None if it has other bytes as well."""
+    return None if index.has_stray_bytes else index.entries
+
+
+READERS = {
+    "offsets": lambda log, path: [
+        (topic, partition, offset)
+        for (topic, partition), offset in sorted(
+            log.read_offset_checkpoint(path).items(),
+            key=lambda item: f"{item[0][0]} {item[0][1]}",
+        )
+    ],
+    "epochs": lambda log, path: log.read_leader_epochs(path),
+    "metadata": lambda log, path: [
+        (found.version, write_uuid(found.topic_id))
+        for found in [log.read_partition_metadata(path)]
+    ],
+    "properties": lambda log, path: sorted(log.read_meta_properties(path).items()),
+    "index": lambda log, path: read_index(log.OffsetIndex(path)),
+    "timeindex": lambda log, path: read_index(log.TimeIndex(path)),
+    "txnindex": lambda log, path: [
+        (e.producer_id, e.first_offset, e.last_offset, e.last_stable_offset)
+        for e in log.TransactionIndex(path).entries
+    ],
+    "snapshot": lambda log, path: [
+        (entry.producer_id, entry.epoch) for entry in log.ProducerSnapshot(path).entries
+    ],
+}
+"""Functions that read a file of each kind into rows like those of ``FileReaders``."""
+
+
+def read_with_kwire(kwire, kind, path):
+    """Return kwire's verdict in the form of Kafka's."""
+    try:
+        rows = READERS[kind](module(kwire, "log"), path)
+    except kwire.DecodeError:
+        return "error"
+    return "error" if rows is None else "ok " + ",".join(map(write_row, rows))
+
+
+def write_row(row):
+    return " ".join(map(str, row))
+
+
+def name_deviation(kind, data):
+    """Name the reason why kwire may read a file otherwise than Kafka, or return None.
+
+    Kafka counts the zeros at the end of an index as entries. A broker creates an index
+    at its full size, so kwire does not. Kafka ignores a part of an entry at the end of
+    a transaction index. An aborted transaction is missing there, so kwire reports it.
+    """
+    if kind in ("index", "timeindex") and data.endswith(bytes(24)):
+        return "zeros at the end of an index"
+    if kind == "txnindex" and len(data) % 34:
+        return "a part of an entry"
+    return None
+
+
+def test_files_beside_segments_are_read_as_kafkas_classes_read_them(kwire, tmp_path):
+    """Empty files, complete ones, and those truncated at every byte."""
+    counts, deviations = Counter(), Counter()
+    for kind, name, data, verdict in read_verdicts():
+        path = tmp_path / name
+        path.write_bytes(data)
+        expected = "error" if verdict.startswith("error ") else verdict
+        found = read_with_kwire(kwire, kind, path)
+        counts[kind, expected == "error"] += 1
+        reason = name_deviation(kind, data)
+        if reason is None:
+            assert found == expected, (kind, name, data)
+        else:
+            deviations[kind, reason] += found != expected
+    assert {kind for kind, _ in counts} == set(READERS)
+    # A deviation that no longer differs is not one.
+    assert all(deviations.values()), deviations
+
+
+def test_a_fresh_brokers_empty_checkpoints_are_no_problem(log, tmp_path):
+    """A broker creates ``cleaner-offset-checkpoint`` empty when it first starts."""
+    folder = tmp_path / "orders-0"
+    folder.mkdir()
+    (folder / f"{0:020}.log").write_bytes(b"")
+    for suffix in ("index", "timeindex", "txnindex"):
+        (folder / f"{0:020}.{suffix}").write_bytes(b"")
+    (folder / "leader-epoch-checkpoint").write_bytes(b"")
+    for name in ("cleaner", "log-start", "recovery-point", "replication"):
+        name += "-offset-checkpoint"
+        (tmp_path / name).write_bytes(b"")
+    directory = log.LogDirectory(tmp_path)
+    assert [list(log.verify(partition)) for partition in directory] == [[]]
+    assert not directory.unreadable
