@@ -22,6 +22,13 @@ METADATA = "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n"
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 EPOCH_BYTES = range(12, 16)
 """Where the leader epoch of a batch stands: damage to it costs no record."""
+FIELDS = {
+    "base offset": (0, 8),
+    "length": (8, 4),
+    "epoch": (12, 4),
+    "last offset delta": (23, 4),
+}
+"""Position and size of the header fields that tell where a batch belongs."""
 
 
 class Batch(NamedTuple):
@@ -54,6 +61,16 @@ def make_batch(generator, base, count, epoch, *, mark=b"", codec=None, bad=False
         for index, (key, value, timestamp, headers) in enumerate(rows)
     )
     return Batch(base, base + count - 1, epoch, data, rows)
+
+
+def set_field(path, at, field, change):
+    """Add a number to one field in the header of the batch at byte ``at``."""
+    start, size = FIELDS[field]
+    start += at
+    data = bytearray(path.read_bytes())
+    value = int.from_bytes(data[start : start + size], "big") + change
+    data[start : start + size] = (value % (1 << 8 * size)).to_bytes(size, "big")
+    path.write_bytes(data)
 
 
 def with_nonsense(data):
@@ -176,7 +193,7 @@ class Disks:
         stale = self.random.random() < 0.4
         for number, broker in enumerate(self.brokers):
             batches = log
-            if stale and number == len(self.brokers) - 1:
+            if stale and 0 < number == len(self.brokers) - 1:
                 batches = self._diverged(log)
             starts = segment_starts(self.random, batches)
             folder = broker / f"{key[0]}-{key[1]}"
@@ -263,6 +280,31 @@ class Disks:
             return at
 
         self._change("head", change)
+
+    def damage_field(self):
+        """Replace one field of one batch header, in a file without other damage."""
+        field, (start, size) = self.random.choice(list(FIELDS.items()))
+
+        def change(data, file):
+            # Every second time the last batch: only one neighbor can confirm it.
+            last = len(file.batches) - 1
+            index = self.random.choice((last, self.random.randint(0, last)))
+            at = sum(len(batch.data) for batch in file.batches[:index]) + start
+            if file.path in self.touched:
+                return None
+            value = int.from_bytes(data[at : at + size], "big")
+            # A flipped bit may change the value by little or by much.
+            other = self.random.choice(
+                (
+                    value ^ 1 << self.random.randrange(8 * size),
+                    value ^ 1 << self.random.randrange(6),
+                    value + self.random.randint(-20, 20),
+                )
+            )
+            data[at : at + size] = (other % (1 << 8 * size)).to_bytes(size, "big")
+            return field, index, value, other
+
+        self._change("field", change)
 
     def zero(self):
         """Zero a range."""

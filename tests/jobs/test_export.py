@@ -18,11 +18,13 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 from broken_logs import (
+    FIELDS,
     Disks,
     listed_losses,
     make_batch,
     read_table,
     recovered_rows,
+    set_field,
     with_nonsense,
 )
 from cleaned_logs import Cleaned
@@ -195,6 +197,80 @@ def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
     assert problem["reason"] == "disagrees"
     assert "more replicas have it, 2 to 1" in problem["detail"]
     assert not read_table(result, "coverage")[0]["replicas_agree"]
+
+
+def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
+    """The last batch of two replicas says 52, and the third one has another 50 to 59.
+
+    What two replicas have of 50 to 59 wins, and the file with other records is not used
+    for what follows.
+    """
+    generator = random.Random(9)
+    batches = [
+        make_batch(generator, base, 10, 0, codec="none") for base in range(0, 70, 10)
+    ]
+    other = make_batch(generator, 50, 10, 0, codec="none", mark=b"other")
+    for number in range(3):
+        folder = tmp_path / "in" / f"b{number}" / "t-0"
+        if number == 2:
+            write_log(folder, [*batches[:5], other, batches[6]])
+            continue
+        write_log(folder, batches)
+        path = folder / f"{0:020}.log"
+        data = bytearray(path.read_bytes())
+        at = len(data) - len(batches[6].data)
+        data[at : at + 8] = (52).to_bytes(8, "big")
+        path.write_bytes(data)
+    result = export(tmp_path)
+    expected = [row for batch in batches[:6] for row in batch.rows]
+    assert recovered_rows(result)["t", 0] == expected
+    assert listed_losses(result)["t", 0] == [(60, 69)]
+
+
+def test_a_false_header_field_costs_no_other_batch(tmp_path):
+    """Each field, in each batch of two files, with a value nearby and one far away.
+
+    Two replicas have the same damage. The third one has another batch before or after
+    the damaged one, so that each batch has to be judged. Its copy of the damaged batch
+    is used if the other replicas confirm a later batch of its file.
+    """
+    generator = random.Random(3)
+    cases = [
+        (field, index, change)
+        for field in FIELDS
+        for index in range(14)
+        for change in (-8, 1 << 20)
+    ]
+    expected, lost = {}, {}
+    for number, (field, index, change) in enumerate(cases):
+        batches = [
+            make_batch(generator, base, 5, 3, codec="none") for base in range(0, 70, 5)
+        ]
+        beside = index + 1 if index in (0, 7) else index - 1
+        other = make_batch(generator, 5 * beside, 5, 3, codec="none", mark=b"other")
+        for broker in range(3):
+            folder = tmp_path / "in" / f"b{broker}" / f"t-{number}"
+            held = list(batches)
+            if broker == 2:
+                held[beside] = other
+            write_log(folder, held)
+            if broker < 2:
+                path, at = position(batches, 5 * index)
+                set_field(folder / path, at, field, change)
+        held = batches
+        if field != "epoch" and index in (6, 13):
+            held = [batch for batch in batches if batch is not batches[index]]
+            lost["t", number] = [(5 * index, 5 * index + 4)]
+        expected["t", number] = [row for batch in held for row in batch.rows]
+    lines = ["0", str(len(cases)), *(f"t {n} 70" for n in range(len(cases)))]
+    for folder in (tmp_path / "in").iterdir():
+        (folder / "replication-offset-checkpoint").write_text("\n".join(lines) + "\n")
+    result = export(tmp_path)
+    found, losses = recovered_rows(result), listed_losses(result)
+    for number, case in enumerate(cases):
+        key = "t", number
+        assert found[key] == expected[key], case
+        assert losses.get(key, []) == lost.get(key, []), case
 
 
 def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path):

@@ -238,6 +238,7 @@ class Segment:
         on_corrupt: OnCorrupt = "raise",
         check_crc: bool = True,
         strict_tail: bool = False,
+        are_offsets_right: bool = False,
         errors: Literal["strict", "replace"] = "strict",
         limits: Limits = DEFAULT,
     ) -> Iterator[Batch]:
@@ -249,6 +250,8 @@ class Segment:
         and control batches come without records, and what belongs to transactions that
         were never ended, or comes after such, does not come; ``transactions`` says
         which those are, if more is known than this segment has.
+        If ``are_offsets_right``, offsets are not compared with those of the neighboring
+        batches, because a walk through the whole file has already judged them.
         Memory: that of ``limits`` for one batch, and a few MiB of the file.
         Raises ``DecodeError`` with the file in its path, unless ``on_corrupt`` says
         otherwise.
@@ -261,6 +264,7 @@ class Segment:
                 end=end,
                 check_crc=check_crc,
                 strict_tail=strict_tail,
+                are_offsets_right=are_offsets_right,
                 limits=limits,
             )
             yield from decode_runs(

@@ -181,11 +181,14 @@ class ConflictJudge:
         return self._errors[key]
 
     def _check_decoding(self, item: Candidate) -> tuple[str, str] | tuple[()]:
+        # The scan has judged the offset by all batches around it. Judged again here, by
+        # the next batch alone, a damaged offset of that one would condemn this batch.
         segment = self._sources[item.source].scan.segment
         try:
             for _ in segment.batches(
                 item.position,
                 item.position + 1,
+                are_offsets_right=True,
                 errors="replace",
                 limits=self._limits,
             ):

@@ -184,6 +184,11 @@ def _scan_file(
             by_name = by_name._replace(unbounded=more)
     if by_name.good_bytes * 2 >= segment.size or not by_name.flaws:
         return by_name
+    # A wrong name contradicts all batches up to it. If it contradicts only the first
+    # one, the offset of that batch is damaged, however large the batch is.
+    misplaced = [flaw.position for flaw in by_name.flaws if flaw.reason == "offset"]
+    if by_name.batches and misplaced == [0]:
+        return by_name
     nameless = copy.copy(segment)
     nameless.base_offset = -1
     nameless.next_base_offset = None
@@ -361,6 +366,7 @@ class _Scanner:
                 rows[0].position,
                 rows[-1].position + rows[-1].size,
                 on_corrupt=lambda each: problems.setdefault(each.position, each),
+                are_offsets_right=True,
                 errors="replace",
                 limits=self._task.limits,
             ):
