@@ -11,6 +11,7 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from ._backend import record_engine as engine
+from .arrow_input import admit_array
 from .columns import check_unit
 from .errors import quote
 from .framing import decode_request
@@ -117,6 +118,7 @@ def messages_to_arrow(
     field ``_error`` has the text of its error, null for good rows.
     With ``views``, bytes and records fields are binary_view: their bytes stay in
     ``array``, whose memory the result holds; up to 12 bytes are copied, and so is text.
+    ``EncodeError`` if the Arrow data of ``array`` is invalid.
     ``LimitExceeded`` where one column would outgrow Arrow's 32-bit offsets.
     """
     keep_errors = _keeps_errors(on_error)
@@ -205,6 +207,7 @@ def _binary_array(array: Any, pyarrow: Any) -> Any:
         return _binary_array(pyarrow.chunked_array(array), pyarrow)
     else:
         raise TypeError(f"an Arrow array is required (got {type(array).__name__})")
+    admit_array(array)
     types = pyarrow.types
     if types.is_string(kind):
         array = array.cast(pyarrow.binary())

@@ -330,8 +330,9 @@ def encode_batch(columns: Any, **options: Unpack[BatchArguments]) -> bytes:
     kind that has ``__arrow_c_array__`` and pyarrow reads: columns key and value, and
     offset, timestamp and headers where there are such. ``base_offset`` is the first
     offset, or 0. Magic 0 and 1 make an object for each record, magic 2 none.
-    Raises ``EncodeError`` with the row in its path, or the column where that cannot be
-    cast, and ``TypeError`` for what is no table with keys and values.
+    Raises ``EncodeError`` with the row in its path, or with the column if its Arrow
+    data is invalid or cannot be cast, and ``TypeError`` for an object that is not a
+    table with keys and values.
     """
     count, offsets, timestamps, key, value, headers = _split_columns(columns)
     if options.get("base_offset") is None:

@@ -77,8 +77,9 @@ class Producer(ProducerBase):
         name its columns: ``key`` and ``value`` are bytes or text, ``headers`` lists of
         key and value, ``timestamp`` times or ms. ``partition`` is a number for all rows
         or names a column of numbers. Requires ``kwire[arrow]`` and numpy.
-        Raises as ``send_many``; ``ValueError`` for a column that is not there, and
-        ``TypeError`` for one of another type.
+        Raises as ``send_many``; ``ValueError`` for a column that is not there,
+        ``TypeError`` for one of another type, and ``EncodeError`` with the name of the
+        column for invalid Arrow data.
         """
         self._check_sending()
         chosen = TableColumns(

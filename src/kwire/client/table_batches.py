@@ -14,8 +14,17 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._backend import record_engine as engine
-from ..arrow_input import split_table
+from ..arrow_input import (
+    admit_column,
+    cast_column,
+    describe_arrow_error,
+    import_table,
+    load_column_types,
+    split_columns,
+)
 from ..cluster import BatchSender, check_partition
+from ..errors import EncodeError
+from ..formatting import escape_line
 from ..partitioners import crc32_column, murmur2_column
 
 if TYPE_CHECKING:
@@ -49,50 +58,66 @@ class TableColumns:
     ) -> None:
         import pyarrow
 
-        if not isinstance(table, (pyarrow.Table, pyarrow.RecordBatch)):
-            table = pyarrow.table(table)
-        if isinstance(table, pyarrow.RecordBatch):
-            table = pyarrow.Table.from_batches([table])
+        table = import_table(_convert_table(table))
         self.partition = partition
-        names = {"key": key, "value": value, "headers": headers, "timestamp": timestamp}
-        binary = pyarrow.binary()
-        pair = pyarrow.struct([("key", pyarrow.string()), ("value", binary)])
-        kinds = {
-            "key": binary,
-            "value": binary,
-            "headers": pyarrow.list_(pair),
-            "timestamp": pyarrow.timestamp("ms", "UTC"),
-            "partition": pyarrow.int32(),
-        }
+        roles = {"key": key, "value": value, "headers": headers, "timestamp": timestamp}
+        kinds = load_column_types() | {"partition": pyarrow.int32()}
         if isinstance(partition, str):
-            names["partition"] = partition
-        found = {}
-        for role, name in names.items():
-            if name is None:
-                continue
-            if name not in table.column_names:
-                has = ", ".join(table.column_names)
-                raise ValueError(
-                    f"{role} must be the name of a column of the table (got {name!r};"
-                    f" it has {has})"
-                )
-            column = table.column(name)
-            if role == "timestamp" and pyarrow.types.is_integer(column.type):
-                column = column.cast(pyarrow.int64())
-            try:
-                found[role] = column.cast(kinds[role])
-            except pyarrow.ArrowException as error:
-                reason = str(error).partition("\n")[0]
-                raise TypeError(
-                    f"{role} cannot be of the column {name!r}, {column.type}: {reason}"
-                ) from None
+            roles["partition"] = partition
+        found = {
+            role: _read_column(table, role, name, kinds[role])
+            for role, name in roles.items()
+            if name is not None
+        }
         if "key" not in found:
-            found["key"] = pyarrow.nulls(table.num_rows, binary)
+            found["key"] = pyarrow.nulls(table.num_rows, kinds["key"])
         self._table = pyarrow.table(found)
 
     def pieces(self) -> Iterator[Any]:
         """Iterate over record batches."""
         return iter(self._table.to_batches(ROWS_AT_ONCE))
+
+
+def _convert_table(table: Any) -> Any:
+    """Convert an object without the Arrow interface, such as a dict of lists."""
+    import pyarrow
+
+    if hasattr(table, "__arrow_c_array__") or hasattr(table, "__arrow_c_stream__"):
+        return table
+    try:
+        return pyarrow.table(table)
+    except MemoryError:
+        raise
+    except pyarrow.ArrowException as error:
+        raise EncodeError(
+            f"the table cannot be converted to Arrow: {describe_arrow_error(error)}"
+        ) from None
+
+
+def _read_column(table: Any, role: str, name: str, kind: Any) -> Any:
+    """Return a column, cast to the type of its role.
+
+    Raises ``ValueError`` if the table has no such column, ``TypeError`` if no value of
+    its type can be cast, and ``EncodeError`` for invalid data or a value that cannot.
+    """
+    import pyarrow
+
+    if name not in table.schema.names:
+        has = ", ".join(map(escape_line, table.schema.names))
+        raise ValueError(
+            f"{role} must be the name of a column of the table (got {name!r};"
+            f" it has {has})"
+        )
+    column = admit_column(table, name)
+    words = f"{role} cannot be of the column {name!r}, {escape_line(str(column.type))}"
+    try:
+        return cast_column(column, kind)
+    except MemoryError:
+        raise
+    except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowTypeError) as error:
+        raise TypeError(f"{words}: {describe_arrow_error(error)}") from None
+    except pyarrow.ArrowException as error:
+        raise EncodeError(f"{words}: {describe_arrow_error(error)}", name) from None
 
 
 class Run(NamedTuple):
@@ -131,9 +156,8 @@ class TableSender(BatchSender):
         import numpy
 
         partitions = self._choose(rows)
-        if isinstance(self._partition, str):
-            rows = rows.drop_columns(["partition"])
-        self._columns = engine.ColumnRows(*split_table(rows))
+        columns = dict(zip(rows.schema.names, rows.columns, strict=True))
+        self._columns = engine.ColumnRows(*split_columns(rows.num_rows, columns))
         if partitions.size and (partitions != partitions[0]).any():
             if len(self._topic.partitions) <= _FEW:
                 # Sorted by counting, and not by comparing.

@@ -13,6 +13,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ..arrow_input import admit_array
 from ..errors import EncodeError
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def _split_by_topic(
     found = {
         name: batch.column(place) for name, place in places.items() if place is not None
     }
+    for name, column in found.items():
+        admit_array(column, name)
     if "headers" in found:
         _check_headers(found["headers"])
     rows = pyarrow.RecordBatch.from_arrays(list(found.values()), list(found))
@@ -98,6 +101,7 @@ def _split_by_topic(
         return
     assert columns.topic is not None
     topics = batch.column(columns.topic)
+    admit_array(topics, "topic")
     if topics.null_count:
         raise EncodeError(
             "writing rows to topics: a row has no topic (its column topic is null);"

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of the Arrow C data interface whose numbers are wrong.
+
+pyarrow exports a good array. Then counts, buffers and child lengths are changed in its
+C struct, which no constructor of pyarrow lets through. The interface does not transfer
+the sizes of buffers, so each buffer is followed by ``SLACK`` bytes that may be read:
+the size that an importer computes from false numbers stays within them.
+"""
+
+import ctypes
+
+import pyarrow
+
+SLACK = 1 << 16
+"""Bytes after each buffer."""
+
+MOST = 1 << 10
+"""Rows and last offsets of a damaged array, at most."""
+
+_LENGTH, _NULL_COUNT, _OFFSET, _BUFFER_COUNT, _CHILD_COUNT = range(5)
+_BUFFERS, _CHILDREN, _DICTIONARY = 5, 6, 7
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype = ctypes.c_void_p
+_pointer_of.argtypes = (ctypes.py_object, ctypes.c_char_p)
+
+
+def roomy(data):
+    """Return a buffer of bytes that has slack after its end."""
+    return pyarrow.py_buffer(bytes(data) + bytes(SLACK))
+
+
+def build(kind, length, buffers, null_count=-1, offset=0, children=()):
+    """Make an array over roomy buffers, without a check of what they contain."""
+    made = [None if each is None else roomy(each) for each in buffers]
+    return pyarrow.Array.from_buffers(
+        kind, length, made, null_count, offset, list(children) or None
+    )
+
+
+class DamagedArray:
+    """Exports an array after changing numbers of its C struct.
+
+    ``changes`` are (node, field, number): node counts the array, its children and its
+    dictionary in preorder; field is 0 for the length, 1 the null count, 2 the offset,
+    and 3 removes a buffer.
+    """
+
+    def __init__(self, array, changes):
+        """Keep both; nothing is exported yet."""
+        self.array, self.changes = array, changes
+
+    def __arrow_c_array__(self, requested_schema=None):
+        """Export the array with its changes."""
+        schema, array = self.array.__arrow_c_array__()
+        nodes = list(_nodes(_pointer_of(array, b"arrow_array")))
+        for node, field, number in self.changes:
+            struct = nodes[node % len(nodes)]
+            if field < 3:
+                struct[field] = number
+            elif struct[_BUFFER_COUNT]:
+                buffers = _int64s(struct[_BUFFERS], struct[_BUFFER_COUNT])
+                buffers[number % struct[_BUFFER_COUNT]] = 0
+        return schema, array
+
+
+def _int64s(address, count):
+    return (ctypes.c_int64 * count).from_address(address)
+
+
+def _nodes(address):
+    """Iterate over the C structs of an array, its children and its dictionary."""
+    struct = _int64s(address, 10)
+    yield struct
+    if struct[_CHILD_COUNT]:
+        for child in _int64s(struct[_CHILDREN], struct[_CHILD_COUNT]):
+            yield from _nodes(child)
+    if struct[_DICTIONARY]:
+        yield from _nodes(struct[_DICTIONARY])

@@ -1,0 +1,297 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Invalid Arrow data from elsewhere is an ``EncodeError``, at every entry.
+
+pyarrow's kernels follow offsets, views and indices without a check. Each case here ends
+the process, or puts other memory of it into a record, if a kernel reads it first. So
+all cases run in a child process.
+"""
+
+import importlib
+import random
+import struct
+
+import pyarrow
+import pytest
+from guard_pages import check
+
+from fuzz.c_arrays import DamagedArray, build
+
+FAR = 1 << 30
+PAIR = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
+HEADERS = pyarrow.list_(PAIR)
+
+
+def int32s(*numbers):
+    """Pack offsets."""
+    return struct.pack(f"={len(numbers)}i", *numbers)
+
+
+def view(size, buffer=0, offset=0):
+    """Pack a view, whose prefix is that of the data of ``views``."""
+    return struct.pack("=i4sii", size, b"aaaa", buffer, offset)
+
+
+def views(kind, *rows):
+    """Make an array of views into 100 bytes."""
+    return build(kind, len(rows), [None, b"".join(rows), b"a" * 100])
+
+
+def pairs(key, count=2):
+    """Make an array of headers; their values are good."""
+    value = pyarrow.array([b"v"] * count, pyarrow.binary())
+    return build(PAIR, count, [None], 0, 0, [key, value])
+
+
+def bad_keys():
+    """Make keys of headers of which one begins far outside."""
+    return build(pyarrow.string(), 2, [None, int32s(0, FAR, 2), b"ab"])
+
+
+COLUMNS = {
+    "a view that ends outside": views(
+        pyarrow.binary_view(), view(90), view(50, 0, FAR)
+    ),
+    "a text view outside": views(pyarrow.string_view(), view(1 << 20, 0, 1 << 20)),
+    "a view before the data": views(pyarrow.binary_view(), view(20, 0, -FAR)),
+    "a view of no buffer": views(pyarrow.binary_view(), view(20, 1 << 20)),
+    "a view of a negative buffer": views(pyarrow.string_view(), view(20, -1)),
+    "an offset outside": build(pyarrow.binary(), 2, [None, int32s(0, FAR, 2), b"ab"]),
+    "a large offset outside": build(
+        pyarrow.large_binary(), 2, [None, struct.pack("=3q", 0, 1 << 60, 2), b"ab"]
+    ),
+    "an offset before": build(pyarrow.binary(), 2, [None, int32s(0, -FAR, 2), b"ab"]),
+    "text that is not UTF-8": build(pyarrow.string(), 1, [None, int32s(0, 1), b"\xff"]),
+    "an index outside": pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([0, FAR], pyarrow.int32()), pyarrow.array([b"a"]), safe=False
+    ),
+    "a dictionary of views outside": pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array([0, 0]), views(pyarrow.string_view(), view(1 << 20, 0, FAR))
+    ),
+    "a null count that is false": build(
+        pyarrow.binary_view(), 1, [b"\0", view(20, 0, FAR), b"a" * 100], 0
+    ),
+}
+
+LISTS = {
+    "a null list and a false offset of a key": build(
+        HEADERS, 2, [b"\1", int32s(0, 1, 2)], 1, 0, [pairs(bad_keys())]
+    ),
+    "a false offset of a key": build(
+        HEADERS, 2, [None, int32s(0, 1, 2)], 0, 0, [pairs(bad_keys())]
+    ),
+    "a null header and a false offset of its key": build(
+        HEADERS,
+        *(1, [None, int32s(0, 2)], 0, 0),
+        [build(PAIR, 2, [b"\1"], 1, 0, [bad_keys(), pyarrow.array([b"a", b"b"])])],
+    ),
+    "a list outside": build(
+        HEADERS, 2, [None, int32s(0, FAR, 2)], 0, 0, [pairs(pyarrow.array(["a", "b"]))]
+    ),
+    "a view of a key outside": build(
+        pyarrow.list_(pyarrow.struct([("key", pyarrow.string_view())])),
+        *(1, [None, int32s(0, 1)], 0, 0),
+        [
+            pyarrow.StructArray.from_arrays(
+                [views(pyarrow.string_view(), view(1 << 20, 0, FAR))], ["key"]
+            )
+        ],
+    ),
+}
+
+
+def encode(kwire, column, name):
+    """Encode it as a batch."""
+    table = {"key": column, "value": column, name: column}
+    table = {
+        role: table[role] if role == name else pyarrow.nulls(len(column))
+        for role in table
+    }
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns.encode_batch(pyarrow.record_batch(table))
+
+
+def send(kwire, column, name):
+    """Prepare it for a producer, as a table of some chunks."""
+    module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
+    chunks = pyarrow.chunked_array([column[:0], column, column])
+    table = {"value": pyarrow.nulls(len(chunks)), name: chunks}
+    roles = {"key": None, "headers": None, "timestamp": None, name: name}
+    module.TableColumns(
+        pyarrow.table(table), **({"value": "value"} | roles), partition=None
+    )
+
+
+def write_from_spark(kwire, column, name):
+    """Write it as a task of Spark does; no broker is asked before the data is bad."""
+    module = importlib.import_module(f"{kwire.__name__}.spark.live_writing")
+    options = importlib.import_module(f"{kwire.__name__}.spark.live_sink_options")
+    table = {"topic": ["t", "u"][: len(column)], name: column}
+    columns = options.SinkColumns(
+        *(list(table).index(each) if each in table else None for each in FIELDS)
+    )
+    list(module._split_by_topic(pyarrow.record_batch(table), columns, None))
+
+
+FIELDS = importlib.import_module("kwire.spark.live_sink_options").SinkColumns._fields
+
+
+def decode(kwire, column, name):
+    """Decode it as messages."""
+    arrow = importlib.import_module(f"{kwire.__name__}.arrow")
+    arrow.messages_to_arrow(column, kwire.messages.ApiVersionsRequest, 0)
+
+
+def hash_keys(kwire, column, name):
+    """Hash it as keys."""
+    partitioners = importlib.import_module(f"{kwire.__name__}.partitioners")
+    partitioners.murmur2_column(column)
+
+
+ENTRIES = {
+    "encode_batch": encode,
+    "send_table": send,
+    "Spark": write_from_spark,
+    "messages_to_arrow": decode,
+    "murmur2_column": hash_keys,
+}
+OF_TABLES = ("encode_batch", "send_table", "Spark")
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_invalid_values_are_an_encode_error(kwire, entry):
+    """Of each type that pyarrow casts to bytes."""
+
+    def work(note):
+        for words, column in COLUMNS.items():
+            note(words)
+            with pytest.raises(kwire.EncodeError, match="Arrow data") as caught:
+                ENTRIES[entry](kwire, column, "value")
+            if entry in OF_TABLES:
+                assert caught.value.path == "value"
+
+    check(work)
+
+
+@pytest.mark.parametrize("entry", OF_TABLES)
+def test_invalid_headers_are_an_encode_error(kwire, entry):
+    """In lists, their keys and what is null of them."""
+
+    def work(note):
+        for words, column in LISTS.items():
+            note(words)
+            with pytest.raises(kwire.EncodeError, match="Arrow data") as caught:
+                ENTRIES[entry](kwire, column, "headers")
+            assert caught.value.path == "headers"
+
+    check(work)
+
+
+def rename_column(batch):
+    """Return a record batch with a column name that is not UTF-8."""
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    data = sink.getvalue().to_pybytes().replace(b"renamed", b"\xff\xfeename")
+    return pyarrow.ipc.open_stream(data).read_next_batch()
+
+
+@pytest.mark.parametrize("entry", ["encode_batch", "send_table"])
+def test_column_names_that_are_not_utf_8_are_an_encode_error(kwire, entry):
+    """Reading such a name raises ``UnicodeDecodeError`` in pyarrow."""
+    batch = rename_column(pyarrow.record_batch({"value": [b"a"], "renamed": [1]}))
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
+    with pytest.raises(kwire.EncodeError, match=r"UTF-8 \(got b'\\xff\\xfeename'\)"):
+        if entry == "encode_batch":
+            columns.encode_batch(batch)
+        else:
+            prepare(module, batch)
+
+
+def prepare(module, table, **roles):
+    """Prepare a table for a producer."""
+    names = {"key": None, "value": "value", "headers": None, "timestamp": None}
+    return module.TableColumns(table, **(names | {"partition": None} | roles))
+
+
+def test_values_that_cannot_be_cast_name_their_column(kwire):
+    """As an ``EncodeError``, and a type that cannot as a ``TypeError``."""
+    module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
+    times = pyarrow.array([2**63], pyarrow.uint64())
+    keys = pyarrow.array([[{"key": b"\xff", "value": b"a"}]])
+    table = pyarrow.table({"value": ["a"], "time": times, "list": keys})
+    for roles in ({"timestamp": "time"}, {"headers": "list"}, {"partition": "time"}):
+        (role, name), *_ = roles.items()
+        with pytest.raises(kwire.EncodeError, match=f"{role} cannot be") as caught:
+            prepare(module, table, **roles)
+        assert caught.value.path == name
+    with pytest.raises(TypeError, match="value cannot be of the column 'list'"):
+        prepare(module, table, value="list")
+    with pytest.raises(kwire.EncodeError, match="cannot be converted to Arrow"):
+        prepare(module, {"value": ["a", "b"], "other": ["a"]})
+    twice = pyarrow.Table.from_arrays([times, times], ["value", "value"])
+    with pytest.raises(kwire.EncodeError, match="several columns have the name value"):
+        prepare(module, twice)
+
+
+# The interface has no sizes of buffers. So a length or an offset beyond the slack
+# cannot be detected, nor an offset before the buffer.
+NUMBERS = {
+    0: (-(2**62), -1, 0, 1, 5, 7, 9),
+    1: (-(2**62), -2, -1, 0, 1, 5, 9, 2**62),
+    2: (0, 1, 2, 7, 9, 20),
+    3: (0, 1, 2, 3),
+}
+"""New numbers of the fields of ``DamagedArray``."""
+
+
+def test_damaged_c_arrays_are_values_or_encode_errors(kwire, figure):
+    """Whatever lengths, null counts, offsets and missing buffers they have."""
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    rows = 8
+    texts = [f"text {n}" for n in range(rows)]
+    kinds = [
+        *(pyarrow.string(), pyarrow.large_binary(), pyarrow.binary_view()),
+        pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+    ]
+    headers = pyarrow.array([[(text, b"v")] for text in texts], HEADERS)
+    done = {"value": 0, "error": 0}
+
+    def work(note):
+        dice = random.Random(1)
+        for _ in range(3000):
+            kind = dice.choice(kinds)
+            value = _roomy(pyarrow.array(texts).cast(kind))
+            struct_array = pyarrow.StructArray.from_arrays(
+                [value, value, _roomy(headers)], ["key", "value", "headers"]
+            )
+            changes = []
+            for _ in range(dice.randrange(1, 3)):
+                field = dice.choice((0, 0, 1, 1, 2, 3))
+                changes.append((dice.randrange(16), field, dice.choice(NUMBERS[field])))
+            note((str(kind), changes))
+            try:
+                columns.encode_batch(DamagedArray(struct_array, changes))
+            except (kwire.EncodeError, TypeError):
+                done["error"] += 1
+            else:
+                done["value"] += 1
+        assert min(done.values()) > 100, done
+
+    check(work)
+    figure("P6", "damaged C arrays", 3000, least=3000)
+
+
+def _roomy(array):
+    """Copy an array into buffers with slack, children and dictionary included."""
+    if pyarrow.types.is_dictionary(array.type):
+        return pyarrow.DictionaryArray.from_arrays(
+            _roomy(array.indices), _roomy(array.dictionary), safe=False
+        )
+    kind, buffers, children = array.type, array.buffers(), ()
+    if pyarrow.types.is_struct(kind):
+        buffers, children = buffers[:1], list(map(_roomy, array.flatten()))
+    elif pyarrow.types.is_list(kind):
+        buffers, children = buffers[:2], [_roomy(array.values)]
+    return build(kind, len(array), buffers, -1, 0, children)
