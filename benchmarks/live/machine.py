@@ -32,7 +32,7 @@ ROUNDS = 60
 TOPIC = "benchmark"
 RELEASE = "4.1"
 COLUMNS = "offset", "timestamp", "key", "value"
-DECODING = DecodingOptions(COLUMNS, "ms", False, DEFAULT, True)
+DECODING = DecodingOptions(COLUMNS, "ms", False, DEFAULT, True, "replace")
 
 
 def reception() -> dict[str, float]:

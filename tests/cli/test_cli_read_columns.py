@@ -54,7 +54,8 @@ def make_rows(first, count):
 def make_chunk(topic, partition, data, start=0, end=None, next_offset=1 << 40):
     """Make what a scan returns of one response."""
     fetched = Fetched(topic, partition, data, start, end, next_offset, 1 << 40, None)
-    return Chunk(fetched, DecodingOptions(COLUMNS, "ms", False, DEFAULT, True))
+    options = DecodingOptions(COLUMNS, "ms", False, DEFAULT, True, "strict")
+    return Chunk(fetched, options)
 
 
 def make_chunks():

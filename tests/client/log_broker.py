@@ -60,6 +60,12 @@ class LogBroker(Broker):
                 self.node.begin_produce(request, version), version
             )
         response = self.node.answer(request, version)
+        if type(response).__name__ == "FindCoordinatorResponse":
+            here = {"host": self.host, "port": self.port}
+            if version < 4:
+                return response.replace(**here)
+            found = tuple(each.replace(**here) for each in response.coordinators)
+            return response.replace(coordinators=found)
         if type(response).__name__ == "MetadataResponse":
             (only,) = response.brokers
             return response.replace(

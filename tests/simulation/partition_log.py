@@ -103,6 +103,12 @@ class PartitionLog:
             self.open.setdefault(producer_id, base)
         self._store(rows, values, producer_id)
 
+    def append_bytes(self, data, count):
+        """Write one batch as its bytes, which hold ``count`` offsets from the end."""
+        last = self.end + count - 1
+        self.batches.append(StoredBatch(self.end, last, self.epoch, data, {}))
+        self.end = last + 1
+
     def take(self, batch):
         """Write the batch of a producer; return the offset of its first record."""
         base = self.end

@@ -47,13 +47,14 @@ class ConsumerRecord(NamedTuple):
 
 
 class DecodingOptions(NamedTuple):
-    """How chunks are decoded: which columns, which unit of time, views, limits."""
+    """Options that determine how chunks are decoded."""
 
     columns: tuple[str, ...]
     timestamp_unit: columns.Unit
     views: bool
     limits: Limits
     check_crc: bool
+    errors: Literal["strict", "replace"]
 
 
 class Chunk:
@@ -87,6 +88,7 @@ class Chunk:
             timestamp_unit=self._options.timestamp_unit,
             views=self._options.views,
             aborted_transactions=self.aborted_transactions,
+            errors=self._options.errors,
             check_crc=self._options.check_crc,
             limits=self._options.limits,
         )
@@ -98,23 +100,25 @@ class Chunk:
             start_offset=self.fetched.start_offset,
             end_offset=self.fetched.end_offset,
             aborted_transactions=self.aborted_transactions,
+            errors=self._options.errors,
             check_crc=self._options.check_crc,
             limits=self._options.limits,
         )[0]
 
     def batches(
-        self, *, errors: Literal["strict", "replace"] = "strict"
+        self, *, errors: Literal["strict", "replace"] | None = None
     ) -> Iterator[Batch]:
         """The record batches, whose headers have more than records do.
 
         The last one may have records from ``next_offset`` on, which are not meant.
-        ``errors`` is for header keys that are not UTF-8.
+        ``errors`` applies to header names that are not UTF-8. Default: the option of
+        the scan.
         """
         return decode_batches(
             self.data,
             start_offset=self.fetched.start_offset,
             aborted_transactions=TransactionFilter(self.aborted_transactions or ()),
-            errors=errors,
+            errors=errors or self._options.errors,
             limits=self._options.limits,
         )
 

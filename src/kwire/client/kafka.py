@@ -153,6 +153,7 @@ class KafkaBase(Generic[S, P, C]):
         on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
         rack: str | None = None,
         check_crc: bool = True,
+        errors: Literal["strict", "replace"] = "replace",
     ) -> S:
         """Read topics from ``start`` to ``end``, or with ``follow`` for ever.
 
@@ -170,6 +171,9 @@ class KafkaBase(Generic[S, P, C]):
         ``isolation`` is "read_uncommitted" unless ``config`` says otherwise.
         With ``rack``, brokers may send the scan to a replica nearby (KIP-392).
         ``check_crc=False`` trusts the checksums of record batches.
+        ``errors`` applies to header names that are not UTF-8: "replace" puts U+FFFD
+        in place of the invalid bytes, as Kafka's own consumer does, so that a single
+        producer cannot make a topic unreadable. "strict" raises ``DecodeError``.
         Nothing is sent before the scan is iterated over. ``ClusterError`` and
         ``DecodeError`` come from the iteration.
         """
@@ -185,7 +189,7 @@ class KafkaBase(Generic[S, P, C]):
         )
         limits = self.settings.limits
         decoding = make_decoding_options(
-            columns, timestamp_unit, views, limits, check_crc
+            columns, timestamp_unit, views, limits, check_crc, errors
         )
         scan = self._scan_class(self, options, decoding)
         self._scans.add(scan)
@@ -263,6 +267,7 @@ class KafkaBase(Generic[S, P, C]):
         views: bool = False,
         on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
         check_crc: bool = True,
+        errors: Literal["strict", "replace"] = "replace",
     ) -> C:
         """Make a consumer: a member of a group, which the broker gives partitions.
 
@@ -296,7 +301,7 @@ class KafkaBase(Generic[S, P, C]):
         )
         limits = self.settings.limits
         decoding = make_decoding_options(
-            columns, timestamp_unit, views, limits, check_crc
+            columns, timestamp_unit, views, limits, check_crc, errors
         )
         consumer = self._consumer_class(self, options, decoding)
         self._consumers.add(consumer)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
 from ..net import split_address
+from ..read_options import check_errors
 from .chunks import COLUMNS, DecodingOptions
 from .properties import read_config
 
@@ -142,6 +143,7 @@ def make_decoding_options(
     views: bool,
     limits: Limits,
     check_crc: bool,
+    errors: Literal["strict", "replace"],
 ) -> DecodingOptions:
     """Read the arguments of ``scan`` that say how to decode."""
     chosen = COLUMNS if names is None else tuple(names)
@@ -156,7 +158,8 @@ def make_decoding_options(
         raise ValueError(
             f'timestamp_unit must be "s", "ms", "us" or "ns" (got {timestamp_unit!r})'
         )
-    return DecodingOptions(chosen, timestamp_unit, views, limits, check_crc)
+    check_errors(errors)
+    return DecodingOptions(chosen, timestamp_unit, views, limits, check_crc, errors)
 
 
 def read_when(name: str, when: When) -> Spec:

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Header names that are not UTF-8, in every form in which a client returns records.
+
+Any producer can write such a name. It must not make the topic unreadable, and a caller
+who has to copy names exactly must be able to reject it.
+"""
+
+import asyncio
+import importlib
+from itertools import product
+
+import pyarrow
+import pytest
+from log_broker import LogBroker
+
+RUNNERS = ("blocking", "asyncio")
+GOOD, BAD, READ = b"good", b"b\xffd!", "b�d!"
+
+
+def make_batch(kwire, base_offset):
+    """Make a batch of two records, the second with a header name of BAD bytes."""
+    rows = [
+        (b"key", b"value", 1000, [("good", b"1")]),
+        (b"key", b"value", 1001, [("back", b"2")]),
+    ]
+    batch = kwire.records.encode_batch(rows, base_offset=base_offset)
+    batch = batch.replace(b"back", BAD)
+    crc32c = importlib.import_module(f"{kwire.__name__}._backend").record_engine.crc32c
+    return batch[:17] + crc32c(batch[21:]).to_bytes(4, "big") + batch[21:]
+
+
+@pytest.fixture(scope="module")
+def broker():
+    """A broker with a topic of three batches, each with a bad header name."""
+    import kwire
+
+    with LogBroker({"orders": (0,)}) as running:
+        running.cluster_truth.add_group("readers", ["orders"])
+        log = running.log("orders")
+        for number in range(3):
+            log.append_bytes(make_batch(kwire, 2 * number), 2)
+        yield running
+
+
+def open_reader(kafka, kind, options):
+    """Open what reads the topic: a scan, or a consumer of all partitions."""
+    if kind == "scan":
+        return kafka.scan("orders", **options)
+    return kafka.consumer("orders", group="readers", partitions="all", **options)
+
+
+def read(kwire, runner, kind, address, form, **options):
+    """Read the topic; ``form`` makes a list of header names of each chunk."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    names = []
+    if runner == "blocking":
+        with (
+            client.connect_sync(address) as kafka,
+            open_reader(kafka, kind, options) as reader,
+        ):
+            for chunk in reader:
+                names += form(chunk)
+                if len(names) >= 6:
+                    break
+        return names
+
+    async def run():
+        async with (
+            client.connect(address) as kafka,
+            open_reader(kafka, kind, options) as reader,
+        ):
+            async for chunk in reader:
+                names.extend(form(chunk))
+                if len(names) >= 6:
+                    break
+
+    asyncio.run(run(), debug=True)
+    return names
+
+
+def names_of(records):
+    """Return the header names of records or messages."""
+    return [name for record in records for name, _ in record.headers]
+
+
+FORMS = {
+    "rows": lambda chunk: names_of(chunk.rows()),
+    "messages": lambda chunk: names_of(chunk.messages()),
+    "batches": lambda chunk: [n for b in chunk.batches() for n in names_of(b.records)],
+    "records": lambda chunk: [
+        chunk.records.headers.key[row].decode()
+        for row in range(len(chunk.records.headers.key))
+    ],
+    "arrow": lambda chunk: [
+        header["key"]
+        for headers in chunk.to_arrow().column("headers").to_pylist()
+        for header in headers
+    ],
+}
+WAYS = list(product(RUNNERS, ("scan", "consumer"), FORMS))
+
+
+@pytest.mark.parametrize(("runner", "kind", "form"), WAYS)
+def test_bad_header_names_are_read_with_replacement_by_default(
+    kwire, broker, runner, kind, form
+):
+    """Every form of every reader has U+FFFD in place of the invalid byte."""
+    names = read(kwire, runner, kind, broker.address, FORMS[form])
+    assert names == ["good", READ] * 3
+
+
+@pytest.mark.parametrize(("runner", "kind", "form"), WAYS)
+def test_bad_header_names_are_rejected_if_strict(kwire, broker, runner, kind, form):
+    """``errors="strict"`` applies to every form of every reader."""
+    with pytest.raises(kwire.DecodeError, match="UTF-8"):
+        read(kwire, runner, kind, broker.address, FORMS[form], errors="strict")
+
+
+@pytest.mark.parametrize("kind", ["scan", "consumer"])
+def test_messages_of_a_reader_have_replaced_header_names(kwire, broker, kind):
+    """``messages()`` of a scan and of a consumer, with both clients."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with (
+        client.connect_sync(broker.address) as kafka,
+        open_reader(kafka, kind, {}) as reader,
+    ):
+        messages = reader.messages()
+        blocking = names_of(next(messages) for _ in range(6))
+
+    async def run():
+        async with (
+            client.connect(broker.address) as kafka,
+            open_reader(kafka, kind, {}) as reader,
+        ):
+            messages = reader.messages()
+            return names_of([await anext(messages) for _ in range(6)])
+
+    assert blocking == asyncio.run(run()) == ["good", READ] * 3
+
+
+def test_a_table_of_a_scan_has_replaced_header_names(kwire, broker):
+    """``pyarrow.table(scan)`` reads the topic, or rejects it if strict."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        headers = pyarrow.table(kafka.scan("orders"))["headers"].to_pylist()
+        assert [h["key"] for row in headers for h in row] == ["good", READ] * 3
+        with pytest.raises(Exception, match="UTF-8"):
+            pyarrow.table(kafka.scan("orders", errors="strict"))
+
+
+def test_other_values_of_errors_are_rejected(kwire):
+    """A typing error is not the same as a default."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    kafka = client.connect_sync("localhost:1")
+    with pytest.raises(ValueError, match='errors must be "strict" or "replace"'):
+        kafka.scan("orders", errors="ignore")
+    with pytest.raises(ValueError, match='errors must be "strict" or "replace"'):
+        kafka.consumer("orders", group="g", errors="ignore")
