@@ -68,6 +68,8 @@ class SimulatedCluster:
             node: SimulatedBroker(self, node, random.choice(releases))
             for node in range(1, count + 1)
         }
+        self.moving_until = 0.0
+        """Until when each request finds that its leader or coordinator has moved."""
         self.producer_ids = 0
         self.coordinators: dict[tuple[int, str], int] = {}
         self.groups: dict[str, SimulatedGroup] = {}
@@ -91,6 +93,38 @@ class SimulatedCluster:
             self.producer_ids += 1
             self.transactions[key] = SimulatedTransaction(self.producer_ids)
         return self.transactions[key]
+
+    def is_moving(self):
+        """Whether leaders and coordinators move with each request."""
+        return self.world is not None and self.world.now < self.moving_until
+
+    def move_one(self, node, places):
+        """Move the leader of one of some partitions away from a broker, in turns."""
+        if not self.is_moving():
+            return
+        led = [
+            (topic.logs[index].epoch, name, index)
+            for name, index in places
+            if (topic := self.topics.get(name)) and index < len(topic.logs)
+            if topic.leaders[index] == node
+        ]
+        if led and len(self.brokers) > 1:
+            _, name, index = min(led)
+            topic = self.topics[name]
+            topic.leaders[index] = self._next_node(node)
+            topic.logs[index].new_leader()
+            for broker in self.brokers.values():
+                broker.learn()
+
+    def move_coordinator(self, node, kind, key):
+        """Move a coordinator away from a broker that received a request."""
+        if self.is_moving() and self.coordinators.get((kind, key)) == node:
+            self.coordinators[kind, key] = self._next_node(node)
+            for broker in self.brokers.values():
+                broker.learn()
+
+    def _next_node(self, node):
+        return node % len(self.brokers) + 1
 
     def add_group(self, name, topics):
         """Have a group that reads topics."""
@@ -305,6 +339,14 @@ class SimulatedBroker(
     def answer_fetch(self, fetch, version, is_late):
         """Answer a Fetch; None if there is nothing yet, and its time is not over."""
         self.fetches += 1
+        self._cluster.move_one(
+            self.node,
+            [
+                (topic.topic or self._name(topic.topic_id), part.partition)
+                for topic in fetch.topics
+                for part in topic.partitions
+            ],
+        )
         make = self._cluster.messages.FetchResponse
         if fetch.error_code:
             return make(error_code=fetch.error_code)

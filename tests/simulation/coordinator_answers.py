@@ -19,6 +19,7 @@ class CoordinatorAnswers:
 
     def coordinates(self, kind, key):
         """Whether this broker is the coordinator of a key."""
+        self._cluster.move_coordinator(self.node, kind, key)
         return self._cluster.coordinator(kind, key) == self.node
 
     def _FindCoordinatorRequest(self, request, version):

@@ -12,6 +12,7 @@ import importlib
 import random as random_module
 
 from brokers import SimulatedCluster
+from traffic import MAX_IN_WINDOW
 from world import World
 
 
@@ -19,8 +20,6 @@ class FaultyCluster:
     """Brokers, topics and faults, all drawn from one seed."""
 
     LONGEST_STOP_S = 6.0
-    RUN = 40
-    """Over how many fruitless requests their rate is taken."""
 
     def __init__(self, kwire, seed):
         """Draw the brokers and the topics."""
@@ -73,6 +72,11 @@ class FaultyCluster:
     def _learn(self):
         self._any_broker().learn()
 
+    def _move_in_turns(self):
+        """Have leaders and coordinators move with each request for a while."""
+        pause = self.random.uniform(0.5, 6)
+        self.cluster.moving_until = self.world.now + pause
+
     def _throttle(self):
         self._any_broker().throttle_ms = self.random.choice([0, 50, 1000])
 
@@ -82,16 +86,11 @@ class FaultyCluster:
         broker.gives_hints = self.random.random() < 0.7
         self.world.break_wires(broker.node)
 
-    def _rate(self):
-        """Return how many requests a broker got in a second for nothing, at most."""
-        times, brokers = self.world.fruitless, len(self.cluster.brokers)
-        return max(
-            (
-                self.RUN / (end - start + 1e-3) / brokers
-                for start, end in zip(times, times[self.RUN :], strict=False)
-            ),
-            default=0,
-        )
+    def _check_traffic(self, clients=1):
+        try:
+            self.world.traffic.check(clients, MAX_IN_WINDOW)
+        except AssertionError as error:
+            self._expect(False, error)
 
     def _expect(self, is_so, what):
         if not is_so:

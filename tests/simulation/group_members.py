@@ -8,6 +8,7 @@ or it stalls, stops as a process does, dies, or closes its consumer.
 
 from __future__ import annotations
 
+from traffic import Traffic
 from world import Wire
 
 READING, BUSY, COMMITTING, CLOSING, OVER = "reading", "busy", "committing", "closing", 0
@@ -22,7 +23,7 @@ class Seat:
         self.wires: list[Wire] = []
         self.has_news = True
         self.requests = 0
-        self.fruitless: list[float] = []
+        self.traffic = Traffic()
         self.cluster, self.random = world.cluster, world.random
         self.carry, self.after, self.delay = world.carry, world.after, world.delay
 

@@ -18,6 +18,7 @@ from brokers import SimulatedCluster
 from group_answers import GROUP
 from group_coordinator import GroupError
 from group_members import CLOSING, OVER, READING, SimulatedCaller
+from traffic import MAX_IN_WINDOW
 from world import START_S, World
 
 FAULTS_S = 20.0
@@ -225,7 +226,7 @@ class GroupScenario:
             *(self._join_late, self._join_late, self._kill, self._stop, self._leave),
             *(self._stop_broker, self._silence, self._break_wires, self._move_leader),
             *(self._append, self._append, self._learn, self._load, self._unsettle),
-            *(self._add_partition, self._create_again),
+            *(self._add_partition, self._create_again, self._move_in_turns),
         ]
         for _ in range(random.randrange(0, 25)):
             when = START_S + random.uniform(0.5, FAULTS_S)
@@ -234,6 +235,11 @@ class GroupScenario:
             for second in range(1, int(FAULTS_S)):
                 self.world.at(START_S + second, self._shuffle)
         self.world.at(START_S + FAULTS_S, self._heal)
+
+    def _move_in_turns(self):
+        """Have leaders and coordinators move with each request for a while."""
+        pause = self.random.uniform(0.5, 6)
+        self.cluster.moving_until = self.world.now + pause
 
     def _any_broker(self):
         return self.random.choice(list(self.cluster.brokers.values()))
@@ -359,6 +365,7 @@ class GroupScenario:
 
     def _heal(self):
         """Have the cluster well, and at least one member that reads."""
+        self.cluster.moving_until = 0.0
         for broker in self.cluster.brokers.values():
             broker.is_up = True
             self._wake(broker.node)
@@ -505,6 +512,11 @@ class GroupScenario:
 
     def _check_rate(self):
         """Heartbeats are frequent only while there is news."""
+        for caller in self.callers:
+            try:
+                caller.seat.traffic.check(maximum=MAX_IN_WINDOW)
+            except AssertionError as error:
+                self._expect(False, error)
         count = sum(each.heartbeats for each in self.cluster.brokers.values())
         seconds = self.world.now - START_S
         most = MOST_HEARTBEATS * seconds * len(self.callers)

@@ -36,6 +36,14 @@ class ProduceAnswers:
     def begin_produce(self, request, version):
         """Append what can be appended; return what was done with each batch."""
         done = []
+        self._cluster.move_one(
+            self.node,
+            [
+                (topic.name or self._name(topic.topic_id), part.index)
+                for topic in request.topic_data
+                for part in topic.partition_data
+            ],
+        )
         for topic in request.topic_data:
             topic_id = topic.topic_id if version >= 13 else None
             for part in topic.partition_data:

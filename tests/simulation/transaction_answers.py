@@ -211,7 +211,7 @@ class TransactionAnswers:
         error, self.transaction_error = self.transaction_error, None
         if error is not None:
             return None, error
-        if cluster.coordinator(kind, key) != self.node:
+        if not self.coordinates(kind, key):
             return None, cluster.codes.NOT_COORDINATOR
         if cluster.random.random() < LATE:
             return None, cluster.codes.COORDINATOR_LOAD_IN_PROGRESS

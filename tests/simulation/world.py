@@ -12,6 +12,8 @@ import heapq
 import itertools
 from collections import deque
 
+from traffic import CONNECTION, Traffic
+
 START_S = 1000.0
 POLL_S = 0.05
 
@@ -27,8 +29,7 @@ class World:
         self.random = random
         self.wires: list[Wire] = []
         self.requests = 0
-        self.fruitless: list[float] = []
-        """When a request was answered without records."""
+        self.traffic = Traffic()
         self.has_news = True
         """Whether anything came of an event that the machine has not seen yet."""
         self.deeds = 0
@@ -128,6 +129,7 @@ class Wire:
         if self.link.is_over:
             return
         self.world.has_news = True
+        self.world.traffic.note(CONNECTION, self.broker.node, self.world.now)
         if not self.broker.is_up:
             self.is_broken = True
             self.link.note_failure("connection refused", self.world.now)
@@ -191,8 +193,10 @@ class Wire:
             finish = lambda: self._answer_produce(event, done)  # noqa: E731
             self.world.after(self.world.delay(), finish)
         else:
-            self.world.fruitless.append(self.world.now)
-            self.server.send(event, self.broker.answer(request, version))
+            response = self.broker.answer(request, version)
+            if type(request).__name__ != "OffsetCommitRequest" or _has_error(response):
+                self._note_fruitless(event)
+            self.server.send(event, response)
 
     def _answer_produce(self, event, done):
         """Acknowledge records when the replicas have them."""
@@ -204,6 +208,11 @@ class Wire:
                 self.break_off()
         else:
             response = self.broker.finish_produce(done, event.version)
+            parts = [
+                part for each in response.responses for part in each.partition_responses
+            ]
+            if all(part.error_code for part in parts):
+                self._note_fruitless(event)
             self.server.send(event, response)
             self._reply()
 
@@ -225,9 +234,13 @@ class Wire:
             return
         parts = [part for each in answer.responses for part in each.partitions]
         if not any(part.records for part in parts):
-            self.world.fruitless.append(self.world.now)
+            self._note_fruitless(event)
         self.server.send(event, answer)
         self._reply()
+
+    def _note_fruitless(self, event):
+        kind = type(event.request).__name__
+        self.world.traffic.note(kind, self.broker.node, self.world.now)
 
     def _reply(self):
         if self.server.wants_close:
@@ -247,3 +260,8 @@ class Wire:
             at += count
         # Negotiation goes on without the machine.
         self.send()
+
+
+def _has_error(response):
+    """Whether a commit failed for any partition."""
+    return any(part.error_code for each in response.topics for part in each.partitions)

@@ -105,7 +105,7 @@ class BatchSender:
                 if leader >= 0:
                     by_leader.setdefault(leader, []).append(writer)
         for leader, writers in by_leader.items():
-            link = self.cluster.link_to(leader, now)
+            link = self.cluster.link_to(leader, now, ProduceRequest)
             if link is not None:
                 self._send_to(link, leader, writers, now)
 
@@ -241,6 +241,8 @@ class BatchSender:
                     self._retry(writer, link.reason, now)
             else:
                 self._take_response(response, sent, node, now)
+                if not any(batch.is_over or batch.parts for _, batch in sent):
+                    self.cluster.note_fruitless(link, ProduceRequest, now)
 
         try:
             version = link.table.pick(ProduceRequest, *constraints)
@@ -354,8 +356,11 @@ class BatchSender:
         )
         known = metadata.partition(writer.topic, writer.partition)
         if known is not None and known.leader not in (-1, node):
-            # By a hint (KIP-951), or by metadata that came before the response.
-            return
+            # By a hint (KIP-951), or by metadata that came before the response. The
+            # batch is sent to the new leader immediately, unless this happens often.
+            writer.redirects.note(now)
+            if writer.redirects.next_at <= now:
+                return
         self.cluster.want_metadata()
         self._retry(writer, reason, now)
         if writer.failures >= _DOUBTS:
@@ -367,7 +372,8 @@ class BatchSender:
             # Once for all requests that ended together.
             writer.failures += 1
             jitter = self.cluster.random.random()
-            writer.retry_at = now + self._settings.backoff_s(writer.failures, jitter)
+            pause = self._settings.backoff_s(writer.failures, jitter)
+            writer.retry_at = max(now + pause, writer.redirects.next_at)
 
     def _fail(
         self, writer: PartitionWriter, batch: PendingBatch, failure: KwireError

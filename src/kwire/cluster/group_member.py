@@ -25,6 +25,7 @@ from .coordinators import CoordinatorType, is_moved
 from .errors import NotAuthorized, RequestRefused
 from .group_options import GroupMetadata
 from .group_requests import assignment_entries, read_assignment
+from .pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,12 @@ _FIRST_WITH_PATTERN = first_version(
 
 _SHORTEST_INTERVAL_S = 0.1
 """Heartbeats are not more frequent than that, whatever a coordinator wants."""
+
+_EARLY_BURST = 10
+_EARLY_S = 1.0
+"""Heartbeats that may be sent before their interval is over, because the assignment has
+changed or the member was fenced, and the interval between further ones.
+"""
 
 _FENCED = {codes.FENCED_MEMBER_EPOCH, codes.UNKNOWN_MEMBER_ID, codes.STALE_MEMBER_EPOCH}
 """Errors after which a member joins again, with nothing."""
@@ -106,6 +113,8 @@ class GroupMember:
         self._next_at = 0.0
         self._heard_at = 0.0
         self._failures = 0
+        self._early_pace = Pace(_EARLY_BURST, _EARLY_S)
+        self._due_at = 0.0
         self._wanted_id_since = 0.0
 
     @property
@@ -150,6 +159,10 @@ class GroupMember:
             return
         is_news = self._reported is not None and self._reported != self._owned
         at = now if is_news and not self._failures else self._next_at
+        if now < self._due_at:
+            # A coordinator that changes the assignment, or fences the member, in each
+            # response would otherwise get heartbeats without a pause.
+            at = max(at, min(self._early_pace.next_at, self._due_at))
         if at > now:
             self._cluster.wake(at)
             return
@@ -219,6 +232,9 @@ class GroupMember:
         except KwireError as error:
             self.failure = error
             return
+        if now < self._due_at:
+            self._early_pace.note(now)
+        self._due_at = now + max(self._interval_s, _SHORTEST_INTERVAL_S)
         self._is_waiting = self._is_known = True
         self.is_reporting = self._has_report()
 

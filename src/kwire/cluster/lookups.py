@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import KwireError
+from ..messages import ListOffsetsRequest
 from . import faults
 from .errors import BrokersUnreachable, TopicNotFound
 from .faults import Reaction
@@ -36,11 +37,6 @@ _UNKNOWN_TOPIC_S = 3.0
 
 _LONGEST_NAME = 1000
 """Longer names, which Kafka does not allow (it has 249), match no pattern."""
-
-REDIRECTS = 3
-"""How often in a row a request goes to another broker at once, because one said so:
-brokers that name each other in a circle are left alone for a while.
-"""
 
 _CATCH_UP_S = 0.01
 """The first pause for a broker that has yet to hear what the cluster decided."""
@@ -218,7 +214,7 @@ class LookupMachine:
                     kind = next(iter(reader.lookups))
                     waiting.setdefault((leader, kind), []).append(reader)
         for (leader, kind), readers in waiting.items():
-            link = self.cluster.link_to(leader, now)
+            link = self.cluster.link_to(leader, now, ListOffsetsRequest)
             if link is not None:
                 self._send_lookups(link, kind, readers, now)
 
@@ -234,11 +230,16 @@ class LookupMachine:
                 self._retry_all(waiting, now)
                 return
             by_name = {(each.topic, each.partition): each for each in waiting}
+            is_fruitless = True
             for topic in response.topics:
                 for part in topic.partitions:
                     reader = by_name.pop((topic.name, part.partition_index), None)
-                    if reader is not None:
-                        self._take_offset(reader, kind, part, now)
+                    if reader is not None and self._take_offset(
+                        reader, kind, part, now
+                    ):
+                        is_fruitless = False
+            if is_fruitless:
+                self.cluster.note_fruitless(link, ListOffsetsRequest, now)
             self._retry_all(list(by_name.values()), now)
 
         if self._send(link, request, done, now):
@@ -246,24 +247,30 @@ class LookupMachine:
 
     def _take_offset(
         self, reader: PartitionReader, kind: str, part: Any, now: float
-    ) -> None:
+    ) -> bool:
+        """Use the result of a lookup; return whether this kind succeeds the first time.
+
+        A scan may repeat a lookup, which is not progress.
+        """
         if part.error_code:
             self._take_fault(reader, part.error_code, now)
-            return
+            return False
         if part.offset < 0 and reader.lookups[kind].timestamp < 0:
             # Each log has a start and an end; this leader does not know them yet.
             self._retry(reader, now)
-            return
+            return False
         if part.offset < 0:
             # No record is as late as that: the end of the log.
             reader.lookups[kind] = LATEST
-            return
-        if kind not in reader.found:
+            return False
+        is_first = kind not in reader.found
+        if is_first:
             reader.found.add(kind)
             reader.failures = 0
             self._progress_at = now
         del reader.lookups[kind]
         self._set_offset(reader, kind, part.offset)
+        return is_first
 
     def _take_fault(
         self,
@@ -284,14 +291,19 @@ class LookupMachine:
             self._catch_up(reader, now)
         elif reaction is not Reaction.NEW_LEADER:
             self.failure = faults.failure(reader.name, error_code)
-        elif is_hinted and reader.failures < REDIRECTS:
-            # The new leader gets a request at once (KIP-951).
-            reader.failures += 1
+        elif is_hinted and self._can_redirect(reader, now):
+            # The new leader gets a request immediately (KIP-951).
+            pass
         else:
             self.cluster.want_metadata()
             self._retry(reader, now)
             if reader.failures >= _DOUBTS:
                 self.cluster.metadata.forget_leader(reader.topic, reader.partition)
+
+    def _can_redirect(self, reader: PartitionReader, now: float) -> bool:
+        """Count a redirect; return whether the next request needs no pause."""
+        reader.redirects.note(now)
+        return reader.redirects.next_at <= now
 
     def _catch_up(self, reader: PartitionReader, now: float) -> None:
         """Wait for a leader that does not know its epoch yet: mostly milliseconds."""
@@ -311,7 +323,8 @@ class LookupMachine:
     def _retry(self, reader: PartitionReader, now: float) -> None:
         reader.failures += 1
         jitter = self.cluster.random.random()
-        reader.retry_at = now + self._settings.backoff_s(reader.failures, jitter)
+        pause = self._settings.backoff_s(reader.failures, jitter)
+        reader.retry_at = max(now + pause, reader.redirects.next_at)
 
     def _is_due(self, reader: PartitionReader, now: float) -> bool:
         if reader.retry_at > now:

@@ -17,14 +17,26 @@ from ..errors import KwireError
 from .errors import AuthenticationRefused, BrokersUnreachable
 from .link import Link, LinkState
 from .metadata import Broker, Metadata, metadata_request
+from .pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from random import Random
 
+    from ..messages import Request
     from .settings import ClusterSettings
 
 NEVER = float("inf")
+
+_FRUITLESS_BURST = 10
+_FRUITLESS_S = 0.1
+"""Responses of one broker that may bring nothing before the next request of the same
+kind is delayed, and the interval between such requests after that.
+"""
+
+_CONNECT_BURST = 10
+_CONNECT_S = 0.1
+"""As above, for connections to any broker, of which Metadata may name thousands."""
 
 
 class _Failures:
@@ -65,6 +77,9 @@ class ClusterMachine:
         self._links: dict[tuple[str, int, bool], Link] = {}
         self._new_links: list[Link] = []
         self._failures: dict[tuple[str, int], _Failures] = {}
+        # Fruitless responses by host, port and request class.
+        self._paces: dict[tuple[str, int, type[Request]], Pace] = {}
+        self._connect_pace = Pace(_CONNECT_BURST, _CONNECT_S)
         self._wake_at = now
         self._has_answered = False
         self._is_asking = False
@@ -117,19 +132,44 @@ class ClusterMachine:
         self._refreshes = 0
 
     def link_to(
-        self, node_id: int, now: float, *, is_apart: bool = False
+        self,
+        node_id: int,
+        now: float,
+        kind: type[Request] | None = None,
+        *,
+        is_apart: bool = False,
     ) -> Link | None:
         """Return a link to a broker that takes a request now, or open one.
 
         None until there is one; ``wake_at`` covers the wait. A broker answers the
         requests of a link one after another: what may not wait for a Fetch is sent over
         one that ``is_apart``.
+
+        ``kind`` is the class of the request, if ``note_fruitless`` is called for its
+        responses. If there were too many of them, the request has to wait.
         """
         broker = self.metadata.brokers.get(node_id)
         if broker is None:
             self.want_metadata()
             return None
+        if kind is not None:
+            pace = self._paces.get((broker.host, broker.port, kind))
+            if pace is not None and pace.next_at > now:
+                self.wake(pace.next_at)
+                return None
         return self._link_at((broker.host, broker.port), node_id, now, is_apart)
+
+    def note_fruitless(self, link: Link, kind: type[Request], now: float) -> None:
+        """Count a response that brought nothing, for the pauses of ``link_to``.
+
+        The pauses do not depend on why the next request is sent: they also end loops of
+        answers of which each allows another request immediately.
+        """
+        key = link.host, link.port, kind
+        pace = self._paces.get(key)
+        if pace is None:
+            pace = self._paces[key] = Pace(_FRUITLESS_BURST, _FRUITLESS_S)
+        pace.note(now)
 
     def any_link(self, now: float) -> Link | None:
         """Return a link to any broker that takes a request now, as ``link_to`` does."""
@@ -146,11 +186,13 @@ class ClusterMachine:
         places += [place for place in self._bootstrap if place not in nodes]
         self.random.shuffle(places)
         free_places = [each for each in places if (*each, False) not in self._links]
+        allowed_at = self._connect_pace.next_at
         for place in free_places:
-            if self._retry_at(place) <= now:
+            if max(self._retry_at(place), allowed_at) <= now:
+                self._connect_pace.note(now)
                 return self._link_at(place, nodes.get(place), now)
         for place in free_places:
-            self.wake(self._retry_at(place))
+            self.wake(max(self._retry_at(place), allowed_at))
         return None
 
     def is_failing(self, node_id: int) -> bool:

@@ -9,8 +9,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .pace import Pace
+
 if TYPE_CHECKING:
     from .scan_options import Lookup
+
+
+_REDIRECTS = 3
+_REDIRECT_S = 1.0
+"""Redirects of a partition to another broker that need no pause, and the interval
+between further ones. Brokers that name each other in a circle are paused for this long.
+"""
+
+
+def make_redirect_pace() -> Pace:
+    """Return the pace of redirects for one partition."""
+    return Pace(_REDIRECTS, _REDIRECT_S)
 
 
 class PartitionReader:
@@ -30,6 +44,7 @@ class PartitionReader:
         "lookups",
         "partition",
         "position",
+        "redirects",
         "replica",
         "replica_until",
         "retry_at",
@@ -61,6 +76,8 @@ class PartitionReader:
         self.is_start_given = False
         self.retry_at = 0.0
         self.failures = 0
+        # Counted apart from failures, which a response without records resets.
+        self.redirects = make_redirect_pace()
         self.fetch_bytes = 0
         self.replica = -1
         self.replica_until = 0.0

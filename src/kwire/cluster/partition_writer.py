@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from .partition_reader import make_redirect_pace
 from .pending_batch import next_sequence
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class PartitionWriter:
         "producer_id",
         "queued_bytes",
         "reason",
+        "redirects",
         "retry_at",
         "topic",
     )
@@ -51,6 +53,7 @@ class PartitionWriter:
         self.queued_bytes = 0
         self.failures = 0
         self.retry_at = 0.0
+        self.redirects = make_redirect_pace()
         # Why the last try came to nothing.
         self.reason = ""
         self.producer_id = -1

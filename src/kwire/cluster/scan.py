@@ -23,7 +23,7 @@ from . import faults
 from .errors import ClusterError, DataLost
 from .faults import Reaction
 from .fetch_session import FetchSession
-from .lookups import REDIRECTS, LookupMachine
+from .lookups import LookupMachine
 from .machine import hinted_brokers
 from .partition_reader import Asked, PartitionReader
 from .scan_options import EARLIEST, LATEST, Fetched, choose_spec
@@ -187,7 +187,7 @@ class ScanMachine(LookupMachine):
             if not room:
                 self._is_out_of_room = True
                 return
-            link = self.cluster.link_to(node, now)
+            link = self.cluster.link_to(node, now, FetchRequest)
             if link is None:
                 continue
             readers = self._check_epochs(link, readers, now)
@@ -234,20 +234,22 @@ class ScanMachine(LookupMachine):
             self._reserved -= room
             self._fetching.discard(node)
             waiting = asked.take_back()
+            # A broker that has nothing waits; one that does not is waited for.
+            again_at = sent_at + wait_s / 2
             if response is None:
                 session.reset()
                 self._retry_all(waiting, now)
-            elif response.error_code:
+                return
+            if now < again_at and not _has_records(response):
+                self.cluster.note_fruitless(link, FetchRequest, now)
+            if response.error_code:
                 is_forgotten = faults.is_of_session(response.error_code)
                 is_forgotten = is_forgotten and session.is_incremental
                 session.reset()
                 for each in () if is_forgotten else waiting:
                     self._take_fault(each, response.error_code, now, node)
             else:
-                # A broker that has nothing waits; one that does not is waited for.
-                self._take_response(
-                    response, waiting, session, node, now, sent_at + wait_s / 2
-                )
+                self._take_response(response, waiting, session, node, now, again_at)
 
         if self._send(link, request, done, now, wait_s, version):
             self._reserved += room
@@ -284,6 +286,8 @@ class ScanMachine(LookupMachine):
 
         def done(response: Any, now: float) -> None:
             waiting = asked.take_back()
+            # Only a Fetch makes progress after this response.
+            self.cluster.note_fruitless(link, FetchRequest, now)
             by_name = {(each.topic, each.partition): each for each in waiting}
             for topic in () if response is None else response.topics:
                 for part in topic.partitions:
@@ -350,8 +354,7 @@ class ScanMachine(LookupMachine):
                 elif part.preferred_read_replica >= 0:
                     reader.replica = part.preferred_read_replica
                     reader.replica_until = now + _REPLICA_S
-                    if reader.failures < REDIRECTS:
-                        reader.failures += 1
+                    if self._can_redirect(reader, now):
                         has_news = True
                     else:
                         self._retry(reader, now)
@@ -557,3 +560,9 @@ class ScanMachine(LookupMachine):
             self._progress_at = now
         self._was_taken = False
         super()._check_progress(now)
+
+
+def _has_records(response: Any) -> bool:
+    return any(
+        part.records for topic in response.responses for part in topic.partitions
+    )

@@ -311,6 +311,7 @@ class Transactions:
             known = None
 
         def take(response: Any, now: float) -> None:
+            self._failures = 0
             self.producer = response.producer_id, response.producer_epoch
             self.phase = Phase.READY
 
@@ -328,6 +329,7 @@ class Transactions:
         request = add_partitions_request(self._id, self.producer, sent)
 
         def take(response: Any, now: float) -> None:
+            waiting = len(self._wanted)
             worst: tuple[int, str] | None = None
             for topic in response.results_by_topic_v3_and_below:
                 for part in topic.results_by_partition:
@@ -342,6 +344,11 @@ class Transactions:
                         worst = code, f"adding {place[0]}-{place[1]} to a transaction"
             if worst is not None:
                 self._react(worst[0], CoordinatorType.TRANSACTION, worst[1], now)
+            elif waiting and len(self._wanted) == waiting:
+                self._reason = "the broker left the partitions unanswered"
+                self._retry(now)
+            else:
+                self._failures = 0
 
         self._is_begun = True
         doing = f"adding partitions to a transaction of {self._id!r}"
@@ -357,6 +364,7 @@ class Transactions:
                 self._is_begun = True
 
                 def added(_: Any, now: float) -> None:
+                    self._failures = 0
                     self._groups.add(group)
                     self._is_confirmed = True
 
@@ -426,6 +434,7 @@ class Transactions:
             self.result = self._failed(f"it was aborted: {self.failure}")
             self.result.__cause__ = self.failure
         self.failure = None
+        self._failures = 0
         self._added.clear()
         self._groups.clear()
         self._wanted.clear()
@@ -469,7 +478,11 @@ class Transactions:
         key: str | None = None,
         constraints: tuple[Any, ...] = (),
     ) -> None:
-        """Send a request; ``take`` gets a response that has no error for all of it."""
+        """Send a request.
+
+        ``take`` is called with a response that has no error at its top level. It resets
+        ``_failures`` if no partition has an error either.
+        """
 
         def done(response: Any, now: float) -> None:
             self._is_sending = False
@@ -483,7 +496,6 @@ class Transactions:
             if code:
                 self._react(code, kind, doing, now, key)
                 return
-            self._failures = 0
             self._retry_at = now
             self._reason = ""
             take(response, now)
