@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import socket
 import ssl as tls
 from collections import deque
@@ -40,9 +41,10 @@ from .errors import (
 from .limits import DEFAULT, Limits
 from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from .negotiation import DEFAULT_POLICY
+from .sasl import CredentialsError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from .connection import Event
     from .messages import Request
@@ -61,6 +63,9 @@ _NO_SASL = (
     "the broker does not offer SASL on this port; connect without it, or to another"
     " port"
 )
+
+_HOST = re.compile(r"[\w.:%-]+")
+"""The characters of a host name or an IP address, which may name an interface."""
 
 _GOODBYE_S = 1.0
 """How long a peer may take to end TLS in good order."""
@@ -92,19 +97,27 @@ def address_text(host: str, port: int) -> str:
 
 
 def split_address(text: str) -> tuple[str, int]:
-    """Read host and port; an IPv6 address is in brackets. ``ValueError``."""
+    """Read host and port. The host of an IPv6 address is in brackets.
+
+    Raises ``ValueError`` if the text is not an address. The error does not show the
+    text, because it may contain a password.
+    """
+    if "@" in text:
+        raise ValueError(
+            "an address cannot contain a user name or a password; write HOST:PORT, and"
+            " use the settings of SASL"
+        )
     host, colon, digits = text.rpartition(":")
     in_brackets = host.startswith("[") and host.endswith("]")
     if in_brackets:
         host = host[1:-1]
-    if not colon or not host or (":" in host) != in_brackets:
-        raise ValueError(
-            f"{text!r} is not an address; write HOST:PORT, or [HOST]:PORT for IPv6"
-        )
+    is_host = _HOST.fullmatch(host) and (":" in host) == in_brackets
+    if not colon or not is_host:
+        raise ValueError("an address must be HOST:PORT, or [HOST]:PORT for IPv6")
     port = int(digits) if digits.isascii() and digits.isdigit() else 0
     if not 0 < port < 1 << 16:
         raise ValueError(
-            f"{text!r} is not an address; the port must be a number from 1 to 65535"
+            "an address must be HOST:PORT with a port that is a number from 1 to 65535"
         )
     return host, port
 
@@ -268,16 +281,17 @@ class Broker:
         token: bytes | None = None
         try:
             if not isinstance(event, SaslFailed):
-                token = sasl.first()
+                token = _call_mechanism(sasl.first)
             while token is not None and not isinstance(event, SaslFailed):
                 self._connection.send_sasl_token(token)
                 event = await self._event()
                 if isinstance(event, SaslToken):
-                    token = sasl.challenge(event.data)
-        except RemoteProtocolError as error:
+                    token = _call_mechanism(sasl.challenge, event.data)
+        except (RemoteProtocolError, CredentialsError) as error:
             if not self._connection.is_open:
                 raise
-            raise AuthenticationFailed(self.address, f"{name}: {error}") from error
+            reason = f"{name}: {error}"
+            raise AuthenticationFailed(self.address, reason) from error
         if isinstance(event, SaslFailed):
             raise AuthenticationFailed(self.address, _refusal(name, event))
         self._connection.finish_sasl()
@@ -514,6 +528,16 @@ def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
 
 def _plain(text: str) -> str:
     return text.lower().replace("_", " ")
+
+
+def _call_mechanism(method: Callable[..., Any], *arguments: bytes) -> Any:
+    """Call a mechanism, which may be a user's; its errors may contain a secret."""
+    try:
+        return method(*arguments)
+    except KwireError:
+        raise
+    except Exception as error:
+        raise CredentialsError(f"the mechanism raised {type(error).__name__}") from None
 
 
 def _refusal(name: str, failed: SaslFailed) -> str:

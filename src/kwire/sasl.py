@@ -19,7 +19,7 @@ import hmac
 import re
 import secrets
 
-from .errors import LocalProtocolError, RemoteProtocolError
+from .errors import KwireError, LocalProtocolError, RemoteProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ class SaslError(RemoteProtocolError):
     """The server broke the rules of a mechanism, or does not know the password."""
 
 
+class CredentialsError(KwireError, ValueError):
+    """The credentials of this side cannot be used. The text does not show them."""
+
+
 class Plain:
     """PLAIN: name and password as they are, so only for connections with TLS.
 
@@ -54,7 +58,9 @@ class Plain:
     def __init__(self, username: str, password: str) -> None:
         for what, text in (("user name", username), ("password", password)):
             if not text or "\0" in text:
-                raise ValueError(f"PLAIN requires a {what} without NUL characters")
+                raise CredentialsError(
+                    f"PLAIN requires a {what} without NUL characters"
+                )
         self._token = _utf8(f"\0{username}\0{password}", "PLAIN")
         self.is_done = False
 
@@ -94,9 +100,9 @@ class Scram:
     ) -> None:
         if mechanism not in _DIGESTS:
             # What was given is not shown: it may be the password, in the wrong place.
-            raise ValueError(f"mechanism must be one of {', '.join(_DIGESTS)}")
+            raise CredentialsError(f"mechanism must be one of {', '.join(_DIGESTS)}")
         if not username or not password:
-            raise ValueError(f"{mechanism} requires a user name and a password")
+            raise CredentialsError(f"{mechanism} requires a user name and a password")
         self.mechanism = mechanism
         self.is_done = False
         self._digest = _DIGESTS[mechanism]
@@ -206,7 +212,7 @@ class OAuthBearer:
         if self._extensions.count("\x01") != len(extensions or {}) or any(
             not name.isalpha() or name == "auth" for name in extensions or {}
         ):
-            raise ValueError(
+            raise CredentialsError(
                 "OAUTHBEARER extensions must have names of letters, other than auth,"
                 " and values without control characters"
             )
@@ -214,11 +220,22 @@ class OAuthBearer:
         self.is_done = False
 
     def first(self) -> bytes:
-        """Begin an exchange: get a token, and return the bytes to send first."""
+        """Begin an exchange: get a token, and return the bytes to send first.
+
+        Raises ``CredentialsError`` if the function raises an exception or returns
+        something else than a token.
+        """
         self._is_refused = self.is_done = False
-        token = self._new_token()
+        try:
+            token = self._new_token()
+        except Exception as error:
+            # The message may contain the secret with which the token was requested.
+            raise CredentialsError(
+                f"the function for OAUTHBEARER raised {type(error).__name__};"
+                " its message is not shown, because it may contain a secret"
+            ) from None
         if not isinstance(token, str) or not _TOKEN.fullmatch(token):
-            raise ValueError(
+            raise CredentialsError(
                 "the function for OAUTHBEARER must return a token: a str of letters,"
                 " digits and -._~+/="
             )
@@ -257,7 +274,7 @@ def _utf8(text: str, mechanism: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise ValueError(
+        raise CredentialsError(
             f"{mechanism} requires a user name and a password that UTF-8 can encode"
         ) from None
 

@@ -429,8 +429,23 @@ def test_addresses(net, text, host, port):
     ],
 )
 def test_what_is_no_address(net, text):
-    with pytest.raises(ValueError, match="is not an address"):
+    with pytest.raises(ValueError, match="an address must be") as caught:
         net.split_address(text)
+    assert not text or text == ":9092" or text not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("alice:wonderland@kafka:9092", "wonderland@kafka:9092", "alice:wonderland"),
+        *("SASL_SSL://wonderland:9092", "wonderland land:9092", "wonderland\0:9092"),
+    ],
+)
+def test_an_address_with_a_password_is_rejected_without_it(net, text):
+    """Such an address would be shown in every error about the connection."""
+    with pytest.raises(ValueError, match="an address") as caught:
+        net.split_address(text)
+    assert "land" not in str(caught.value)
 
 
 def test_a_loss_between_requests_is_a_network_error_of_the_next(kwire, net, messages):

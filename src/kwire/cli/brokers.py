@@ -20,6 +20,7 @@ from ..compression import NAMES
 from ..errors import KwireError
 from ..messages import DescribeClusterRequest, MetadataRequest
 from ..negotiation import CONTROLLERS, fallback_table
+from ..shown_texts import show_path
 from .main import explain
 from .terminal import say
 
@@ -89,6 +90,33 @@ def _mechanism(name: str, username: str, password: str) -> net.Mechanism:
     return sasl.Scram(username, password, name)
 
 
+class _File(click.Path):
+    """The path of a file. Its error never shows PEM text or a password."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            is_password = param is not None and param.name == "password_file"
+            shown = None if is_password else show_path(value)
+            what = "it" if shown is None else repr(shown)
+            self.fail(f"{what} is not the path of a file that can be read", param, ctx)
+
+
+class _MechanismName(click.Choice[str]):
+    """The name of a mechanism. Its error does not show what was passed instead."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"it must be one of {', '.join(sasl.MECHANISMS)}", param, ctx)
+
+
 def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add to a command the arguments and options that ``read_access`` takes."""
     option = click.option(
@@ -110,7 +138,7 @@ def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     argument = click.argument("address", metavar="HOST:PORT[,HOST:PORT]")
     option = click.option(
         "--config",
-        type=click.Path(exists=True, dir_okay=False),
+        type=_File(exists=True, dir_okay=False),
         help="A property file of Kafka's clients, with TLS and SASL settings.",
     )
     return argument(_add_access_options(option(command)))
@@ -130,7 +158,7 @@ def compression_option(
 
 
 def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    file = click.Path(exists=True, dir_okay=False)
+    file = _File(exists=True, dir_okay=False)
     for add in (
         click.option(
             "--timeout",
@@ -151,7 +179,7 @@ def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--sasl-mechanism",
             "mechanism",
-            type=click.Choice(sasl.MECHANISMS, case_sensitive=False),
+            type=_MechanismName(sasl.MECHANISMS, case_sensitive=False),
             help="Authenticate with SASL.",
         ),
         click.option(
@@ -244,8 +272,8 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
             f" ({error.reason or error})"
         ) from None
     except OSError as error:
-        reason = f"{error.strerror}: {error.filename}"
-        raise click.ClickException(f"{config}: {reason}") from None
+        file = "" if error.filename is None else f": {error.filename}"
+        raise click.ClickException(f"{config}: {error.strerror}{file}") from None
 
 
 def _password(path: str | None) -> str:

@@ -23,6 +23,7 @@ from .. import __version__
 from .._backend import backend
 from ..errors import KwireError
 from ..formatting import escape_line, format_name, suggest_names
+from ..shown_texts import is_pem
 from .terminal import guard_terminals, say, say_usage
 
 FINE = 0
@@ -91,7 +92,11 @@ class Program(click.Group):
             code = CANNOT
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "kwire"
-            say_usage(path, _make_line(error.format_message()))
+            text = error.format_message()
+            if is_pem(text):
+                # It may be a private key, which no log of a terminal should contain.
+                text = "an argument is PEM text; pass the path of a file instead"
+            say_usage(path, _make_line(text))
             code = CANNOT
         except click.Abort:
             code = INTERRUPTED

@@ -66,17 +66,25 @@ def connect(
     connect_timeout_s: float = 10.0,
     request_timeout_s: float = 30.0,
 ) -> Kafka:
-    """Return a client of a cluster for asyncio, which connects when it is used.
+    """Return an asyncio client for a cluster. It connects on first use.
 
-    ``addresses`` is "host:port[,host:port]": some brokers, of which one has to answer.
-    ``ssl`` is a context, or True for one that trusts what the system trusts. ``sasl``
-    is a mechanism of ``kwire.sasl``, or a function that makes one for each connection.
-    ``config`` are properties by Kafka's own names ("security.protocol", ...), such as
-    ``read_properties`` reads; what it has goes before the other arguments, but
-    ``addresses`` and ``sasl`` go before what it says of them.
-    ``timeout_s`` is how long nothing may come of a scan that has an end; what the
-    caller does between two chunks does not count.
-    Connections are made by what is done with the cluster.
+    * ``addresses``: bootstrap brokers as "host:port[,host:port]". At least one of them
+      must be reachable.
+    * ``config``: Kafka client properties ("security.protocol", ...), for example from
+      ``read_properties``. ``addresses`` overrides ``bootstrap.servers``. All other
+      properties override the corresponding arguments, except ``ssl`` and ``sasl``.
+    * ``ssl``: an ``ssl.SSLContext``, or True to trust the certificate authorities of
+      the system. Default: no TLS, unless ``config`` requires it.
+    * ``sasl``: a mechanism of ``kwire.sasl``, or a function that returns a new
+      mechanism for each connection.
+    * ``timeout_s``: raise ``BrokersUnreachable`` if a bounded scan makes no progress
+      for this number of seconds. Time that the caller spends between chunks does not
+      count.
+
+    ``ssl`` and ``sasl`` may complete ``config``: ``security.protocol`` with ``ssl=``
+    and without ``ssl.*``, or ``sasl.mechanism`` with ``sasl=`` and without a password.
+    Raises ``ValueError`` with the names of two settings that contradict each other, and
+    for ``ssl.*`` or ``sasl.*`` without ``security.protocol``. No error shows a value.
     """
     arguments = make_arguments(
         addresses,

@@ -10,18 +10,20 @@ import ssl as tls
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
+from ..limits import Limits
 from ..net import split_address
 from ..read_options import check_errors
 from .chunks import COLUMNS, DecodingOptions
 from .properties import read_config
+from .security import is_mechanism
 
 if TYPE_CHECKING:
     from ..cluster.scan_options import Spec
     from ..columns import Unit
-    from ..limits import Limits
 
 When: TypeAlias = "str | int | datetime | timedelta"
 Topics: TypeAlias = (
@@ -32,29 +34,43 @@ Offsets: TypeAlias = "When | Mapping[Any, When]"
 
 def read_addresses(text: str) -> list[tuple[str, int]]:
     """Read "host:port[,host:port]"; ``ValueError`` says what is wrong."""
-    addresses = [
-        split_address(each.strip()) for each in text.split(",") if each.strip()
-    ]
-    if not addresses:
+    if not isinstance(text, str):
+        raise TypeError(
+            f"addresses must be HOST:PORT[,HOST:PORT] (got {type(text).__name__})"
+        )
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
         raise ValueError("addresses must be HOST:PORT[,HOST:PORT] (got none)")
+    addresses = []
+    for number, part in enumerate(parts, 1):
+        try:
+            addresses.append(split_address(part))
+        except ValueError as error:
+            which = f", number {number} of {len(parts)}" if len(parts) > 1 else ""
+            raise ValueError(f"addresses{which}: {error}") from None
     return addresses
 
 
-def make_context(ssl: tls.SSLContext | bool | None) -> tls.SSLContext | None:
-    """Return the TLS context; True trusts the certificates of the system."""
-    return tls.create_default_context() if ssl is True else ssl or None
-
-
 def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
-    """Make the settings of a cluster; ``sasl`` is a mechanism or makes one."""
+    """Make the settings of a cluster; ``sasl`` is a mechanism or makes one.
+
+    Raises ``TypeError`` for a setting of another type, without its value.
+    """
+    for name, value in settings.items():
+        if name.endswith("_s"):
+            kinds, what = (int, float), "a number of seconds"
+        elif name == "client_id":
+            kinds, what = (str, type(None)), "a str or None"
+        elif name == "limits":
+            kinds, what = (Limits,), "kwire.Limits"
+        else:
+            continue
+        if not isinstance(value, kinds):
+            raise TypeError(f"{name} must be {what} (got {type(value).__name__})")
     if sasl is not None:
-        is_mechanism = hasattr(sasl, "first") and hasattr(sasl, "challenge")
-        if not is_mechanism and not callable(sasl):
-            raise TypeError(
-                "sasl must be a mechanism such as sasl.Plain(user, password), or a"
-                f" function that makes one (got {type(sasl).__name__})"
-            )
-        make: Callable[[], Any] = (lambda: copy.copy(sasl)) if is_mechanism else sasl
+        make: Callable[[], Any] = sasl
+        if is_mechanism(sasl):
+            make = partial(copy.copy, sasl)
         settings["new_mechanism"] = make
     return ClusterSettings(**settings)
 
@@ -71,19 +87,18 @@ def make_arguments(
 ]:
     """Return addresses, settings and TLS; rack and isolation level if config has any.
 
-    ``settings`` are those of ``ClusterSettings``.
+    ``settings`` are those of ``ClusterSettings``. Raises ``ValueError`` if ``ssl``,
+    ``sasl`` and ``config`` contradict each other.
     """
-    known = read_config(config or {}, sasl)
+    known = read_config({} if config is None else config, ssl, sasl)
     for name in ("client_id", "connect_timeout_s", "request_timeout_s", "timeout_s"):
         value = getattr(known, name)
         if value is not None:
             settings[name] = value
-    if "security.protocol" in (config or {}):
-        ssl, sasl = known.context, known.sasl
     return (
         read_addresses(addresses or known.addresses or ""),
-        make_settings(sasl, **settings),
-        make_context(ssl),
+        make_settings(known.sasl, **settings),
+        known.context,
         known.rack,
         known.isolation,
     )

@@ -17,6 +17,8 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from ..shown_texts import hide_path, is_pem, show_path
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -33,12 +35,18 @@ def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
     The encoding is Java's, ISO 8859-1, with escapes for what it does not have. Spaces
     around a value do not count, as Kafka's clients trim them. Raises ``OSError`` where
     the file cannot be read, ``ValueError`` for one that is no property file: over
-    1 MiB, with NUL bytes, or with a broken ``\u`` escape. No error shows a value.
+    1 MiB, with NUL bytes, with a broken ``\u`` escape, or with lines of PEM text that
+    the line before does not continue. No error shows a value.
     """
-    # Not only regular files: secrets may come through a pipe, <(command) of a shell.
-    with open(path, "rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    name = os.fspath(path)
+    try:
+        # Pipes are accepted too: a shell passes secrets as <(command).
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise hide_path(error) from None
+    except ValueError:
+        raise ValueError("path must be that of a property file") from None
+    name = show_path(path) or "the property file"
     if len(data) > _MOST_BYTES or b"\0" in data:
         raise ValueError(f"{name}: is not a property file (lines of name = value)")
     properties: dict[str, str] = {}
@@ -52,6 +60,11 @@ def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
                 f"{name}, line {number}: \\u must be followed by the 4 hexadecimal"
                 " digits of a character"
             ) from None
+        if is_pem(key):
+            raise ValueError(
+                f"{name}, line {number}: a line of PEM text is not a property; end each"
+                " line of the value except the last with a backslash"
+            )
         properties[key] = value.strip()
     return properties
 

@@ -343,9 +343,14 @@ class Link:
     def _refuse_by_mechanism(self, error: Exception, now: float) -> None:
         """The mechanism, which may be a user's, raised an error of any kind."""
         name = "SASL" if self._mechanism is None else self._mechanism.mechanism
-        text = str(error) if isinstance(error, KwireError) else f"{error!r}"
+        # The message of a user's function may contain a secret.
+        text = (
+            str(error)
+            if isinstance(error, KwireError)
+            else f"the mechanism raised {type(error).__name__}"
+        )
         self.error = error
-        self._refuse(f"{name}: {text}", now)
+        self._refuse(f"{quote(name)}: {text}", now)
 
     def _refuse(self, reason: str, now: float) -> None:
         self.is_refused = True

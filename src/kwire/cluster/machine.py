@@ -267,7 +267,10 @@ class ClusterMachine:
         self.want_metadata()
         if link.is_refused:
             self.failure = AuthenticationRefused(f"{link.address}: {link.reason}")
-            self.failure.__cause__ = link.error
+            # A debugger finds the error of the mechanism, but no traceback prints its
+            # message, which may contain a secret.
+            self.failure.__context__ = link.error
+            self.failure.__suppress_context__ = True
         elif not self._has_answered and all(
             each in self._failures for each in self._bootstrap
         ):

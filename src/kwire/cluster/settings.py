@@ -7,7 +7,7 @@ Times are in seconds. What sockets need (TLS, addresses) is not here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..limits import DEFAULT, Limits
@@ -44,7 +44,8 @@ class ClusterSettings:
     """
 
     client_id: str | None = "kwire"
-    new_mechanism: Callable[[], Mechanism] | None = None
+    # The repr of a function such as a functools.partial shows its arguments.
+    new_mechanism: Callable[[], Mechanism] | None = field(default=None, repr=False)
     policy: VersionPolicy = DEFAULT_POLICY
     limits: Limits = DEFAULT
     compat: Literal["java"] | None = "java"

@@ -1,0 +1,314 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Combines the properties of TLS and SASL with the arguments ``ssl`` and ``sasl``.
+
+Settings that contradict each other are a ``ValueError`` that names both of them:
+if one of them were ignored, a password could be sent without TLS. No error shows the
+value of a property.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl as tls
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from ..sasl import CredentialsError, Plain, Scram
+from ..shown_texts import hide_path, is_pem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_CREDENTIALS = ("sasl.jaas.config", "sasl.username", "sasl.password")
+
+_TEXTS_OF_FILES = {
+    "ssl.ca.location": "ssl.ca.pem",
+    "ssl.truststore.location": "ssl.truststore.certificates",
+    "ssl.keystore.location": "ssl.keystore.certificate.chain and ssl.keystore.key",
+    "ssl.certificate.location": "ssl.certificate.pem",
+    "ssl.key.location": "ssl.key.pem",
+}
+"""The properties that are paths, and those that take the contents of the file."""
+
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+_OPTION = re.compile(r'(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))')
+
+
+def read_security(
+    texts: Mapping[str, str], ssl: tls.SSLContext | bool | None, sasl: Any
+) -> tuple[tls.SSLContext | None, Any]:
+    """Return the TLS context and the SASL mechanism, or None for each.
+
+    * ``texts``: the properties. ``security.protocol`` decides whether TLS and SASL are
+      used.
+    * ``ssl``, ``sasl``: the arguments of ``connect``. They may complete the properties.
+
+    Raises ``ValueError`` if the properties and the arguments contradict each other, or
+    for a property that is wrong or not supported. Raises ``OSError`` if a file does not
+    exist or is not a certificate or key.
+    """
+    _check_types(ssl, sasl)
+    protocol = texts.get("security.protocol")
+    of_tls = [name for name in texts if name.startswith("ssl.")]
+    of_sasl = [name for name in texts if name.startswith("sasl.")]
+    if protocol is None:
+        if of_tls or of_sasl:
+            choices = PROTOCOLS[2:] if of_sasl else (PROTOCOLS[1], PROTOCOLS[3])
+            raise ValueError(
+                f"config: {(of_sasl + of_tls)[0]} has no effect without"
+                f" security.protocol; set security.protocol to {' or '.join(choices)}"
+            )
+        return make_context(ssl), sasl
+    protocol = protocol.upper()
+    check_choice("security.protocol", protocol, PROTOCOLS)
+    if protocol.endswith("SSL"):
+        if ssl is False:
+            raise _contradiction("ssl=False", "security.protocol", "requires TLS")
+        if ssl and of_tls:
+            raise _contradiction("ssl=", of_tls[0], "configures TLS too")
+        context = make_context(ssl) if ssl else _make_context(texts)
+    else:
+        if ssl:
+            raise _contradiction("ssl=", "security.protocol", "is without TLS")
+        context = None
+    if not protocol.startswith("SASL"):
+        if sasl is not None:
+            raise _contradiction("sasl=", "security.protocol", "is without SASL")
+        return context, None
+    return context, _make_mechanism(texts) if sasl is None else _agree(texts, sasl)
+
+
+def make_context(ssl: tls.SSLContext | bool | None) -> tls.SSLContext | None:
+    """Return the TLS context; True trusts the certificate authorities of the system."""
+    return tls.create_default_context() if ssl is True else ssl or None
+
+
+def is_mechanism(sasl: object) -> bool:
+    """Whether the argument ``sasl`` is a mechanism instead of a function."""
+    return hasattr(sasl, "first") and hasattr(sasl, "challenge")
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise ``ValueError`` if the value of a property is not one of the choices."""
+    if value not in choices:
+        raise ValueError(f"config: {name} must be one of {', '.join(choices)}")
+
+
+def check_supported(texts: Mapping[str, str], instead: Mapping[str, str]) -> None:
+    """Raise ``ValueError`` for stores and mechanisms that kwire does not support.
+
+    ``instead`` has for each mechanism what can be used in its place. Call this before
+    names are checked, because such stores and mechanisms have unknown properties.
+    """
+    name = _read_one(texts, "sasl.mechanism", "sasl.mechanisms") or ""
+    if name in instead:
+        raise ValueError(f"config: kwire does not support {name}; {instead[name]}")
+    for store, command in _CONVERSIONS.items():
+        kind = texts.get(f"{store}.type", "JKS").upper()
+        names = (f"{store}.location", f"{store}.type", f"{store}.password")
+        if kind != "PEM" and any(name in texts for name in names):
+            raise ValueError(
+                f"config: {store}.type must be PEM (Kafka's default is JKS); convert"
+                f" a JKS or PKCS12 store to PEM with: {command}"
+            )
+        if f"{store}.password" in texts:
+            raise ValueError(
+                f"config: {store}.password is not for PEM stores; leave it out, and"
+                " set ssl.key.password if the key is encrypted"
+            )
+
+
+_CONVERSIONS = {
+    "ssl.truststore": "keytool -list -rfc -keystore STORE > truststore.pem",
+    "ssl.keystore": (
+        "keytool -importkeystore -srckeystore STORE -destkeystore store.p12"
+        " -deststoretype PKCS12, and then"
+        " openssl pkcs12 -in store.p12 -nodes -out keystore.pem"
+    ),
+}
+"""The commands that convert a store of Java; both ask for its password."""
+
+
+def _check_types(ssl: object, sasl: object) -> None:
+    """Raise ``TypeError`` without the value, which may be a password."""
+    if ssl is not None and not isinstance(ssl, (bool, tls.SSLContext)):
+        raise TypeError(
+            "ssl must be an ssl.SSLContext, True, False or None"
+            f" (got {type(ssl).__name__})"
+        )
+    if sasl is not None and not is_mechanism(sasl) and not callable(sasl):
+        raise TypeError(
+            "sasl must be a mechanism such as sasl.Plain(user, password), or a"
+            f" function that makes one (got {type(sasl).__name__})"
+        )
+
+
+def _contradiction(argument: str, name: str, what: str) -> ValueError:
+    return ValueError(
+        f"config: {name} {what}, which contradicts the argument {argument}; leave one"
+        " of them out, or change it"
+    )
+
+
+def _read_one(texts: Mapping[str, str], *names: str) -> str | None:
+    """Return the value of properties with the same meaning; None if none is set."""
+    given = [name for name in names if name in texts]
+    if len({texts[name] for name in given}) > 1:
+        raise ValueError(
+            f"config: {' and '.join(given)} contradict each other; leave one of them"
+            " out"
+        )
+    return texts[given[0]] if given else None
+
+
+def _check_one_source(texts: Mapping[str, str], *names: str) -> None:
+    """Raise ``ValueError`` if a file and a text are both set; Kafka does so, too."""
+    given = [name for name in names if name in texts]
+    if len(given) > 1:
+        raise ValueError(
+            f"config: {' and '.join(given)} contradict each other; set either the file"
+            " or the text"
+        )
+
+
+def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
+    """Return the argument ``sasl``, which must not contradict the properties."""
+    expected = _read_one(texts, "sasl.mechanism", "sasl.mechanisms")
+    for name in _CREDENTIALS:
+        # Java requires sasl.jaas.config for OAUTHBEARER, and it has no password there.
+        is_for_java = name == "sasl.jaas.config" and expected == "OAUTHBEARER"
+        if name in texts and not is_for_java:
+            raise _contradiction("sasl=", name, "sets credentials too")
+    if expected is None:
+        return sasl
+
+    def check(mechanism: Any) -> Any:
+        if mechanism.mechanism != expected:
+            raise CredentialsError(
+                "config: sasl.mechanism names another mechanism, which contradicts the"
+                " argument sasl=; leave one of them out, or change it"
+            )
+        return mechanism
+
+    if is_mechanism(sasl):
+        return check(sasl)
+    make: Callable[[], Any] = sasl
+    return lambda: check(make())
+
+
+def _make_mechanism(texts: Mapping[str, str]) -> Plain | Scram:
+    name = _read_one(texts, "sasl.mechanism", "sasl.mechanisms") or ""
+    check_choice("sasl.mechanism", name, _MECHANISMS)
+    username, password = texts.get("sasl.username"), texts.get("sasl.password")
+    if "sasl.jaas.config" in texts:
+        for each in _CREDENTIALS[1:]:
+            if each in texts:
+                raise ValueError(
+                    f"config: sasl.jaas.config and {each} contradict each other; leave"
+                    " one of them out"
+                )
+        username, password = _read_jaas(texts["sasl.jaas.config"], name)
+    if not username or not password:
+        raise ValueError(
+            f"config: {name} requires a user name and a password; set"
+            " sasl.jaas.config, or sasl.username and sasl.password"
+        )
+    return (
+        Plain(username, password)
+        if name == "PLAIN"
+        else Scram(username, password, name)
+    )
+
+
+def _read_jaas(text: str, mechanism: str) -> tuple[str | None, str | None]:
+    """Read 'class required username="name" password="password";'."""
+    module = "PlainLoginModule" if mechanism == "PLAIN" else "ScramLoginModule"
+    words = text.split(None, 2)
+    if len(words) < 3 or not words[0].endswith(f".{module}"):
+        raise ValueError(
+            f"config: sasl.jaas.config must be of the class {module} for {mechanism}:"
+            ' write CLASS required username="NAME" password="PASSWORD";'
+        )
+    options = {
+        name: re.sub(r"\\(.)", r"\1", quoted) or plain
+        for name, quoted, plain in _OPTION.findall(words[2])
+    }
+    return options.get("username"), options.get("password")
+
+
+def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:
+    for name in _TEXTS_OF_FILES:
+        if name in texts:
+            _check_file(name, texts[name])
+    _check_one_source(texts, "ssl.ca.location", "ssl.truststore.certificates")
+    _check_one_source(texts, "ssl.truststore.location", "ssl.truststore.certificates")
+    _check_one_source(texts, "ssl.certificate.location", "ssl.certificate.pem")
+    _check_one_source(texts, "ssl.key.location", "ssl.key.pem")
+    for name in ("ssl.keystore.certificate.chain", "ssl.keystore.key"):
+        _check_one_source(texts, "ssl.keystore.location", name)
+    authorities = _read_one(texts, "ssl.ca.pem", "ssl.truststore.certificates")
+    context = tls.create_default_context(
+        cafile=_read_one(texts, "ssl.ca.location", "ssl.truststore.location"),
+        cadata=None if authorities is None else _lines_of_pem(authorities),
+    )
+    if texts.get("ssl.endpoint.identification.algorithm", "https") in ("", "none"):
+        context.check_hostname = False
+    chain = _read_one(texts, "ssl.certificate.location", "ssl.keystore.location")
+    # Without a password of its own, OpenSSL would ask on the terminal.
+    password = texts.get("ssl.key.password", "")
+    if chain is not None:
+        context.load_cert_chain(chain, texts.get("ssl.key.location"), password)
+        return context
+    chain = _read_one(texts, "ssl.certificate.pem", "ssl.keystore.certificate.chain")
+    key = _read_one(texts, "ssl.key.pem", "ssl.keystore.key")
+    if chain is not None and key is not None:
+        _load_texts(context, chain, key, password)
+    elif chain is not None or key is not None:
+        raise ValueError(
+            "config: a certificate and its key go together; set both of"
+            " ssl.keystore.certificate.chain and ssl.keystore.key"
+        )
+    return context
+
+
+def _check_file(name: str, path: str) -> None:
+    """Raise an ``OSError`` with the name of the property whose file is missing."""
+    if is_pem(path):
+        raise ValueError(
+            f"config: {name} must be a path (got PEM text); set"
+            f" {_TEXTS_OF_FILES[name]} to the text"
+        )
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise hide_path(error, name) from None
+    except ValueError:
+        raise ValueError(f"config: {name} must be a path") from None
+
+
+def _load_texts(context: tls.SSLContext, chain: str, key: str, password: str) -> None:
+    """Load a certificate and its key that are no files; OpenSSL reads only these."""
+    with TemporaryDirectory(prefix="kwire-") as folder:
+        path = os.path.join(folder, "client.pem")
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "w", encoding="ascii", errors="replace") as file:
+            file.write(f"{_lines_of_pem(key)}\n{_lines_of_pem(chain)}\n")
+        context.load_cert_chain(path, None, password)
+
+
+def _lines_of_pem(text: str) -> str:
+    """Put the lines of PEM back that a property file has on one line, as Kafka does."""
+    return _PEM.sub(_pem_block, text)
+
+
+def _pem_block(match: re.Match[str]) -> str:
+    label, body = match.groups()
+    if "\n" in body.strip():
+        return match[0]
+    lines = "\n".join(body.split())
+    return f"-----BEGIN {label}-----\n{lines}\n-----END {label}-----\n"
