@@ -63,6 +63,15 @@ def test_all_that_any_replica_holds_is_recovered(tmp_path, seed):
     assert_exact(disks, export(tmp_path))
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_a_false_field_in_each_file_costs_no_other_batch(tmp_path, seed):
+    """One field of one header in some files, of one to three replicas."""
+    disks = Disks(tmp_path / "in", seed, brokers=1 + seed % 3)
+    for _ in range(disks.random.randint(1, 12)):
+        disks.damage_field()
+    assert_exact(disks, export(tmp_path))
+
+
 @pytest.mark.parametrize("seed", range(15))
 def test_cleaned_replicas_complete_each_other(tmp_path, seed):
     """Of a compacted topic every record that anybody has comes, and comes once."""
@@ -271,6 +280,40 @@ def test_a_false_header_field_costs_no_other_batch(tmp_path):
         key = "t", number
         assert found[key] == expected[key], case
         assert losses.get(key, []) == lost.get(key, []), case
+
+
+def test_damage_before_a_raised_offset_loses_only_what_it_can_have_held(tmp_path):
+    """A damaged region, then the last batch of the log with an offset far away.
+
+    No other replica shows the true offset. With a readable header in the region, an
+    offset that is a little too high is rejected as well.
+    """
+    cases = [(8, 1 << 15), (8, 1 << 40), (70, 1 << 15), (70, 20)]
+    for number, (damaged_byte, change) in enumerate(cases):
+        folders, batches = one_log(tmp_path / str(number), brokers=1)
+        flip(folders[0], batches, 76, at=damaged_byte)
+        name, at = position(batches, 80)
+        set_field(folders[0] / name, at, "base offset", change)
+        result = jobs.export([tmp_path / str(number) / "in"], tmp_path / f"out{number}")
+        assert listed_losses(result)["t", 0] == [(76, 83)], cases[number]
+        (coverage,) = read_table(result, "coverage")
+        assert coverage["end_offset"] == 84
+        expected = [row for batch in batches[:19] for row in batch.rows]
+        assert recovered_rows(result)["t", 0] == expected
+
+
+def test_offsets_that_a_cleaner_removed_are_not_limited_by_bytes(tmp_path):
+    """In a compacted log, a batch after a damaged region may have any offset."""
+    generator = random.Random(8)
+    batches = [make_batch(generator, base, 4, 0, codec="none") for base in (0, 4, 8)]
+    batches.append(make_batch(generator, 100_000, 4, 0, codec="none"))
+    folder = tmp_path / "in" / "b0" / "t-0"
+    write_log(folder, batches)
+    (folder.parent / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 100000\n")
+    flip(folder, batches, 8, at=8)
+    result = export(tmp_path)
+    expected = [row for index in (0, 1, 3) for row in batches[index].rows]
+    assert recovered_rows(result)["t", 0] == expected
 
 
 def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path):

@@ -444,6 +444,21 @@ def test_a_wrong_offset_between_damaged_batches_costs_no_other(sound, open_log):
     assert read_offsets(partition) == sound.all_offsets((1, 4), (1, 5), (1, 6))
 
 
+@pytest.mark.parametrize("byte", [9, 40])
+def test_a_false_offset_of_the_last_batch_does_not_condemn_the_one_before(
+    sound, open_log, byte
+):
+    """The batch before it follows a damaged one, so its own offset has to be judged."""
+    *_, before, last = range(len(COUNTS))
+    flip(sound.paths[2], sound.spans[2][before - 1][0] + byte)
+    data = bytearray(sound.paths[2].read_bytes())
+    at, _ = sound.spans[2][last]
+    data[at : at + 8] = (sound.offsets[2][before] + 1).to_bytes(8, "big")
+    sound.paths[2].write_bytes(data)
+    partition = open_log(sound)
+    assert read_offsets(partition) == sound.all_offsets((2, before - 1), (2, last))
+
+
 def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire):
     """The checksum is right, what it vouches for is not; only deep looks find it."""
     from log_files import checked, patched

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from ...arrow_types import make_arrow_schema
 from ...compression import NAMES
 from ...limits import Limits
+from ...log.walk import MAX_RECORDS_PER_BYTE
 from ..tables import open_table
 from .batches import BATCHES, write_batches
 from .choice import ChoicePass, CodecSums, ReadStep
@@ -192,8 +193,8 @@ class _Decider:
     def _drop_stray(self, file: FileScan, missing: set[int]) -> FileScan:
         """Leave out a last batch with an offset that nothing leads up to.
 
-        No bytes lie before it in which the offsets between could have been, and no
-        cleaner was at work: its offset, which no checksum covers, is damaged.
+        No cleaner was at work, and the bytes before the batch cannot have held that
+        many records. So its offset, which no checksum covers, is damaged.
         """
         is_alone = file.batches == 1 and 0 <= file.name_offset < file.begin
         if not is_alone and not file.tail_jump:
@@ -201,14 +202,21 @@ class _Decider:
         row = self._headers.read_row(file, file.batches - 1)
         position, size = row["position"], row["size"]
         base, last = row["base_offset"], row["last_offset"]
-        if is_alone and (position or file.begin in missing):
-            return file
         before = file.name_offset
         if not is_alone:
             before = self._headers.read_row(file, file.batches - 2)["last_offset"] + 1
+        elif file.begin in missing or base - before <= MAX_RECORDS_PER_BYTE * position:
+            return file
         detail = f"a batch with offsets {base} to {last} cannot be here"
-        flaws = [flaw for flaw in file.flaws if flaw.low <= last]
-        flaws.append(FileFlaw(position, size, "offset", detail, low=before))
+        stray = FileFlaw(position, size, "offset", detail, low=before)
+        # The last offset of a damaged region before the batch is now unknown, and a
+        # region after it begins at the offset that is missing now.
+        flaws = [
+            flaw._replace(high=-1) if flaw.high == base - 1 else flaw
+            for flaw in file.flaws
+            if flaw.low <= last
+        ]
+        flaws.append(stray)
         flaws += [flaw._replace(low=before) for flaw in file.flaws if flaw.low > last]
         runs = list(file.epochs)
         run = runs.pop()

@@ -28,6 +28,7 @@ from ...batch_layout import (
 from ...errors import DecodeError
 from ...formatting import format_name
 from ...limits import Limits
+from ...log.walk import MAX_RECORDS_PER_BYTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ class FileScan(NamedTuple):
     is not that of its content. ``pieces`` are record batches of the file ``headers``.
     ``begin`` and ``end`` are offsets of what is good, ``end`` the one after it.
     ``holes`` says that a cleaner was at work, ``tail_jump`` that only the last batch
-    leaves out offsets, with no bytes in which they could have been. ``is_genuine``:
+    skips more offsets than the bytes before it can have held. ``is_genuine``:
     its name can be relied on, as there are batches in it, or indexes beside it.
     ``nameless`` is what was found when its name was not believed, ``unbounded`` when
     that of the file after it was not, if that is more.
@@ -207,6 +208,16 @@ def _scan_file(
     return by_name._replace(nameless=by_content)
 
 
+class _FollowedHeaders(NamedTuple):
+    """The position and the offset after the readable headers of a damaged region.
+
+    ``end`` is -1 if no header can be read.
+    """
+
+    position: int
+    end: int
+
+
 class _Scanner:
     """Goes once through one file."""
 
@@ -224,7 +235,9 @@ class _Scanner:
         self._batches = self._good_bytes = self._position = 0
         self._begin = self._end = -1
         self._is_chained = self._holes = False
-        # The batch that leaves out offsets though its neighbour ends where it begins.
+        # The last damaged region, as far as its headers can be read.
+        self._damage = _FollowedHeaders(0, -1)
+        # The last batch that skips more offsets than the bytes before it can have held.
         self._jump = -1
         self._epochs: list[list[int]] = []
 
@@ -277,10 +290,12 @@ class _Scanner:
 
     def _note_problem(self, problem: log.Problem, rows: list[BatchHeader]) -> None:
         self._flush(rows)
-        torn_end, size = -1, self._segment.size
-        at_end = problem.position + problem.length >= size
+        stop = problem.position + problem.length
+        at_end = stop >= self._segment.size
+        self._damage = self._follow_headers(problem.position, stop)
+        torn_end = -1
         if at_end and self._segment.is_newest:
-            torn_end = self._find_torn_end(problem.position)
+            torn_end = self._damage.end
         self._flaws.append(
             FileFlaw(
                 *(problem.position, problem.length, problem.reason, problem.detail),
@@ -292,13 +307,18 @@ class _Scanner:
             )
         )
 
-    def _find_torn_end(self, position: int) -> int:
-        """Read from the headers how far the damaged batches at the end went."""
+    def _follow_headers(self, position: int, stop: int) -> _FollowedHeaders:
+        """Follow the headers of damaged batches from ``position`` to ``stop``.
+
+        A header counts if its offsets agree with the batch before it and with its own
+        number of records.
+        """
         expected = self._end if self._end >= 0 else self._segment.base_offset
-        found = -1
+        end = -1
         with self._segment.open() as file:
             while (
-                file.fill(position, position + BATCH_OVERHEAD)
+                position < stop
+                and file.fill(position, position + BATCH_OVERHEAD)
                 >= position + BATCH_OVERHEAD
             ):
                 base, length = unpack_from(">qi", file.data, position)
@@ -313,9 +333,9 @@ class _Scanner:
                     or length < BATCH_OVERHEAD - LOG_OVERHEAD
                 ):
                     break
-                found = expected = base + count
+                end = expected = base + count
                 position += LOG_OVERHEAD + length
-        return found
+        return _FollowedHeaders(position, end)
 
     def _flush(self, rows: list[BatchHeader]) -> None:
         """Take the headers that were gathered."""
@@ -337,7 +357,7 @@ class _Scanner:
             self._begin = base
         elif base == self._end:
             self._is_chained = True
-        elif at == self._position:
+        elif self._skips_too_much(base, at):
             self._holes = self._holes or self._jump >= 0
             self._jump = self._batches
         while self._open < len(self._flaws):
@@ -356,6 +376,13 @@ class _Scanner:
         self._good_bytes += size
         self._end = last + 1
         self._position = at + size
+
+    def _skips_too_much(self, base: int, position: int) -> bool:
+        """Whether the bytes before a batch cannot have held the offsets it skips."""
+        begin, end = self._position, self._end
+        if self._damage.end > end and self._damage.position <= position:
+            begin, end = self._damage
+        return base - end > MAX_RECORDS_PER_BYTE * (position - begin)
 
     def _make_columns(self, rows: list[BatchHeader]) -> Iterator[tuple[int, ...]]:
         """Give the columns of headers; wrappers are decoded for their first offset."""
