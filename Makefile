@@ -96,6 +96,7 @@ schema: $(BUILT)  ## merge the messages of a Kafka release: make schema RELEASE=
 vectors: $(BUILT)  ## write the vectors of Kafka's classes (Java 17, Maven)
 	$(PY) tools/oracle/oracle.py write
 	$(PY) tools/oracle/records.py write
+	$(PY) tools/oracle/boundaries.py write
 
 data: $(TESTED)  ## write the data directories of Kafka's brokers (Java 17, Maven)
 	$(PY) tools/broker/write_data.py 4.3.1 3.9.2 2.8.2
@@ -118,6 +119,7 @@ interop-classes: $(TESTED)
 	$(PY) tools/oracle/records.py check
 	$(PY) tools/oracle/partitions.py
 	$(PY) tools/broker/file_readers.py check
+	$(PY) tools/oracle/boundaries.py check
 
 interop-brokers: $(TESTED)
 	$(PY) tools/broker/live.py

@@ -40,7 +40,7 @@ FLOORS = [
     {"_pure", "_fast"},
     {"_backend"},
     {
-        *("codec", "messages", "json_form", "framing", "wire"),
+        *("codec", "messages", "api_registry", "json_form", "framing", "wire"),
         "frame_splitter",
         *("record_classes", "read_options", "batch_options", "records"),
         *("conversion", "control_records"),

@@ -211,7 +211,9 @@ def _subject(message_name: str, version: int | None, path: str) -> str:
     TOO_MANY_RECORDS,
     COLUMN_TOO_LARGE,
     INPUT_CHANGED,
-) = range(1, 26)
+    TOO_MANY_ELEMENTS,
+    TOO_MANY_TAGS,
+) = range(1, 28)
 
 _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     TRUNCATED: (Truncated, "the input ends here, bytes still needed: {}"),
@@ -267,6 +269,16 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     INPUT_CHANGED: (
         InvalidValue,
         "the input changed while it was read; pass bytes that nothing writes to",
+    ),
+    TOO_MANY_ELEMENTS: (
+        LimitExceeded,
+        "an array of {} elements is over the limit; pass"
+        " limits=kwire.Limits(array_elements=...) to allow more",
+    ),
+    TOO_MANY_TAGS: (
+        LimitExceeded,
+        "{} tagged fields are over the limit; pass"
+        " limits=kwire.Limits(tagged_fields=...) to allow more",
     ),
 }
 

@@ -13,18 +13,35 @@ MIB = 1024 * 1024
 class Limits:
     """Limits for input that comes from outside and may be hostile.
 
-    Units: ``frame_bytes`` bounds one frame or message body, ``decompressed_bytes``
-    what one record batch may grow to, both in bytes; ``decompressed_ratio`` is the
-    largest growth of a batch as a multiple of its compressed size, ``records`` the
-    largest number of records in one batch. None means no limit.
+    * ``frame_bytes``: maximum size of one frame or message body, in bytes.
+    * ``decompressed_bytes``: maximum decompressed size of one record batch, in bytes.
+    * ``decompressed_ratio``: maximum decompressed size of one record batch, as a
+      multiple of its compressed size.
+    * ``records``: maximum number of records in one batch.
+    * ``array_elements``: maximum number of elements in each array of a message.
+    * ``tagged_fields``: maximum number of tagged fields in each tag section of a
+      message.
+
+    None means no limit. Kafka 4.4 rejects arrays of more than 1,000,000 elements and
+    more than 10,000 tagged fields. To reject the same messages, use
+    ``Limits(array_elements=1_000_000, tagged_fields=10_000)``.
     """
 
-    __slots__ = ("decompressed_bytes", "decompressed_ratio", "frame_bytes", "records")
+    __slots__ = (
+        "array_elements",
+        "decompressed_bytes",
+        "decompressed_ratio",
+        "frame_bytes",
+        "records",
+        "tagged_fields",
+    )
 
     frame_bytes: int | None
     decompressed_bytes: int | None
     decompressed_ratio: float | None
     records: int | None
+    array_elements: int | None
+    tagged_fields: int | None
 
     def __init__(
         self,
@@ -33,12 +50,16 @@ class Limits:
         decompressed_bytes: int | None = 64 * MIB,
         decompressed_ratio: float | None = None,
         records: int | None = None,
+        array_elements: int | None = None,
+        tagged_fields: int | None = None,
     ) -> None:
         for name, value in (
             ("frame_bytes", frame_bytes),
             ("decompressed_bytes", decompressed_bytes),
             ("decompressed_ratio", decompressed_ratio),
             ("records", records),
+            ("array_elements", array_elements),
+            ("tagged_fields", tagged_fields),
         ):
             if value is not None and not isinstance(value, (int, float)):
                 raise TypeError(f"{name} must be a number or None (got {value!r:.40})")

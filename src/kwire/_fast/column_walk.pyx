@@ -318,6 +318,8 @@ cdef bint walk_tags(
     cdef Step* step
     if not cursor.fault and count > <size_t>(cursor.end - cursor.at) // 2:
         note(cursor, BAD_COUNT, start, count)
+    if not cursor.fault and count > cursor.max_tags:
+        note(cursor, TOO_MANY_TAGS, start, count)
     for _ in range(0 if cursor.fault else count):
         start = cursor.at
         tag = read_unsigned_varint(cursor)

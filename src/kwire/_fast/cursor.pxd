@@ -44,6 +44,8 @@ cdef enum:
     TOO_MANY_RECORDS = 23
     COLUMN_TOO_LARGE = 24
     INPUT_CHANGED = 25
+    TOO_MANY_ELEMENTS = 26
+    TOO_MANY_TAGS = 27
     # No fault of the input: a Python exception is set.
     PYTHON_ERROR = -1
 
@@ -55,6 +57,9 @@ cdef struct Cursor:
     int64_t fault_offset
     int64_t fault_detail
     bint lenient
+    # Maximum number of elements in an array, and of tagged fields in a section.
+    int64_t max_elements
+    int64_t max_tags
     # The input as a memoryview, borrowed, if bytes fields shall point into it.
     PyObject* view
 

@@ -15,6 +15,8 @@ cdef struct Decoding:
     int steps
     SharedInts ints
 
+cdef int bound_counts(Cursor* cursor, object limits) except -1
+
 cdef int get_input(object data, Py_buffer* buffer) except -1
 
 cdef object view_bytes(object data)

@@ -12,10 +12,10 @@ Twin: ``_pure/decoder.py``. Differs from its twin in: noted faults for exception
 path that is written when unwinding, and ints that are shared (``shared_ints``).
 C needs for itself: ``read_structs``, ``is_section_empty``, ``drop_struct``,
 ``is_next_empty``, ``read_values``, ``keep_unknown``, ``is_invalid``, ``note_run``,
-``run``, ``exceeds``.
+``run``, ``exceeds``, ``bound_counts``.
 """
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT64_MAX, int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from kwire._fast.big_endian cimport *
 from kwire._fast.cursor cimport *
@@ -345,6 +345,8 @@ cdef bint read_tags(
     cdef PyObject* value
     if not cursor.fault and count > <size_t>(cursor.end - cursor.at) // 2:
         note(cursor, BAD_COUNT, start, count)
+    if not cursor.fault and count > cursor.max_tags:
+        note(cursor, TOO_MANY_TAGS, start, count)
     if cursor.fault:
         note_field(&d.path, NULL)
         return False
@@ -467,7 +469,8 @@ def decode(
     ``data`` is any contiguous bytes-like object, and all of it is used. ``zero_copy``
     gives memoryviews of ``data`` for bytes and records fields. ``compat="java"`` reads
     as leniently as Kafka's own classes: it ignores trailing bytes, unsorted tags, bad
-    UTF-8 and spare varint bits. ``limits.frame_bytes`` bounds the input.
+    UTF-8 and spare varint bits. ``limits`` bounds the size of the input, the elements
+    of each array and the tagged fields of each section.
     Shape: the fields in schema order, each struct closed by its tag section in
     flexible versions. Time and memory are linear in the input.
     Raises ``DecodeError`` with the offset in ``data`` (bytes) and the field's path, or
@@ -529,6 +532,7 @@ cdef object decode_part(
     d.cursor.view = NULL
     d.cursor.fault = 0
     d.cursor.lenient = lenient
+    bound_counts(&d.cursor, limits)
     cdef bint held = False
     if PyBytes_CheckExact(<PyObject*>data):
         d.cursor.start = <const uint8_t*>PyBytes_AS_STRING(<PyObject*>data)
@@ -597,6 +601,18 @@ cdef bint exceeds(Py_ssize_t size, object limits) except -1:
     if limits is _default_limits or limits is None:
         return size > _default_limit
     return limits.frame_bytes is not None and size > limits.frame_bytes
+
+
+cdef int bound_counts(Cursor* cursor, object limits) except -1:
+    """Set the limits of a cursor for array elements and tagged fields."""
+    cursor.max_elements = cursor.max_tags = INT64_MAX
+    if limits is _default_limits or limits is None:
+        return 0
+    if limits.array_elements is not None:
+        cursor.max_elements = min(int(limits.array_elements), INT64_MAX)
+    if limits.tagged_fields is not None:
+        cursor.max_tags = min(int(limits.tagged_fields), INT64_MAX)
+    return 0
 
 
 cdef object view_bytes(object data):

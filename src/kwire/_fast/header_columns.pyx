@@ -61,6 +61,7 @@ cdef struct Rows:
     int64_t start
     int64_t count
     int64_t limit
+    int64_t max_tags
     bint is_large
     # The version of the header, by API key and version.
     const uint8_t* table
@@ -123,6 +124,9 @@ def decode_request_headers(
     rows.count = count
     rows.is_large = is_large
     rows.limit = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
+    rows.max_tags = INT64_MAX
+    if limits.tagged_fields is not None:
+        rows.max_tags = min(int(limits.tagged_fields), INT64_MAX)
     rows.row = 0
     # After the columns of the tree comes the one of the errors.
     columns = <Column*>calloc(<size_t>shape.total + 1, sizeof(Column))
@@ -264,6 +268,7 @@ cdef inline Reason walk_row(Rows* rows, int64_t place) noexcept nogil:
     rows.end = cursor.end = rows.data + wide[1]
     cursor.fault = 0
     cursor.lenient = False
+    cursor.max_tags = rows.max_tags
     if unlikely(wide[1] - wide[0] > rows.limit or not require(&cursor, 8)):
         return AT_BAD_ROW
     api_key = load_int16(cursor.at)
@@ -314,7 +319,7 @@ cdef inline bint skip_tags(Cursor* cursor) noexcept nogil:
     cdef uint32_t count = read_unsigned_varint(cursor)
     cdef uint32_t tag, size
     cdef int64_t previous = -1
-    if cursor.fault:
+    if cursor.fault or count > cursor.max_tags:
         return False
     for _ in range(count):
         tag = read_unsigned_varint(cursor)

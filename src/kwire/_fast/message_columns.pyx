@@ -33,7 +33,7 @@ from kwire._fast.column_tree cimport (
 )
 from kwire._fast.column_walk cimport *
 from kwire._fast.cursor cimport *
-from kwire._fast.decoder cimport get_input, view_bytes
+from kwire._fast.decoder cimport bound_counts, get_input, view_bytes
 from kwire._fast.path cimport format_path, note_index
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBuffer_Release, PyBytes_AS_STRING
@@ -103,6 +103,7 @@ def decode_messages(
     rows.is_large = is_large
     rows.program = <PyObject*>program
     rows.limit = INT64_MAX if limits.frame_bytes is None else limits.frame_bytes
+    bound_counts(&walk.cursor, limits)
     # The column of errors is after the columns of the tree, and then come the lists.
     columns = <Column*>calloc(
         <size_t>shape.total + 1, sizeof(Column) + 2 * sizeof(Column*)

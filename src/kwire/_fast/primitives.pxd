@@ -215,8 +215,8 @@ cdef inline Py_ssize_t read_count(
 ) noexcept nogil:
     """Read the count of an array whose elements take ``least`` bytes or more.
 
-    -1 is null. A count that cannot fit in the bytes left is refused at its
-    first byte, before anything is allocated for it.
+    -1 is null. A count that cannot fit in the bytes left, or that is over the limit of
+    the cursor, is rejected at its first byte, before anything is allocated for it.
     """
     cdef const uint8_t* start = cursor.at
     cdef int64_t count = read_length(cursor, compact, 4)
@@ -228,6 +228,9 @@ cdef inline Py_ssize_t read_count(
         return -1
     if unlikely(count > (cursor.end - cursor.at) // least):
         note(cursor, BAD_COUNT, start, count)
+        return -1
+    if unlikely(count > cursor.max_elements):
+        note(cursor, TOO_MANY_ELEMENTS, start, count)
         return -1
     return <Py_ssize_t>count
 

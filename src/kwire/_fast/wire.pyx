@@ -390,6 +390,7 @@ cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
     source.held = False
     source.cursor.fault = 0
     source.cursor.lenient = False
+    source.cursor.max_elements = source.cursor.max_tags = INT64_MAX
     source.cursor.view = NULL
     if PyBytes_CheckExact(<PyObject*>data):
         source.cursor.start = <const uint8_t*>PyBytes_AS_STRING(<PyObject*>data)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from .. import errors
 
+NO_LIMIT = float("inf")
+
 
 class CursorFault(Exception):
     """A fault code of ``errors.py`` with its offset (bytes) and one number of detail.
@@ -32,9 +34,14 @@ class Cursor:
 
     ``lenient`` reads as Kafka's own classes do; ``zero_copy`` gives memoryviews for
     bytes fields; ``path`` holds the names and indexes that lead to the current field.
+    ``max_elements`` and ``max_tags`` are the maximum number of elements in an array and
+    of tagged fields in a section.
     """
 
-    __slots__ = ("at", "data", "end", "lenient", "path", "zero_copy")
+    __slots__ = (
+        *("at", "data", "end", "lenient", "max_elements", "max_tags", "path"),
+        "zero_copy",
+    )
 
     def __init__(
         self,
@@ -43,12 +50,16 @@ class Cursor:
         end: int,
         zero_copy: bool = False,
         lenient: bool = False,
+        max_elements: float = NO_LIMIT,
+        max_tags: float = NO_LIMIT,
     ) -> None:
         self.data = data
         self.at = at
         self.end = end
         self.zero_copy = zero_copy
         self.lenient = lenient
+        self.max_elements = max_elements
+        self.max_tags = max_tags
         self.path: list[str | int] = []
 
 

@@ -6,7 +6,7 @@ They read fields, arrays, structs and tag sections from a ``Cursor`` in the orde
 wire and stop at the first fault. A size is checked before its content is read, and the
 content before memory is allocated for it. ``decode`` calls the straight-line code of
 ``emitter.py`` first. It walks the plan where that code gives up, to find the fault and
-its offset, and where it does not apply (``zero_copy``, ``compat``).
+its offset, and where it does not apply (``zero_copy``, ``compat``, limits of counts).
 
 Twin: ``_fast/decoder.pyx``. Differs from its twin in: faults as exceptions, a path
 that is kept while walking, and the call of the straight-line code.
@@ -138,6 +138,8 @@ def read_tagged_fields(
     count = read_unsigned_varint(cursor)
     if count > (cursor.end - cursor.at) // 2:
         raise CursorFault(errors.BAD_COUNT, start, count)
+    if count > cursor.max_tags:
+        raise CursorFault(errors.TOO_MANY_TAGS, start, count)
     previous = -1
     for _ in range(count):
         start = cursor.at
@@ -199,7 +201,8 @@ def decode(
     ``data`` is any contiguous bytes-like object, and all of it is used. ``zero_copy``
     gives memoryviews of ``data`` for bytes and records fields. ``compat="java"`` reads
     as leniently as Kafka's own classes: it ignores trailing bytes, unsorted tags, bad
-    UTF-8 and spare varint bits. ``limits.frame_bytes`` bounds the input.
+    UTF-8 and spare varint bits. ``limits`` bounds the size of the input, the elements
+    of each array and the tagged fields of each section.
     Shape: the fields in schema order, each struct closed by its tag section in
     flexible versions. Time and memory are linear in the input.
     Raises ``DecodeError`` with the offset in ``data`` (bytes) and the field's path, or
@@ -259,11 +262,16 @@ def decode_part(
         raise ValueError(
             f"start must be between 0 and {size}, the length of the input (got {start})"
         )
-    if not zero_copy and not lenient:
+    max_elements, max_tags = limits.array_elements, limits.tagged_fields
+    if max_elements is None and max_tags is None and not zero_copy and not lenient:
         done = program.try_read(body, start, size, whole)
         if done is not None:
             return done
     cursor = Cursor(body, start, size, zero_copy, lenient)
+    if max_elements is not None:
+        cursor.max_elements = max_elements
+    if max_tags is not None:
+        cursor.max_tags = max_tags
     try:
         value = read_struct(cursor, program.layout, binding)
         if whole and cursor.at != cursor.end:

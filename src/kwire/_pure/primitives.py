@@ -130,8 +130,8 @@ def read_fixed_array(cursor: Cursor, code: int, count: int) -> tuple[object, ...
 def read_count(cursor: Cursor, compact: bool, nullable: bool, least: int) -> int:
     """Read the count of an array whose elements take ``least`` bytes or more.
 
-    -1 is null. A count that cannot fit in the bytes left is refused at its
-    first byte, before anything is allocated for it.
+    -1 is null. A count that cannot fit in the bytes left, or that is over the limit of
+    the cursor, is rejected at its first byte, before anything is allocated for it.
     """
     start = cursor.at
     count = read_length(cursor, compact, 4)
@@ -141,6 +141,8 @@ def read_count(cursor: Cursor, compact: bool, nullable: bool, least: int) -> int
         return -1
     if count > (cursor.end - cursor.at) // least:
         raise CursorFault(errors.BAD_COUNT, start, count)
+    if count > cursor.max_elements:
+        raise CursorFault(errors.TOO_MANY_ELEMENTS, start, count)
     return count
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from .. import plan
 from .._backend import engine
+from ..api_registry import KAFKA, ApiRegistry
 from ..limits import DEFAULT, Limits
 from .message_walk import MessageWalk
 from .record_walk import RecordWalk
@@ -59,12 +60,14 @@ def frame_map(
     end: int | None = None,
     sized: bool = False,
     limits: Limits = DEFAULT,
+    registry: ApiRegistry = KAFKA,
 ) -> ByteMap:
     """Map a frame: a request, or a response of class ``cls`` and ``version``.
 
     The frame is ``data[start:end]``; all offsets, those of errors too, are positions in
     ``data`` (bytes). If ``sized``, the frame begins with its INT32 size; fewer or more
     bytes than that are an error in the map.
+    ``registry`` adds the classes of APIs that Kafka does not have.
     Shape and errors: as ``framing.decode_request`` and ``framing.decode_response``; an
     unknown API key or version in a request header is an error in the map.
     Raises ``UnsupportedVersion`` for a version that ``cls`` does not have.
@@ -83,7 +86,7 @@ def frame_map(
         if sized:
             walk.read_frame_size()
         if layout is None or cls is None:
-            walk.read_message(walk.read_request_header())
+            walk.read_message(walk.read_request_header(registry))
         else:
             walk.read_response_header(cls, layout.version)
             walk.read_message(layout)

@@ -16,7 +16,7 @@ from .. import errors, framing, plan
 from .._backend import engine
 from ..errors import DecodeError, KwireError
 from ..limits import DEFAULT, Limits
-from ..messages import RequestHeader, ResponseHeader, by_key
+from ..messages import RequestHeader, ResponseHeader
 from ..protocol_guide import type_name
 from .cursor import MapCursor
 from .record_walk import RecordWalk
@@ -25,6 +25,7 @@ from .spans import KIND_OF, ByteMap, SpanNotes, measure_varint
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..api_registry import ApiRegistry
     from ..messages import Message, Response
 
 _UNKNOWN = "unknown_tagged_fields"
@@ -82,7 +83,7 @@ class MessageWalk(SpanNotes):
         self.cursor.end = self._end
         self.cursor.check_end()
 
-    def read_request_header(self) -> plan.Plan:
+    def read_request_header(self, registry: ApiRegistry) -> plan.Plan:
         """Read a request header; return the plan of the body that follows it."""
         binding = engine.binding_of(RequestHeader)
         at = self.cursor.at
@@ -92,7 +93,7 @@ class MessageWalk(SpanNotes):
         api_key = int.from_bytes(start[:2], "big", signed=True)
         version = int.from_bytes(start[2:], "big", signed=True)
         try:
-            cls = by_key(api_key, "request")
+            cls = registry.by_key(api_key, "request")
         except KeyError:
             # Every header begins with the fields of version 0; the input may be
             # shorter.
@@ -164,6 +165,9 @@ class MessageWalk(SpanNotes):
         cursor = self.cursor
         start = cursor.at
         count = cursor.read_count(step.compact, step.nullable, step.element_least)
+        limit = self._limits.array_elements
+        if limit is not None and count > limit:
+            raise cursor.failure(errors.TOO_MANY_ELEMENTS, start, count)
         self.note(start, type_name(step), None if count < 0 else count, "structure")
         for index in range(count):
             cursor.path.append(index)
@@ -228,6 +232,9 @@ class MessageWalk(SpanNotes):
         count = cursor.read_unsigned_varint()
         if count > (cursor.end - cursor.at) // 2:
             raise cursor.failure(errors.BAD_COUNT, start, count)
+        limit = self._limits.tagged_fields
+        if limit is not None and count > limit:
+            raise cursor.failure(errors.TOO_MANY_TAGS, start, count)
         # Errors name the section after the attribute; the count is of all tagged
         # fields.
         cursor.path[-1] = "_tagged_fields"

@@ -12,6 +12,8 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
@@ -43,9 +45,10 @@ public final class Oracle {
             case "classes" -> classes();
             case "write" -> write(arguments[1]);
             case "read" -> read();
+            case "accept" -> accept();
             case "errors" -> errors();
             default -> {
-                System.err.println("usage: Oracle classes | write SEED | read | errors");
+                System.err.println("usage: Oracle classes | write SEED | read | accept | errors");
                 System.exit(2);
             }
         }
@@ -141,6 +144,24 @@ public final class Oracle {
             }
             print(answer);
             OUT.flush();
+        }
+    }
+
+    /** Reads a message from each "Message version file" on stdin; prints whether Kafka accepts the whole file. */
+    private static void accept() throws IOException, ReflectiveOperationException {
+        Map<String, MessageClass> classes = MessageClass.all();
+        BufferedReader in = stdin();
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] words = line.split(" ", 3);
+            ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(Path.of(words[2])));
+            ObjectNode answer = JSON.createObjectNode();
+            try {
+                readAll(classes.get(words[0]), Short.parseShort(words[1]), bytes);
+                answer.put("ok", true);
+            } catch (RuntimeException e) {
+                answer.put("ok", false).put("error", e.toString());
+            }
+            print(answer);
         }
     }
 

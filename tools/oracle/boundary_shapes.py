@@ -1,0 +1,227 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages of which one count or length grows, and the recorded limits of Kafka.
+
+``boundaries.py`` lets Kafka read the shapes and writes ``boundaries.txt``. This file
+needs no Java: the tests use it to compare kwire with the recorded limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+RECORDED = Path(__file__).resolve().parent / "boundaries.txt"
+HIGHEST_POWER = 7
+ONE_NAME = b"\x02a"
+
+
+class Shape(NamedTuple):
+    """A message of which one count or length grows."""
+
+    name: str
+    message: str
+    version: int
+    encode: Callable[[int], bytes]
+
+    def measure(self, count: int) -> int:
+        """Estimate the bytes of a large count from those of a small one."""
+        sample = min(count, 1000)
+        return len(self.encode(sample)) * count // max(sample, 1)
+
+
+class Boundary(NamedTuple):
+    """The largest accepted and the smallest rejected count of one shape; 0 is none."""
+
+    shape: str
+    release: str
+    accepted: int
+    rejected: int
+
+
+def varint(number: int) -> bytes:
+    """Encode an UNSIGNED_VARINT."""
+    encoded = bytearray()
+    while number > 0x7F:
+        encoded.append(number & 0x7F | 0x80)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
+
+
+def int32(number: int) -> bytes:
+    """Encode an INT32."""
+    return number.to_bytes(4, "big")
+
+
+def empty_tags(count: int) -> bytes:
+    """Encode a section of ``count`` unknown tags without content."""
+    tags = (varint(tag) + b"\x00" for tag in range(1000, 1000 + count))
+    return varint(count) + b"".join(tags)
+
+
+def nested_partitions(count: int) -> bytes:
+    """Encode ``count`` partitions as topics of at most 1,000 partitions each.
+
+    Kafka keeps these topics in a hash table, so equal names would take quadratic time.
+    """
+    sizes = [1000] * (count // 1000) + [count % 1000] * bool(count % 1000)
+    topics = (
+        b"\x00\x05%05d" % number + int32(size) + bytes(4 * size)
+        for number, size in enumerate(sizes)
+    )
+    return int32(len(sizes)) + b"".join(topics)
+
+
+def tagged_directories(count: int) -> bytes:
+    """Encode a heartbeat of a broker whose tagged field has ``count`` directory ids."""
+    content = varint(count + 1) + bytes(16 * count)
+    return bytes(22) + b"\x01\x00" + varint(len(content)) + content
+
+
+SHAPES = (
+    Shape(
+        "elements of an array of strings",
+        "DeleteTopicsRequest",
+        1,
+        lambda n: int32(n) + b"\x00\x01a" * n + bytes(4),
+    ),
+    Shape(
+        "elements of a compact array of strings",
+        "DescribeGroupsRequest",
+        5,
+        lambda n: varint(n + 1) + ONE_NAME * n + b"\x00\x00",
+    ),
+    Shape(
+        "elements of an array of structs",
+        "MetadataRequest",
+        4,
+        lambda n: int32(n) + b"\x00\x01a" * n + b"\x00",
+    ),
+    Shape(
+        "elements of a compact array of structs",
+        "ListOffsetsRequest",
+        10,
+        lambda n: bytes(4) + b"\x00" + varint(n + 1) + b"\x02a\x01\x00" * n + bytes(5),
+    ),
+    Shape(
+        "elements of an array of integers",
+        "DescribeLogDirsRequest",
+        1,
+        lambda n: int32(1) + b"\x00\x01a" + int32(n) + bytes(4 * n),
+    ),
+    Shape(
+        "elements of all arrays within an array",
+        "DescribeLogDirsRequest",
+        1,
+        nested_partitions,
+    ),
+    Shape(
+        "elements of an array in a tagged field",
+        "BrokerHeartbeatRequest",
+        1,
+        tagged_directories,
+    ),
+    Shape(
+        "tagged fields of a message",
+        "ApiVersionsRequest",
+        3,
+        lambda n: ONE_NAME * 2 + empty_tags(n),
+    ),
+    Shape(
+        "tagged fields of a struct",
+        "MetadataRequest",
+        9,
+        lambda n: b"\x02" + ONE_NAME + empty_tags(n) + bytes(4),
+    ),
+    Shape(
+        "number of an unknown tag",
+        "ApiVersionsRequest",
+        3,
+        lambda n: ONE_NAME * 2 + b"\x01" + varint(n) + b"\x00",
+    ),
+    Shape(
+        "bytes of an unknown tagged field",
+        "ApiVersionsRequest",
+        3,
+        lambda n: ONE_NAME * 2 + b"\x01\x09" + varint(n) + bytes(n),
+    ),
+    Shape(
+        "bytes of a string",
+        "FindCoordinatorRequest",
+        0,
+        lambda n: (n & 0xFFFF).to_bytes(2, "big") + b"a" * n,
+    ),
+    Shape(
+        "bytes of a compact string",
+        "FindCoordinatorRequest",
+        3,
+        lambda n: varint(n + 1) + b"a" * n + b"\x00\x00",
+    ),
+    Shape(
+        "bytes of a bytes field",
+        "SaslAuthenticateRequest",
+        1,
+        lambda n: int32(n) + bytes(n),
+    ),
+    Shape(
+        "bytes of a compact bytes field",
+        "SaslAuthenticateRequest",
+        2,
+        lambda n: varint(n + 1) + bytes(n) + b"\x00",
+    ),
+)
+
+
+def counts() -> list[int]:
+    """List every power of ten with its neighbours, ascending."""
+    powers = [10**power for power in range(HIGHEST_POWER + 1)]
+    return sorted(
+        {count for power in powers for count in (power - 1, power, power + 1)}
+    )
+
+
+def make_boundary(shape: str, release: str, verdicts: dict[int, bool]) -> Boundary:
+    """Find where a release stops accepting; ``ValueError`` if it accepts more again.
+
+    ``verdicts`` maps each count to whether the release accepts it.
+    """
+    accepted = [count for count, is_accepted in verdicts.items() if is_accepted]
+    rejected = [count for count, is_accepted in verdicts.items() if not is_accepted]
+    if accepted and rejected and max(accepted) > min(rejected):
+        raise ValueError(f"{shape}: Kafka {release} rejects only {rejected}")
+    return Boundary(shape, release, max(accepted, default=0), min(rejected, default=0))
+
+
+def format_boundaries(boundaries: Iterable[Boundary]) -> str:
+    """Format one line for each shape and release, in columns."""
+    return "".join(
+        f"{each.shape:40} {each.release:8} {each.accepted:10} {each.rejected:10}\n"
+        for each in boundaries
+    )
+
+
+def read_boundaries(text: str) -> list[Boundary]:
+    """Read lines that ``format_boundaries`` wrote, and skip comments."""
+    rows = []
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            *words, release, accepted, rejected = line.split()
+            rows.append(
+                Boundary(" ".join(words), release, int(accepted), int(rejected))
+            )
+    return rows
+
+
+def changes(boundaries: Iterable[Boundary]) -> list[str]:
+    """Describe the shapes whose limit differs between the releases."""
+    by_shape: dict[str, list[Boundary]] = {}
+    for each in boundaries:
+        by_shape.setdefault(each.shape, []).append(each)
+    return [
+        f"{shape}: "
+        + ", ".join(f"{each.release} accepts {each.accepted}" for each in rows)
+        for shape, rows in by_shape.items()
+        if len({(each.accepted, each.rejected) for each in rows}) > 1
+    ]
