@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from . import errors, frame_hints, plan
 from ._backend import engine
+from .api_registry import KAFKA
+from .api_registry import ApiRegistry as ApiRegistry
 from .errors import DecodeError, UnsupportedVersion
 from .frame_splitter import FrameSplitter as FrameSplitter
 from .limits import DEFAULT, Limits
-from .messages import RequestHeader, ResponseHeader, by_key
-from .schema import registry
+from .messages import RequestHeader, ResponseHeader
+from .schema import registry as schemas
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,24 +44,31 @@ def decode_request(
     zero_copy: bool = False,
     compat: Literal["java"] | None = None,
     limits: Limits = DEFAULT,
+    registry: ApiRegistry = KAFKA,
 ) -> tuple[RequestHeader, Request]:
     """Decode the header and the body of a request of any API.
+
+    ``registry`` adds the classes of APIs that Kafka does not have.
 
     Shape: request header version 2 before flexible versions, 1 before others, 0 before
     ControlledShutdown version 0; then the body. The header itself says which.
     Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion`` for
-    an API key or version that kwire does not know. If
+    an API key that the registry does not have, or an unknown version. If
     ``frame`` begins with its own size, the error says how to pass it.
     """
     try:
-        return _decode_request(frame, zero_copy, compat, limits)
+        return _decode_request(frame, zero_copy, compat, limits, registry)
     except (DecodeError, UnsupportedVersion) as error:
         frame_hints.hint_at_size(error, frame)
         raise
 
 
 def _decode_request(
-    frame: Buffer, zero_copy: bool, compat: Literal["java"] | None, limits: Limits
+    frame: Buffer,
+    zero_copy: bool,
+    compat: Literal["java"] | None,
+    limits: Limits,
+    registry: ApiRegistry,
 ) -> tuple[RequestHeader, Request]:
     head, _ = frame_hints.take_first_bytes(frame, 4)
     if len(head) < 4:
@@ -68,11 +77,12 @@ def _decode_request(
     api_key = int.from_bytes(head[:2], "big", signed=True)
     version = int.from_bytes(head[2:], "big", signed=True)
     try:
-        cls = by_key(api_key, "request")
+        cls = registry.by_key(api_key, "request")
     except KeyError:
-        known = registry.keys("request")
+        known = schemas.keys("request")
         raise UnsupportedVersion(
-            f"no request has the API key {api_key}; kwire has {known[0]} to {known[-1]}"
+            f"no request has the API key {api_key}; kwire has {known[0]} to"
+            f" {known[-1]}; pass registry=ApiRegistry(...) for an API of your own"
         ) from None
     message = engine.binding_of(cls).message
     header, start = engine.decode_prefix(

@@ -23,6 +23,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from . import error_codes
+from .api_registry import KAFKA
 from .connection import (
     ClientConnection,
     ConnectionClosed,
@@ -46,6 +47,7 @@ from .sasl import CredentialsError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
+    from .api_registry import ApiRegistry
     from .connection import Event
     from .messages import Request
     from .negotiation import ApiVersionTable, Constraint, VersionPolicy
@@ -132,6 +134,7 @@ async def connect(
     timeout_s: float = 10.0,
     fallback: str | None = None,
     policy: VersionPolicy = DEFAULT_POLICY,
+    registry: ApiRegistry = KAFKA,
     limits: Limits = DEFAULT,
     compat: Literal["java"] | None = None,
 ) -> Broker:
@@ -141,7 +144,8 @@ async def connect(
     ``timeout_s`` bounds all of this together, and later each ``ask``. ``fallback``
     names the release to assume of a broker that hangs up on the question for its
     versions ("0.9.0"); it is then connected once more. ``compat="java"`` reads answers
-    as leniently as Kafka does. ``NetworkError``.
+    as leniently as Kafka does. ``registry`` adds the classes of APIs that Kafka does
+    not have. ``NetworkError``.
     """
     address = address_text(host, port)
     context = tls.create_default_context() if ssl is True else ssl or None
@@ -153,6 +157,7 @@ async def connect(
                 table=table,
                 fallback=fallback,
                 policy=policy,
+                registry=registry,
                 limits=limits,
                 compat=compat,
             )

@@ -14,6 +14,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import __version__, framing
+from ..api_registry import KAFKA, ApiRegistry
 from ..errors import (
     KwireError,
     LocalProtocolError,
@@ -27,7 +28,6 @@ from ..messages import (
     SaslAuthenticateResponse,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
-    by_key,
 )
 from ..negotiation import (
     DEFAULT_POLICY,
@@ -76,7 +76,8 @@ class ClientConnection(Endpoint):
     broker that hangs up on the question. With ``zero_copy``, bytes and records of
     responses are memoryviews of their frame; ``compat="java"`` reads responses as
     leniently as Kafka does, for peers that leave bytes after a message (librdkafka's
-    mock cluster from Metadata 9 on).
+    mock cluster from Metadata 9 on). ``registry`` adds the classes of APIs that Kafka
+    does not have, so that ``send`` accepts their requests.
 
     The table ends with the connection. When the socket breaks, call ``close``: then
     ``in_flight`` still lists the requests without a response. Memory grows with what
@@ -89,6 +90,7 @@ class ClientConnection(Endpoint):
         "_in_flight",
         "_mechanism",
         "_next_id",
+        "_registry",
         "table",
     )
 
@@ -104,8 +106,10 @@ class ClientConnection(Endpoint):
         limits: Limits = DEFAULT,
         zero_copy: bool = False,
         compat: Literal["java"] | None = None,
+        registry: ApiRegistry = KAFKA,
     ) -> None:
         super().__init__("broker", limits, zero_copy, compat)
+        self._registry = registry
         # Its own, for it ends with this connection and no other.
         self.table = None if table is None else table.copy()
         self._client_id = client_id
@@ -143,7 +147,8 @@ class ClientConnection(Endpoint):
         given is used as it is. Fetch and Produce name topics by ``topic_id`` from 13
         on: where only the name is known, that constraint is needed. A Produce request
         with ``acks=0`` has no response. ``UnsupportedVersion``, ``EncodeError``, and
-        ``LocalProtocolError`` before negotiation or after the end.
+        ``LocalProtocolError`` before negotiation or after the end. ``ValueError`` if
+        the registry does not have the API.
         """
         table = self._ready()
         cls = type(request)
@@ -152,6 +157,13 @@ class ClientConnection(Endpoint):
                 "request must be a request of kwire.messages (got"
                 f" {type(request).__name__})"
             )
+        try:
+            response_class = self._registry.by_key(cls.api_key, "response")
+        except KeyError:
+            raise ValueError(
+                f"{cls.__name__} has the API key {cls.api_key}, whose response class is"
+                " unknown; pass registry=ApiRegistry(...) to the connection"
+            ) from None
         if version is None:
             version = table.pick(cls, *constraints)
         correlation_id = self._next_id
@@ -160,8 +172,7 @@ class ClientConnection(Endpoint):
         )
         self._next_id = correlation_id + 1 & HIGHEST_ID
         if expects_response(request):
-            answer = by_key(cls.api_key, "response")
-            self._in_flight.append((correlation_id, request, version, answer))
+            self._in_flight.append((correlation_id, request, version, response_class))
         return correlation_id
 
     def start_sasl(self, mechanism: str) -> None:
@@ -263,7 +274,7 @@ class ClientConnection(Endpoint):
         error = UnsupportedVersion(
             f"{name} version {version}: request not supported by server",
             request.api_key,
-            self.table.policy.range_of(request.api_key) if self.table else None,
+            self.table.policy.range_of(type(request)) if self.table else None,
         )
         self._events.append(RequestUnsupported(correlation_id, request, version, error))
 

@@ -13,9 +13,10 @@ from collections import deque
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .. import framing
+from ..api_registry import KAFKA, ApiRegistry
 from ..errors import LocalProtocolError, RemoteProtocolError, quote
 from ..limits import DEFAULT, Limits
-from ..messages import ApiVersionsRequest, SaslHandshakeRequest, by_key
+from ..messages import ApiVersionsRequest, SaslHandshakeRequest
 from ..negotiation import answer_api_versions
 from ..negotiation.handshake import HEADER_BYTES
 from .client import expects_response
@@ -58,7 +59,8 @@ class ServerConnection(Endpoint):
 
     ``served`` is an ``ApiVersionTable`` (``from_ranges``, ``of_release``). Requests are
     read as leniently as Kafka reads them, because clients live on that: librdkafka
-    leaves bytes after some Metadata requests. ``compat=None`` is strict.
+    leaves bytes after some Metadata requests. ``compat=None`` is strict. ``registry``
+    adds the classes of APIs that Kafka does not have; ``served`` must offer them, too.
 
     A broken rule ends it, as it does a ``ClientConnection``.
     """
@@ -68,6 +70,7 @@ class ServerConnection(Endpoint):
         "_cluster_id",
         "_node_id",
         "_on_unsupported",
+        "_registry",
         "_turns",
         "served",
     )
@@ -82,6 +85,7 @@ class ServerConnection(Endpoint):
         zero_copy: bool = False,
         compat: Literal["java"] | None = "java",
         limits: Limits = DEFAULT,
+        registry: ApiRegistry = KAFKA,
     ) -> None:
         if on_unsupported not in ("close", "empty"):
             raise ValueError(
@@ -90,6 +94,7 @@ class ServerConnection(Endpoint):
             )
         super().__init__("client", limits, zero_copy, compat)
         self.served = served
+        self._registry = registry
         self._on_unsupported = on_unsupported
         self._cluster_id = cluster_id
         self._node_id = node_id
@@ -117,7 +122,7 @@ class ServerConnection(Endpoint):
                 "request must be the event RequestReceived, not the request in it"
             )
         key = type(request.request).api_key
-        cls = by_key(key, "response") if key is not None else None
+        cls = self._registry.by_key(key, "response") if key is not None else None
         if type(response) is not cls:
             raise TypeError(
                 f"the response to {type(request.request).__name__} cannot be"
@@ -179,6 +184,7 @@ class ServerConnection(Endpoint):
                 zero_copy=self._zero_copy,
                 compat=self._compat,
                 limits=self._limits,
+                registry=self._registry,
             )
             awaited = expects_response(request)
             received = RequestReceived(
@@ -191,9 +197,10 @@ class ServerConnection(Endpoint):
 
     def _knows(self, api_key: int, version: int) -> bool:
         try:
-            return version in by_key(api_key, "request").valid_versions
+            cls = self._registry.by_key(api_key, "request")
         except KeyError:
             return False
+        return version in cls.valid_versions
 
     def _answer(self, frame: bytes) -> None:
         answer = answer_api_versions(

@@ -94,7 +94,7 @@ class ClusterVersions:
         fitting = self.range_of(key)
         for constraint in constraints:
             fitting &= constraint.ranges.get(key, fitting)
-        return tuple(v for v in self._policy.versions(key) if v in fitting)
+        return tuple(v for v in self._policy.versions(api) if v in fitting)
 
     def pick(self, api: Api, *constraints: Constraint) -> int:
         """Choose the highest version that this side and all brokers can use.
@@ -111,9 +111,9 @@ class ClusterVersions:
             fitting = versions
             for constraint in constraints:
                 fitting &= constraint.ranges.get(key, fitting)
-            if not any(v in fitting for v in self._policy.versions(key)):
+            if not any(v in fitting for v in self._policy.versions(api)):
                 raise no_common_version(
-                    key, self._policy, versions, constraints, f"broker {broker}"
+                    api, self._policy, versions, constraints, f"broker {broker}"
                 )
         if not theirs:
             raise UnsupportedVersion(
@@ -126,7 +126,7 @@ class ClusterVersions:
         raise UnsupportedVersion(
             f"{name_of(key)}: the brokers have no usable version in common: {listed}",
             key,
-            self._policy.range_of(key),
+            self._policy.range_of(api),
             self.range_of(key),
         )
 

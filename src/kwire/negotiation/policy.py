@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._backend import engine
 from ..schema import registry
 from ..versions import NONE, VersionRange
 from .facts import as_range, find_api_key
@@ -17,7 +18,7 @@ from .facts import as_range, find_api_key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .facts import Range
+    from .facts import Api, Range
 
 
 class VersionPolicy:
@@ -46,27 +47,33 @@ class VersionPolicy:
         self._exclude = {
             find_api_key(k): frozenset(v) for k, v in (exclude or {}).items()
         }
-        self._versions: dict[int, tuple[int, ...]] = {}
+        self._versions: dict[Api, tuple[int, ...]] = {}
         self.unstable = unstable
 
-    def range_of(self, api_key: int) -> VersionRange:
-        """Return the versions of an API that this side knows, empty if none."""
+    def range_of(self, api: Api) -> VersionRange:
+        """Return the versions of an API that this side knows, empty if none.
+
+        An API that Kafka does not have is known by its class, not by its key.
+        """
+        api_key = find_api_key(api)
         try:
-            ours = registry.find_by_key(api_key, "request")
+            ours = registry.load(registry.find_by_key(api_key, "request").name)
         except KeyError:
-            return NONE
+            if isinstance(api, int):
+                return NONE
+            ours = engine.binding_of(api).message
         versions = ours.valid_versions
-        if not self.unstable and registry.load(ours.name).latest_version_unstable:
+        if not self.unstable and ours.latest_version_unstable:
             versions = VersionRange(versions.min, versions.max - 1)
         return versions & self._speaks.get(api_key, versions)
 
-    def versions(self, api_key: int) -> tuple[int, ...]:
+    def versions(self, api: Api) -> tuple[int, ...]:
         """List the versions this side may use of an API, ascending."""
-        found = self._versions.get(api_key)
+        found = self._versions.get(api)
         if found is None:
-            excluded = self._exclude.get(api_key, ())
-            versions = (v for v in self.range_of(api_key) if v not in excluded)
-            found = self._versions[api_key] = tuple(versions)
+            excluded = self.excluded(find_api_key(api))
+            versions = (v for v in self.range_of(api) if v not in excluded)
+            found = self._versions[api] = tuple(versions)
         return found
 
     def excluded(self, api_key: int) -> frozenset[int]:

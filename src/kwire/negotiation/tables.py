@@ -81,7 +81,7 @@ class ApiVersionTable:
         self.zk_migration_ready = zk_migration_ready
         self.throttle_time_ms = throttle_time_ms
         self._ranges: dict[int, VersionRange] = {}
-        self._picked: dict[int, int] = {}
+        self._picked: dict[Api, int] = {}
         self._alive = True
 
     @classmethod
@@ -194,7 +194,7 @@ class ApiVersionTable:
         fitting = self.range_of(key)
         for constraint in constraints:
             fitting &= constraint.ranges.get(key, fitting)
-        return tuple(v for v in self.policy.versions(key) if v in fitting)
+        return tuple(v for v in self.policy.versions(api) if v in fitting)
 
     def pick(self, api: Api, *constraints: Constraint) -> int:
         """Choose the highest version that both sides can use.
@@ -203,16 +203,16 @@ class ApiVersionTable:
         ``UnsupportedVersion`` names both ranges and which side is too old.
         """
         self._check_alive()
-        key = find_api_key(api)
-        if not constraints and key in self._picked:
-            return self._picked[key]
-        usable = self.usable(key, *constraints)
+        find_api_key(api)
+        if not constraints and api in self._picked:
+            return self._picked[api]
+        usable = self.usable(api, *constraints)
         if not usable:
             raise no_common_version(
-                key, self.policy, self.range_of(key), constraints, "the broker"
+                api, self.policy, self.range_of(api), constraints, "the broker"
             )
         if not constraints:
-            self._picked[key] = usable[-1]
+            self._picked[api] = usable[-1]
         return usable[-1]
 
     def supports(self, feature: Feature) -> bool:
@@ -293,14 +293,15 @@ def fallback_table(
 
 
 def no_common_version(
-    key: int,
+    api: Api,
     policy: VersionPolicy,
     theirs: VersionRange,
     constraints: tuple[Constraint, ...],
     peer: str,
 ) -> UnsupportedVersion:
     """Describe why no version of an API can be used, and which side lacks it."""
-    ours = policy.range_of(key)
+    key = find_api_key(api)
+    ours = policy.range_of(api)
     name = name_of(key)
     common = ours & theirs
     if not ours:
