@@ -34,13 +34,15 @@ def test_json_lines_carry_all_of_a_record(run, orders):
     }
 
 
-def test_table_has_a_heading_for_each_partition(run, orders):
+def test_table_in_a_pipe_has_the_partition_in_each_line(run, orders):
     lines = run("dump", orders).out.splitlines()
-    assert lines[0].split() == ["OFFSET", "TIME", "(UTC)", "KEY", "VALUE"]
-    assert lines[1] == "orders-0" and lines[22] == "orders-1"
-    assert lines[2] == (
-        "         0  2023-11-14 22:13:20.000  key-0           value 0  {n=0}"
+    assert lines[0].split() == ["PARTITION", "OFFSET", "TIME", "(UTC)", "KEY", "VALUE"]
+    assert len(lines) == 26
+    assert lines[1] == (
+        "orders-0               0  2023-11-14 22:13:20.000  key-0           value 0"
+        "  {n=0}"
     )
+    assert lines[21].startswith("orders-1  ")
 
 
 def test_csv_reads_back(run, orders):
@@ -110,7 +112,7 @@ def test_csv_tells_null_from_empty_and_text_from_base64(run, tmp_path):
 def test_table_prints_nothing_that_moves_the_cursor(run, tmp_path):
     write_log(tmp_path / "odd-0", [ODD])
     ran = run("dump", tmp_path)
-    assert "\x1b" not in ran.out and len(ran.out.splitlines()) == 6
+    assert "\x1b" not in ran.out and len(ran.out.splitlines()) == 5
     assert "<null>" in ran.out and "base64:/wA=" in ran.out
     assert "größe €\\n" in ran.out
     assert "text:hex:00" in ran.out, "text that looks like hex must be marked"

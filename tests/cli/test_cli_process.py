@@ -8,6 +8,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -267,3 +268,22 @@ def test_memory_does_not_grow_with_the_file(tmp_path, environment, compression):
             sizes.append(peak([*args, folder], environment))
     for few, many in zip(sizes[:3], sizes[3:], strict=True):
         assert many - few < 10 * 1024 * 1024, (few, many)
+
+
+@pytest.mark.parametrize("unbuffered", [True, False])
+@pytest.mark.parametrize(
+    "form", [["-f", r"%k\n"], ["-o", "jsonl"], ["-o", "csv"], ["-o", "table"]]
+)
+def test_output_is_written_by_chunk(environment, tmp_path, form, unbuffered):
+    """Not by record, also with PYTHONUNBUFFERED: a packet is one write."""
+    write_log(tmp_path / "orders-0", [rows(n, 100) for n in range(0, 5000, 100)])
+    if unbuffered:
+        environment |= {"PYTHONUNBUFFERED": "1"}
+    reading, writing = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    with reading, start(["dump", tmp_path, *form], environment, stdout=writing) as run:
+        writing.close()
+        writes = iter(lambda: reading.recv(1 << 20), b"")
+        sizes = [(len(data), data.count(b"\n")) for data in writes]
+        assert run.wait(60) == 0 and run.stderr.read() == b""
+    assert 5000 <= sum(lines for _, lines in sizes) <= 5001
+    assert len(sizes) < 120

@@ -24,7 +24,7 @@ from .._backend import backend
 from ..errors import KwireError
 from ..formatting import escape_line, format_name, suggest_names
 from ..shown_texts import is_pem
-from .terminal import guard_terminals, say, say_usage
+from .terminal import buffer_output, guard_terminals, say, say_usage
 
 FINE = 0
 PROBLEMS = 1
@@ -84,6 +84,7 @@ class Program(click.Group):
     def main(self, *args: Any, **options: Any) -> NoReturn:
         """Run and exit; whatever goes wrong is one line."""
         guard_terminals()
+        buffer_output()
         options["standalone_mode"] = False
         try:
             code = super().main(*args, **options)

@@ -145,6 +145,14 @@ class Output:
         self._stream.buffer.write(data)
         self._flush_soon()
 
+    def write_json_lines(self, lines: bytes) -> None:
+        """Write lines of JSON, escaped for a terminal as ``json`` does it."""
+        if self.width is None:
+            self.write_bytes(lines)
+            return
+        for line in lines.decode().split("\n")[:-1]:
+            self.write(_escape_json(line) + "\n")
+
     def flush(self) -> None:
         """Write out what is buffered, before a wait."""
         self._stream.flush()
@@ -162,13 +170,17 @@ class Output:
         for less than that.
         """
         text = compact_json(value)
-        if self.width is None or text.isprintable():
-            return text
-        return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in text)
+        return text if self.width is None else _escape_json(text)
 
     def console(self) -> EscapingConsole:
         """Make the console that draws in this terminal."""
         return EscapingConsole(self._stream)
+
+
+def _escape_json(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in text)
 
 
 @contextmanager

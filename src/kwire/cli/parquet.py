@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .byte_formats import Cell
-    from .record_rows import RecordRow
+    from .record_rows import RecordRow, RowMaker
+    from .record_runs import RecordRun
 
 _GROUP_ROWS = 100_000
 _GROUP_BYTES = 16 * 1024 * 1024
@@ -31,12 +32,12 @@ _ROW_BYTES = 100
 
 @contextmanager
 def open_arrow_file(
-    path: str, form: str, headers: bool, decoded: bool
+    path: str, form: str, headers: bool, decoded: bool, maker: RowMaker
 ) -> Iterator[RecordGroups]:
     """Open a new file, "parquet" or "arrow"; it appears when the block succeeds."""
     pyarrow = load_pyarrow(form)
     with create_file(path) as file:
-        writer = RecordGroups(pyarrow, file, form, headers, decoded)
+        writer = RecordGroups(pyarrow, file, form, headers, decoded, maker)
         try:
             yield writer
             writer.close()
@@ -49,7 +50,13 @@ class RecordGroups:
     """Collects rows and columns, and writes them as row groups of bounded size."""
 
     def __init__(
-        self, pyarrow: Any, file: BinaryIO, form: str, headers: bool, decoded: bool
+        self,
+        pyarrow: Any,
+        file: BinaryIO,
+        form: str,
+        headers: bool,
+        decoded: bool,
+        maker: RowMaker,
     ) -> None:
         pair = [("key", pyarrow.string()), ("value", pyarrow.binary())]
         topic = pyarrow.string()
@@ -81,6 +88,7 @@ class RecordGroups:
             self._file = pyarrow.ipc.new_file(file, self._schema, options=options)
         self._headers = headers
         self._decoded = decoded
+        self._maker = maker
         # What came first is in tables, after it rows, or columns with their place.
         self._tables: list[Any] = []
         self._rows: list[tuple[Any, ...]] = []
@@ -93,8 +101,12 @@ class RecordGroups:
         """Whether ``write_columns`` can be called: no message is decoded."""
         return not self._decoded
 
-    def write(self, row: RecordRow) -> None:
-        """Take one row."""
+    def write(self, run: RecordRun) -> None:
+        """Take the records of a run."""
+        for row in self._maker.rows(run):
+            self._write_row(row)
+
+    def _write_row(self, row: RecordRow) -> None:
         record = row.record
         values: list[Any] = [row.topic, row.partition, record.offset, record.timestamp]
         values += [row.timestamp_type, record.key, record.value]

@@ -15,21 +15,23 @@ what the pattern has.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ..formatting import escape_line
-from .byte_formats import compact_json, make_cell
+from .byte_formats import compact_json
+from .json_fields import encode_bytes
+from .line_template import escape_literal, fill_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..records import Record
     from .byte_formats import Cell
     from .output import Output
-    from .record_rows import RecordRow
-
-    Field = Callable[["RecordWriter", RecordRow], bytes]
+    from .record_rows import RowMaker
+    from .record_runs import RecordRun
 
 _PART = re.compile(r"%(.?)|\\(x[0-9a-fA-F]{2}|.?)|[^%\\]+", re.DOTALL)
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}
@@ -69,72 +71,131 @@ class RecordWriter:
     """Writes records by a pattern, byte for byte; a terminal gets escaped text."""
 
     def __init__(
-        self, output: Output, parts: list[bytes | str], byte_format: str
+        self, output: Output, parts: list[bytes | str], maker: RowMaker
     ) -> None:
         self._output = output
+        self._maker = maker
         self._parts = parts
-        self.byte_format = byte_format
-
-    def write(self, row: RecordRow) -> None:
-        """Write one record."""
-        pieces = [
-            part if isinstance(part, bytes) else _FIELDS[part](self, row)
-            for part in self._parts
-        ]
-        if self._output.width is None:
-            self._output.write_bytes(b"".join(pieces))
-            return
-        texts = [piece.decode(errors="backslashreplace") for piece in pieces]
-        # Line ends are those of the form; one in a value would be a line of its own.
-        self._output.write(
-            "".join(
-                text if isinstance(part, bytes) else escape_line(text)
-                for text, part in zip(texts, self._parts, strict=True)
-            )
+        self._template = b"".join(
+            escape_literal(part)
+            if isinstance(part, bytes)
+            else _FIELDS[part].conversion
+            for part in parts
         )
+        self._fields = [_FIELDS[part] for part in parts if isinstance(part, str)]
 
-    def content(self, cell: Cell, data: bytes | None) -> bytes | None:
-        """Return what is printed of a key or value."""
+    def write(self, run: RecordRun) -> None:
+        """Write the records of a run."""
+        for piece in run.split():
+            contents = _Contents(piece, self._maker)
+            columns = [field.make_column(contents) for field in self._fields]
+            if self._output.width is None:
+                count = len(piece.records)
+                self._output.write_bytes(fill_lines(self._template, columns, count))
+            else:
+                self._write_escaped(columns, len(piece.records))
+
+    def _write_escaped(self, columns: list[Sequence[Any]], count: int) -> None:
+        for index in range(count):
+            cells = iter([column[index] for column in columns])
+            texts = []
+            for part in self._parts:
+                if isinstance(part, bytes):
+                    texts.append(part.decode(errors="backslashreplace"))
+                    continue
+                data = _FIELDS[part].conversion % next(cells)
+                # Line ends are those of the pattern: one in a value is escaped.
+                texts.append(escape_line(data.decode(errors="backslashreplace")))
+            self._output.write("".join(texts))
+
+
+class _Contents:
+    """Columns of a run, with keys and values as they are printed."""
+
+    def __init__(self, run: RecordRun, maker: RowMaker) -> None:
+        self.run = run
+        self.byte_format = maker.byte_format
+        self._rows = list(maker.rows(run)) if maker.decodes(run) else None
+
+    @cached_property
+    def keys(self) -> list[bytes | None]:
+        """The keys; null is None."""
+        if self._rows is not None:
+            return [self._print_cell(row.key, row.record.key) for row in self._rows]
+        return self._print([record.key for record in self.run.records])
+
+    @cached_property
+    def values(self) -> list[bytes | None]:
+        """The values; null is None."""
+        if self._rows is not None:
+            return [self._print_cell(row.value, row.record.value) for row in self._rows]
+        return self._print([record.value for record in self.run.records])
+
+    def _print_cell(self, cell: Cell, data: bytes | None) -> bytes | None:
         if cell.encoding == "json":
             return compact_json(cell.content).encode()
         if cell.encoding == "control":
             return str(cell.content).encode()
-        if data is None or self.byte_format == "text":
-            return data
-        return str(cell.content).encode()
+        return self._print([data])[0]
 
-
-def _key(writer: RecordWriter, row: RecordRow) -> bytes | None:
-    return writer.content(row.key, row.record.key)
-
-
-def _value(writer: RecordWriter, row: RecordRow) -> bytes | None:
-    return writer.content(row.value, row.record.value)
+    def _print(self, column: list[bytes | None]) -> list[bytes | None]:
+        form = self.byte_format
+        if form == "text":
+            return column
+        return [None if data is None else encode_bytes(data, form) for data in column]
 
 
 def _size(data: bytes | None) -> int:
     return -1 if data is None else len(data)
 
 
-def _headers(writer: RecordWriter, row: RecordRow) -> bytes:
+def _fill_null(column: list[bytes | None]) -> list[bytes]:
+    return [data or b"" for data in column]
+
+
+def _headers(contents: _Contents) -> list[bytes]:
+    form = contents.byte_format
+    return [
+        _join_headers(record, form) if record.headers else b""
+        for record in contents.run.records
+    ]
+
+
+def _join_headers(record: Record, form: str) -> bytes:
     pairs = []
-    for name, data in row.record.headers:
-        content = writer.content(make_cell(data, writer.byte_format), data)
-        value = b"NULL" if content is None else content
+    for name, data in record.headers:
+        value = b"NULL" if data is None else data
+        if data is not None and form != "text":
+            value = encode_bytes(data, form)
         pairs.append(name.encode(errors="surrogateescape") + b"=" + value)
     return b",".join(pairs)
 
 
-_FIELDS: dict[str, Field] = {
-    "t": lambda _, row: row.topic.encode(errors="surrogateescape"),
-    "p": lambda _, row: b"%d" % row.partition,
-    "o": lambda _, row: b"%d" % row.record.offset,
-    "T": lambda _, row: b"%d" % row.record.timestamp,
-    "k": lambda writer, row: _key(writer, row) or b"",
-    "v": lambda writer, row: _value(writer, row) or b"",
-    "s": lambda writer, row: _value(writer, row) or b"",
-    "h": _headers,
-    "K": lambda writer, row: b"%d" % _size(_key(writer, row)),
-    "S": lambda writer, row: b"%d" % _size(_value(writer, row)),
-    "R": lambda writer, row: _size(_value(writer, row)).to_bytes(4, "big", signed=True),
+def _topics(contents: _Contents) -> list[bytes]:
+    run = contents.run
+    return [run.topic.encode(errors="surrogateescape")] * len(run.records)
+
+
+class _Field(NamedTuple):
+    """A field of patterns: its conversion, and the function that makes its column."""
+
+    conversion: bytes
+    make_column: Callable[[_Contents], Sequence[object]]
+
+
+_FIELDS = {
+    "t": _Field(b"%b", _topics),
+    "p": _Field(b"%d", lambda c: [c.run.partition] * len(c.run.records)),
+    "o": _Field(b"%d", lambda c: [record.offset for record in c.run.records]),
+    "T": _Field(b"%d", lambda c: [record.timestamp for record in c.run.records]),
+    "k": _Field(b"%b", lambda c: _fill_null(c.keys)),
+    "v": _Field(b"%b", lambda c: _fill_null(c.values)),
+    "s": _Field(b"%b", lambda c: _fill_null(c.values)),
+    "h": _Field(b"%b", _headers),
+    "K": _Field(b"%d", lambda c: [_size(data) for data in c.keys]),
+    "S": _Field(b"%d", lambda c: [_size(data) for data in c.values]),
+    "R": _Field(
+        b"%b",
+        lambda c: [_size(data).to_bytes(4, "big", signed=True) for data in c.values],
+    ),
 }

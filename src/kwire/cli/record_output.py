@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from functools import wraps
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
@@ -23,14 +22,14 @@ from .record_format import RecordFormat, RecordWriter
 from .record_rows import RowMaker, open_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from .record_rows import RecordRow
+    from .record_runs import RecordRun
 
     class Writer(Protocol):
-        """A writer of rows."""
+        """A writer of records."""
 
-        def write(self, row: RecordRow) -> None: ...
+        def write(self, run: RecordRun) -> None: ...
 
 
 _SUFFIXES = {
@@ -135,8 +134,7 @@ class RecordOutput(NamedTuple):
         """Whether it is a Parquet or Arrow file."""
         return self.form.name in _BINARY
 
-    def row_maker(self) -> RowMaker:
-        """Return the ``RowMaker`` that these options describe."""
+    def _row_maker(self) -> RowMaker:
         return RowMaker(self.byte_format, self.raw)
 
     @contextmanager
@@ -149,7 +147,7 @@ class RecordOutput(NamedTuple):
             assert self.path is not None
             decoded = decoded and not self.raw
             with open_arrow_file(
-                self.path, self.form.name, self.headers, decoded
+                self.path, self.form.name, self.headers, decoded, self._row_maker()
             ) as file:
                 yield file, None
             return
@@ -160,12 +158,12 @@ class RecordOutput(NamedTuple):
 
     def _writer(self, output: Output) -> Writer:
         if self.own is not None:
-            return RecordWriter(output, self.own, self.byte_format)
-        return open_records(output, self.form, self.byte_format, self.headers)
+            return RecordWriter(output, self.own, self._row_maker())
+        return open_records(output, self.form, self._row_maker(), self.headers)
 
 
 class _LateWriter:
-    """Makes a writer, which writes its titles, when the first row has come.
+    """Makes a writer, which writes its titles, when the first record has come.
 
     A command that fails before that writes an error alone.
     """
@@ -180,9 +178,9 @@ class _LateWriter:
             self._writer = self._make()
         return self._writer
 
-    def write(self, row: RecordRow) -> None:
-        """Write a row."""
-        (self._writer or self.begin()).write(row)
+    def write(self, run: RecordRun) -> None:
+        """Write the records of a run."""
+        (self._writer or self.begin()).write(run)
 
 
 def _find_form(output: str) -> str:
@@ -195,10 +193,3 @@ def _find_form(output: str) -> str:
             " name the format with --format"
         )
     return form
-
-
-def write_rows(
-    rows: Iterable[Any], limit: int | None, write: Callable[[Any], object]
-) -> int:
-    """Write rows, at most ``limit`` of them; return how many."""
-    return sum(1 for _ in map(write, islice(rows, limit)))

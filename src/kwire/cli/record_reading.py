@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the records and batches that the options select, in their order.
 
-``record_rows.py`` and ``batch_rows.py`` format the rows.
+The writers of ``record_output.py`` format records, and ``batch_rows.py`` batches.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ import click
 from ..formatting import escape_line, format_name
 from ..limits import MIB
 from .log_inputs import list_files
+from .record_runs import join_runs, make_run
 from .terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from .. import log
     from ..records import Batch, BatchHeader, Record
     from .log_inputs import LogInputs
     from .progress import Progress
-    from .record_rows import RecordRow, RowMaker
+    from .record_runs import RecordRun
 
     Read = Callable[[log.Segment, int, int | None], Iterator[Any]]
     """Gives batches or headers that begin between two bytes of a file."""
@@ -53,6 +54,12 @@ class Wanted(NamedTuple):
             and (self.from_time is None or record.timestamp >= self.from_time)
             and (self.to_time is None or record.timestamp < self.to_time)
         )
+
+    def select(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Return the records that meet all conditions but those on offsets."""
+        if self.key is None and self.from_time is None and self.to_time is None:
+            return records
+        return [record for record in records if self.has(record)]
 
     def has_batch(self, header: BatchHeader) -> bool:
         """Whether a batch may hold what is wanted."""
@@ -95,21 +102,22 @@ class RecordReader:
             f"{escape_line(str(problem))}; add --skip-corrupt to continue after it"
         )
 
-    def record_rows(
-        self, maker: RowMaker, isolation: str, control: bool
-    ) -> Iterator[RecordRow]:
-        """Iterate over the rows of the records that are wanted."""
+    def record_runs(self, isolation: str, control: bool) -> Iterator[RecordRun]:
+        """Iterate over the records that are wanted."""
 
-        def rows(file: log.Segment, batch: Batch) -> Iterator[RecordRow]:
+        def runs(file: log.Segment, batch: Batch) -> Iterator[RecordRun]:
             if batch.is_control and not control:
                 return
-            for record in batch.records:
-                if self._wanted.has(record):
-                    yield maker.row(file.topic, file.partition, batch, record)
+            records = self._wanted.select(batch.records)
+            if self._tail is not None:
+                for record in records:
+                    yield make_run(file.topic, file.partition, batch, [record])
+            elif records:
+                yield make_run(file.topic, file.partition, batch, records)
 
         for partition in self._inputs.partitions:
             read = self._reads_batches(partition, isolation)
-            yield from self._rows(partition, read, rows)
+            yield from join_runs(self._rows(partition, read, runs))
 
     def _reads_batches(self, partition: log.Partition, isolation: str) -> Read:
         options: dict[str, Any] = {}

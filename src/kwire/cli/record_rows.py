@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats a record as a row of a table, of JSON lines or of CSV.
+"""Formats a record as a row of a table or of CSV.
 
-In JSON lines the name of a field gives its encoding: ``key`` is text or null, and there
-are ``key_base64``, ``key_hex`` and ``key_json``. CSV has fixed columns, of which
-``key_encoding`` gives it.
+CSV has fixed columns, and ``key_encoding`` gives the encoding of the key. JSON lines
+are in ``record_lines.py``.
 """
 
 from __future__ import annotations
@@ -13,16 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..formatting import escape_line, format_time
 from .byte_formats import NULL, Cell, compact_json, format_cell, make_cell
-from .internal_records import decode_control, decode_internal
+from .internal_records import decode_control, decode_internal, is_internal
 from .internal_text import is_decoded, record_words
-from .output import Csv, JsonLines, Table
+from .output import Csv, Table
+from .record_lines import RecordJsonLines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..records import Batch, Record
     from .output import Output, RowFormat
+    from .record_runs import RecordRun
 
 
 _KEY_WIDTH = 14
+_PARTITION_WIDTH = 12
 
 
 class RecordRow(NamedTuple):
@@ -41,14 +45,23 @@ class RecordRow(NamedTuple):
 
 
 class RowMaker:
-    """Makes rows as the options say."""
+    """Makes rows as the options specify."""
 
     def __init__(self, byte_format: str, raw: bool) -> None:
-        self._byte_format = byte_format
+        self.byte_format = byte_format
         self._raw = raw
 
+    def decodes(self, run: RecordRun) -> bool:
+        """Whether keys and values of the run are messages, which rows have decoded."""
+        return not self._raw and (run.is_control or is_internal(run.topic))
+
+    def rows(self, run: RecordRun) -> Iterator[RecordRow]:
+        """Make the rows of a run."""
+        for record in run.records:
+            yield self.row(run.topic, run.partition, run, record)
+
     def row(
-        self, topic: str, partition: int, batch: Batch, record: Record
+        self, topic: str, partition: int, batch: Batch | RecordRun, record: Record
     ) -> RecordRow:
         """Make the row of a record."""
         key = value = NULL
@@ -59,26 +72,44 @@ class RowMaker:
         if found is not None:
             key, value = found
         else:
-            key = make_cell(record.key, self._byte_format)
-            value = make_cell(record.value, self._byte_format)
+            key = make_cell(record.key, self.byte_format)
+            value = make_cell(record.value, self.byte_format)
         return RecordRow(
             *(topic, partition, batch.timestamp_type, record, key, value, error or "")
         )
 
 
+class RowByRow:
+    """Writes the rows of runs, one after the other."""
+
+    def __init__(self, maker: RowMaker, rows: RecordTable | RecordCsv) -> None:
+        self._maker = maker
+        self._rows = rows
+
+    def write(self, run: RecordRun) -> None:
+        """Write the rows of a run."""
+        for row in self._maker.rows(run):
+            self._rows.write(row)
+
+
 def open_records(
-    output: Output, form: RowFormat, byte_format: str, headers: bool
-) -> RecordTable | RecordJsonLines | RecordCsv:
+    output: Output, form: RowFormat, maker: RowMaker, headers: bool
+) -> RowByRow | RecordJsonLines:
     """Make the writer for a form."""
-    if form.is_table:
-        return RecordTable(output, byte_format, headers)
     if form.name == "jsonl":
-        return RecordJsonLines(output, byte_format, headers)
-    return RecordCsv(output, byte_format, headers, form.csv_safe)
+        return RecordJsonLines(output, maker, headers)
+    byte_format = maker.byte_format
+    if form.is_table:
+        return RowByRow(maker, RecordTable(output, byte_format, headers))
+    return RowByRow(maker, RecordCsv(output, byte_format, headers, form.csv_safe))
 
 
 class RecordTable:
-    """Records as a table, with a heading for each partition."""
+    """Records as a table: with a heading for each partition, or a column elsewhere.
+
+    Partitions of a live topic take turns, so that a terminal shows a heading for each
+    turn. A pipe or a file has the partition in each line, which ``grep`` finds.
+    """
 
     def __init__(self, output: Output, byte_format: str, headers: bool) -> None:
         self._byte_format = byte_format
@@ -86,7 +117,10 @@ class RecordTable:
         # In a terminal the column has its last width from the first row on.
         key_width = _KEY_WIDTH if output.width is None else output.width // 4
         key = "KEY", max(_KEY_WIDTH, key_width)
-        columns = ("OFFSET", -10), ("TIME (UTC)", 23), key, ("VALUE", 0)
+        columns = [("OFFSET", -10), ("TIME (UTC)", 23), key, ("VALUE", 0)]
+        self._has_headings = output.width is not None
+        if not self._has_headings:
+            columns.insert(0, ("PARTITION", _PARTITION_WIDTH))
         self._table = Table(output, columns)
 
     def write(self, row: RecordRow) -> None:
@@ -102,34 +136,17 @@ class RecordTable:
             )
             pairs = (f"{name}={format_cell(cell)}" for name, cell in cells)
             more.append(f" {{{', '.join(pairs)}}}")
-        place = str(record.offset), format_time(record.timestamp)
+        place = [str(record.offset), format_time(record.timestamp)]
         heading = f"{row.topic}-{row.partition}"
+        if not self._has_headings:
+            place.insert(0, heading)
+            heading = ""
         if is_decoded(row.key, row.value):
             words, needed = record_words(row.key, row.value)
             self._table.write_words(place, words + more, needed, heading)
         else:
             value = " ".join([format_cell(row.value), *more])
             self._table.write((*place, format_cell(row.key), value), heading)
-
-
-class RecordJsonLines:
-    """Records as JSON lines."""
-
-    def __init__(self, output: Output, byte_format: str, headers: bool) -> None:
-        self._byte_format = byte_format
-        self._headers = headers
-        self._lines = JsonLines(output)
-
-    def write(self, row: RecordRow) -> None:
-        """Write one line."""
-        fields = _place(row)
-        fields[_add_name("key", row.key)] = row.key.content
-        fields[_add_name("value", row.value)] = row.value.content
-        if self._headers:
-            fields["headers"] = _headers(row.record, self._byte_format)
-        if row.error:
-            fields["error"] = row.error
-        self._lines.write(fields)
 
 
 class RecordCsv:
@@ -147,7 +164,13 @@ class RecordCsv:
 
     def write(self, row: RecordRow) -> None:
         """Write one line."""
-        fields = _place(row)
+        fields: dict[str, Any] = {
+            "topic": row.topic,
+            "partition": row.partition,
+            "offset": row.record.offset,
+            "timestamp": row.record.timestamp,
+            "timestamp_type": row.timestamp_type,
+        }
         for name, cell in (("key", row.key), ("value", row.value)):
             fields[f"{name}_encoding"] = cell.encoding
             fields[name] = cell.content
@@ -156,16 +179,6 @@ class RecordCsv:
             fields["headers"] = compact_json(headers) if headers else None
         fields["error"] = row.error
         self._csv.write(fields)
-
-
-def _place(row: RecordRow) -> dict[str, Any]:
-    return {
-        "topic": row.topic,
-        "partition": row.partition,
-        "offset": row.record.offset,
-        "timestamp": row.record.timestamp,
-        "timestamp_type": row.timestamp_type,
-    }
 
 
 def _add_name(name: str, cell: Cell) -> str:

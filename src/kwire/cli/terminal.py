@@ -66,6 +66,21 @@ def guard_terminals() -> None:
             setattr(sys, name, TerminalText(stream))
 
 
+def buffer_output() -> None:
+    """Put a buffer in front of stdout if it is a pipe or a file and has none.
+
+    With PYTHONUNBUFFERED, which images of Python often set, each line would be a system
+    call. Nothing waits longer for the buffer: commands flush it before they wait.
+    """
+    stream = sys.stdout
+    if not isinstance(stream, io.TextIOWrapper) or stream.isatty():
+        return
+    if isinstance(stream.buffer, io.RawIOBase):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(stream.buffer), stream.encoding, stream.errors
+        )
+
+
 def write_bold(stream: TextIO, text: str) -> None:
     """Write text in bold to a terminal, escaped like any other."""
     _find_styled(stream).write(click.style(escape_controls(text), bold=True))

@@ -9,6 +9,7 @@ order; ``record_output.py`` writes records, ``batch_rows.py`` batches.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,13 +21,12 @@ from ..log_inputs import LogInputs, add_partition_options, say_unreadable
 from ..main import CANNOT, EXIT_CODES, FINE
 from ..output import open_output
 from ..progress import Progress
-from ..record_output import KeyBytes, add_output_options, write_rows
+from ..record_output import KeyBytes, add_output_options
 from ..record_reading import RecordReader, Wanted
+from ..record_runs import write_runs
 from ..terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..output import Output
     from ..record_output import RecordOutput
 
@@ -128,10 +128,10 @@ def command(
         progress = stack.enter_context(Progress(inputs.size, wanted=not to_terminal))
         reader = RecordReader(inputs, wanted, tail, progress, skip_corrupt)
         if batches:
-            rows: Iterator[Any] = reader.batch_rows()
+            for item in islice(reader.batch_rows(), limit):
+                writer.write(item)
         else:
-            rows = reader.record_rows(output.row_maker(), isolation, control)
-        write_rows(rows, limit, writer.write)
+            write_runs(reader.record_runs(isolation, control), limit, writer.write)
     if reader.skipped:
         say(f"skipped {format_count(reader.skipped, 'damaged region')}")
     return FINE if inputs.is_complete else CANNOT

@@ -23,16 +23,18 @@ from ..interrupts import delay_interrupt
 from ..main import EXIT_CODES, FINE, INTERRUPTED
 from ..parquet import RecordGroups
 from ..progress import Progress
-from ..record_output import KeyBytes, add_output_options, write_rows
+from ..record_output import KeyBytes, add_output_options
+from ..record_runs import join_runs, make_run, write_runs
 from ..terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ...client import Chunk, KafkaSync
+    from ...records import Record
     from ..output import Output
     from ..record_output import RecordOutput, Writer
-    from ..record_rows import RecordRow, RowMaker
+    from ..record_runs import RecordRun
 
     Position: TypeAlias = "str | int | datetime | timedelta"
 
@@ -176,7 +178,7 @@ def command(
         writer, out = stack.enter_context(output.open(is_decoded))
         is_terminal = out is not None and out.width is not None
         progress = stack.enter_context(Progress(None, wanted=not is_terminal))
-        reader = _Reader(scan, output.row_maker(), record_key, progress)
+        reader = _Reader(scan, record_key, progress)
         code = FINE
         try:
             reader.copy(writer, limit, out, output.path is not None)
@@ -221,12 +223,10 @@ class _Reader:
     def __init__(
         self,
         chunks: Iterable[Chunk],
-        maker: RowMaker,
         key: bytes | None,
         progress: Progress,
     ) -> None:
         self._chunks = chunks
-        self._maker = maker
         self._key = key
         self._progress = progress
 
@@ -258,7 +258,7 @@ class _Reader:
                 batch = self._read_columns(chunk).slice(0, limit)
                 writer.write_columns(chunk.topic, chunk.partition, batch)
                 return int(batch.num_rows)
-        return write_rows(self._read_rows(chunk), limit, writer.write)
+        return write_runs(join_runs(self._read_runs(chunk)), limit, writer.write)
 
     def _read_columns(self, chunk: Chunk) -> Any:
         import pyarrow
@@ -269,16 +269,16 @@ class _Reader:
             return batch
         return batch.filter(compute.equal(batch.column("key"), self._key))
 
-    def _read_rows(self, chunk: Chunk) -> Iterator[RecordRow]:
+    def _read_runs(self, chunk: Chunk) -> Iterator[RecordRun]:
         try:
             for batch in chunk.batches(errors="replace"):
-                for record in batch.records:
-                    if record.offset >= chunk.next_offset:
-                        break
-                    if self._key is None or record.key == self._key:
-                        yield self._maker.row(
-                            chunk.topic, chunk.partition, batch, record
-                        )
+                records: Sequence[Record] = batch.records
+                if batch.last_offset >= chunk.next_offset:
+                    records = [r for r in records if r.offset < chunk.next_offset]
+                if self._key is not None:
+                    records = [r for r in records if r.key == self._key]
+                if records:
+                    yield make_run(chunk.topic, chunk.partition, batch, records)
         except DecodeError as error:
             raise click.ClickException(
                 f"reading {chunk.topic}-{chunk.partition} from offset"

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Groups records of one partition into runs, which writers format in one step.
+
+Formatting has a cost for each call. A run has the records of one batch, or of several
+small batches, so that this cost is paid once for hundreds of records.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ..records import Batch, Record
+
+_JOINED_RECORDS = 500
+_PIECE_RECORDS = 1000
+_PIECE_BYTES = 1 << 16
+"""Size of a piece: passes over larger ones leave the cache and take twice the time."""
+
+
+class RecordRun(NamedTuple):
+    """Consecutive records of a partition whose batches have the same attributes.
+
+    ``size`` is the maximum number of bytes of all keys, values and headers.
+    """
+
+    topic: str
+    partition: int
+    timestamp_type: int
+    is_control: bool
+    records: Sequence[Record]
+    size: int
+
+    def split(self) -> Iterator[RecordRun]:
+        """Split into pieces of about 64 KiB, or of one large record."""
+        records = self.records
+        average = self.size // max(len(records), 1)
+        step = max(1, min(_PIECE_RECORDS, _PIECE_BYTES // max(average, 1)))
+        if len(records) <= step:
+            yield self
+            return
+        for start in range(0, len(records), step):
+            yield self._replace(records=records[start : start + step])
+
+
+def make_run(
+    topic: str, partition: int, batch: Batch, records: Sequence[Record]
+) -> RecordRun:
+    """Make a run of some records of a batch."""
+    # The size of a batch says nothing about compressed records.
+    is_plain = batch.compression == "none"
+    size = batch.size if is_plain else sum(map(_measure, records))
+    return RecordRun(
+        topic, partition, batch.timestamp_type, batch.is_control, records, size
+    )
+
+
+def join_runs(runs: Iterable[RecordRun]) -> Iterator[RecordRun]:
+    """Join small runs that follow each other and have the same attributes.
+
+    If ``runs`` raises an exception, the records before it are yielded first.
+    """
+    joined: RecordRun | None = None
+    try:
+        for run in runs:
+            if joined is None:
+                joined = run
+            elif (
+                run[:4] == joined[:4]
+                and len(joined.records) < _JOINED_RECORDS
+                and joined.size + run.size <= _PIECE_BYTES
+            ):
+                joined = joined._replace(
+                    records=[*joined.records, *run.records], size=joined.size + run.size
+                )
+            else:
+                yield joined
+                joined = run
+    except Exception:
+        if joined is not None:
+            yield joined
+        raise
+    if joined is not None:
+        yield joined
+
+
+def _measure(record: Record) -> int:
+    size = len(record.key or b"") + len(record.value or b"")
+    for name, content in record.headers:
+        size += len(name) + len(content or b"")
+    return size
+
+
+def write_runs(
+    runs: Iterable[RecordRun], limit: int | None, write: Callable[[RecordRun], object]
+) -> int:
+    """Write runs, at most ``limit`` records of them; return the number of records."""
+    count = 0
+    if limit == 0:
+        return count
+    for run in runs:
+        if limit is not None and count + len(run.records) >= limit:
+            write(run._replace(records=run.records[: limit - count]))
+            return limit
+        write(run)
+        count += len(run.records)
+    return count
