@@ -139,6 +139,7 @@ class Broker(Listener):
         self.cluster = [self]
         self.software = []
         self.requests = []
+        self.refusal = "Go away"
         self._users = users
         self._mechanisms = mechanisms
 
@@ -169,7 +170,7 @@ class Broker(Listener):
                         event,
                         SaslAuthenticateResponse(
                             error_code=0 if answer is not None else refused,
-                            error_message=None if answer is not None else "Go away",
+                            error_message=None if answer is not None else self.refusal,
                             auth_bytes=answer or b"",
                         ),
                     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_NAME = 80
+_LONGEST_QUOTE = 300
+"""Maximum number of characters of a peer's text that an error contains."""
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _LIKE_ESCAPE = re.compile(r"\\(?=[ux][0-9a-f])")
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
@@ -102,6 +104,22 @@ def escape_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(map(_escaped, text))
+
+
+def quote_text(text: str) -> str:
+    """Make the text of a peer fit into one sentence: one printable line, not long."""
+    # A text that is cut before it is escaped may not fit after that.
+    quoted = escape_line(text[:_LONGEST_QUOTE])[:_LONGEST_QUOTE]
+    return quoted if quoted == escape_line(text) else f"{quoted}..."
+
+
+def format_address(host: str, port: int) -> str:
+    """Format an address: "kafka:9092", "[::1]:9092".
+
+    The host may come from a peer. A user name and a password before it are omitted.
+    """
+    host = quote_text(host.rpartition("@")[2])
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def escape_controls(text: str) -> str:

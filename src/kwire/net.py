@@ -39,6 +39,7 @@ from .errors import (
     RemoteProtocolError,
     UnsupportedVersion,
 )
+from .formatting import escape_line, format_address, quote_text
 from .limits import DEFAULT, Limits
 from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from .negotiation import DEFAULT_POLICY
@@ -82,7 +83,8 @@ class NetworkError(KwireError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.address}: {self.reason}"
+        # Both may contain text of the peer.
+        return escape_line(f"{self.address}: {self.reason}")
 
 
 class NetworkTimeout(NetworkError):
@@ -94,8 +96,12 @@ class AuthenticationFailed(NetworkError):
 
 
 def address_text(host: str, port: int) -> str:
-    """Write an address as people do: "kafka:9092", "[::1]:9092"."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    """Format an address: "kafka:9092", "[::1]:9092".
+
+    Characters that a terminal does not print are escaped. A user name and a password
+    before the host are omitted.
+    """
+    return format_address(host, port)
 
 
 def split_address(text: str) -> tuple[str, int]:
@@ -224,7 +230,9 @@ class Broker:
         async with self._turn:
             what = f"no response to {type(request).__name__}"
             if self._link.has_news:
-                # Nothing has been sent, so it is the end of the connection.
+                # Nothing has been sent, so it is the end of the connection, and it has
+                # nothing to do with SASL.
+                self._hint = ""
                 async with self._limit_wait(what):
                     await self._event()
             send = self._connection.send
@@ -268,7 +276,7 @@ class Broker:
                 assert isinstance(event, Negotiated)
             if sasl is not None:
                 await self._authenticate(sasl)
-            else:
+            elif self.table.usable(SaslHandshakeRequest):
                 self._hint = "; it may require SASL, with a user name and a password"
         except BaseException as error:
             self._fail(error)
@@ -500,9 +508,10 @@ def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
     if not isinstance(error, OSError):
         return "not an address: the host name or the port is not valid"
     if isinstance(error, tls.SSLCertVerificationError):
+        reason = quote_text(error.verify_message)
         return (
-            f"its certificate is not trusted: {error.verify_message}; give the"
-            " certificate of the authority that signed it"
+            f"its certificate is not trusted: {reason}; give the certificate of the"
+            " authority that signed it"
         )
     if isinstance(error, tls.SSLError):
         if error.reason == "WRONG_VERSION_NUMBER":
@@ -549,9 +558,9 @@ def _refusal(name: str, failed: SaslFailed) -> str:
     if failed.mechanisms:
         return (
             f"the broker does not accept {name}; it offers"
-            f" {', '.join(failed.mechanisms)}"
+            f" {quote_text(', '.join(failed.mechanisms))}"
         )
     if failed.error_code == error_codes.ILLEGAL_SASL_STATE:
         return _NO_SASL
-    reason = failed.message or error_codes.name(failed.error_code)
+    reason = quote_text(failed.message) or error_codes.name(failed.error_code)
     return f"the broker rejects {name}: {reason}"

@@ -20,6 +20,7 @@ import re
 import secrets
 
 from .errors import KwireError, LocalProtocolError, RemoteProtocolError
+from .formatting import quote_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,7 +136,9 @@ class Scram:
             )
         said = _attributes(data)
         if "e" in said:
-            raise SaslError(f"the server rejects the authentication: {said['e']:.80}")
+            raise SaslError(
+                f"the server rejects the authentication: {quote_text(said['e'])}"
+            )
         if not self._server_signature:
             return self._prove(data, said)
         if not hmac.compare_digest(_read_bytes(said, "v"), self._server_signature):
@@ -174,9 +177,10 @@ class Scram:
         digits = text.isascii() and text.isdigit() and len(text) <= 10
         iterations = int(text) if digits else 0
         if not MIN_ITERATIONS <= iterations <= self._max_iterations:
+            sent = quote_text(text[:20]) or "no"
             raise SaslError(
                 f"the number of SCRAM iterations must be from {MIN_ITERATIONS} to"
-                f" {self._max_iterations} (the server sent {text[:20] or 'no'})"
+                f" {self._max_iterations} (the server sent {sent})"
             )
         return iterations
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire.net`` signs in with SASL, or says why it cannot."""
 
+import asyncio
+
 import pytest
 from loopback_brokers import (
     Broker,
@@ -89,3 +91,74 @@ def test_server_that_cannot_prove_itself_is_refused(net, sasl, monkeypatch):
         error = catch_failure(net, broker, sasl=sasl.Scram("ann", USERS["ann"]))
     assert isinstance(error, net.AuthenticationFailed)
     assert "does not know the password" in str(error)
+
+
+HOSTILE = "\x1b[2J\x00\r\n\u202e\x9b"
+
+
+@pytest.mark.parametrize("field", ["mechanisms", "message", "token"])
+def test_no_error_has_unescaped_text_of_a_broker(net, sasl, field):
+    """Mechanisms, refusals and SCRAM messages."""
+    mechanisms = (f"NONE{HOSTILE}",) if field == "mechanisms" else ("SCRAM-SHA-256",)
+    with Broker(make_table(), users=USERS, mechanisms=mechanisms) as broker:
+        handshake = broker._handshake
+
+        class Scripted:
+            is_done = False
+
+            def answer(self, data):
+                return None if field == "message" else f"e={HOSTILE}no".encode()
+
+        def begin(connection, event):
+            handshake(connection, event)
+            return Scripted()
+
+        broker._handshake = begin
+        broker.refusal = f"Go away{HOSTILE}"
+        error = catch_failure(net, broker, sasl=mechanism(sasl, "SCRAM-SHA-256"))
+    assert isinstance(error, net.NetworkError)
+    for text in (str(error), error.address, error.reason):
+        assert text.isprintable()
+    assert r"\x1b[2J\x00" in str(error)
+
+
+def test_no_error_has_an_unescaped_host_or_its_password(net):
+    """Host names come from Metadata, and a caller may pass what is no host."""
+
+    async def main():
+        await net.connect(f"user:wonderland@kafka{HOSTILE}", 9092)
+
+    with pytest.raises(net.NetworkError) as caught:
+        asyncio.run(main())
+    for text in (str(caught.value), caught.value.address, caught.value.reason):
+        assert text.isprintable() and "wonderland" not in text
+    assert caught.value.address.startswith(r"kafka\x1b[2J\x00")
+
+
+def test_scram_errors_escape_what_the_server_sent(sasl):
+    """Each value of its messages, also when there are too many iterations."""
+    for message in (
+        f"e=no{HOSTILE}",
+        f"r={{}}x,s=c2FsdA==,i={HOSTILE}",
+        f"r={{}}x,s={HOSTILE},i=4096",
+        f"r={{}}{HOSTILE}",
+        f"{HOSTILE}=x",
+    ):
+        exchange = sasl.Scram("ann", "x")
+        nonce = exchange.first().decode().rpartition("r=")[2]
+        with pytest.raises(sasl.SaslError) as caught:
+            exchange.challenge(message.replace("{}", nonce).encode())
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("is_offered", [True, False])
+def test_sasl_is_suggested_only_if_the_broker_offers_it(net, messages, is_offered):
+    """A broker that closes the connection may also be one that restarts."""
+    ranges = dict(make_table().ranges())
+    if not is_offered:
+        for request in ("SaslHandshakeRequest", "SaslAuthenticateRequest"):
+            del ranges[getattr(messages, request).api_key]
+    table = type(make_table()).from_ranges(ranges)
+    with Broker(table, users=USERS) as broker:
+        error = catch_failure(net, broker, messages.MetadataRequest(topics=()))
+    assert ("SASL" in str(error)) is is_offered

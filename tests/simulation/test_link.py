@@ -227,3 +227,34 @@ def test_what_a_broker_writes_is_cut_only_if_it_is_too_long(
     broker.exchange(link, 0.0)
     assert link.is_refused
     assert link.reason.endswith(quote) and f"{quote}..." not in link.reason
+
+
+def test_sasl_is_suggested_only_if_it_is_likely(kwire, new_link):
+    """The broker offers it, and closed the connection on the first request."""
+
+    def close(*, sends=True, answers=False, offers=True, authenticate=False):
+        link, broker = new_link(authenticate=authenticate), Broker(kwire)
+        if not offers:
+            negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+            table = negotiation.ApiVersionTable
+            ranges = dict(table.of_release("4.1").ranges())
+            for name in ("SaslHandshakeRequest", "SaslAuthenticateRequest"):
+                del ranges[getattr(kwire.messages, name).api_key]
+            broker.server = type(broker.server)(table.from_ranges(ranges))
+        link.note_open(0.0)
+        broker.exchange(link, 0.0)
+        for answer in (True, False) if answers else (False,):
+            broker.answers = answer
+            if sends:
+                request = kwire.messages.MetadataRequest(topics=None)
+                link.send(request, lambda *_: None, 1.0)
+                broker.exchange(link, 1.0)
+        link.receive_data(b"", 2.0)
+        assert link.is_over
+        return link.may_lack_sasl
+
+    assert close()
+    assert not close(sends=False)
+    assert not close(answers=True)
+    assert not close(offers=False)
+    assert not close(authenticate=True)

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import columns
+from ..formatting import escape_line
 from ..records import TransactionFilter, decode_batches, decode_rows
 
 if TYPE_CHECKING:
@@ -159,8 +160,8 @@ class Chunk:
 
     def __repr__(self) -> str:
         return (
-            f"<Chunk of {self.topic}-{self.partition}, offsets {self.start_offset} to"
-            f" {self.next_offset}, {len(self.data)} bytes>"
+            f"<Chunk of {escape_line(self.topic)}-{self.partition}, offsets"
+            f" {self.start_offset} to {self.next_offset}, {len(self.data)} bytes>"
         )
 
 

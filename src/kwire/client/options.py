@@ -56,6 +56,7 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
 
     Raises ``TypeError`` for a setting of another type, without its value.
     """
+    kinds: tuple[type, ...]
     for name, value in settings.items():
         if name.endswith("_s"):
             kinds, what = (int, float), "a number of seconds"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import KwireError
+from ..formatting import escape_line
 
 if TYPE_CHECKING:
     from .producer_options import Receipt
@@ -24,6 +25,13 @@ class ClusterError(KwireError):
     """
 
     receipts: tuple[Receipt, ...] = ()
+
+    def __str__(self) -> str:
+        # Hosts, names of topics and messages may come from a broker.
+        return escape_line(self._describe())
+
+    def _describe(self) -> str:
+        return super().__str__()
 
 
 class BrokersUnreachable(ClusterError):
@@ -49,7 +57,7 @@ class RequestRefused(ClusterError):
         super().__init__(text, error_code)
         self.error_code = error_code
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return str(self.args[0])
 
 
@@ -66,7 +74,7 @@ class DataLost(ClusterError):
         self.offset = offset
         self.reason = reason
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return (
             f"reading {self.topic}-{self.partition} at offset {self.offset}:"
             f" {self.reason}; set on_data_loss to 'earliest' or 'latest' to go on"
@@ -84,7 +92,7 @@ class PartitionLost(ClusterError):
         self.topic = topic
         self.partition = partition
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return (
             f"committing {self.topic}-{self.partition}: the group has taken the"
             " partition from this consumer; its records from the last commit on are"
@@ -116,7 +124,7 @@ class DeliveryFailed(ClusterError):
         self.is_in_doubt = is_in_doubt
         self.error_code = error_code
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         doubt = "; they may be in the log all the same" if self.is_in_doubt else ""
         return (
             f"writing {self.count} records to {self.topic}-{self.partition}:"
@@ -143,6 +151,6 @@ class TransactionFailed(ClusterError):
         self.reason = reason
         self.is_in_doubt = is_in_doubt
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         doubt = "; it may be committed all the same" if self.is_in_doubt else ""
         return f"transaction of {self.transactional_id!r}: {self.reason}{doubt}"

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from .. import error_codes as codes
-from ..formatting import escape_line
+from ..formatting import quote_text
 from .errors import NotAuthorized, RequestRefused, TopicNotFound
 
 if TYPE_CHECKING:
@@ -56,21 +56,10 @@ NOT_THERE = codes.UNKNOWN_TOPIC_OR_PARTITION
 """What a topic has that a response does not name."""
 
 
-_LONGEST_QUOTE = 300
-"""How many characters of a broker's own words an error contains."""
-
-
 def describe_answer(error_code: int, message: str | None) -> str:
     """Describe the error of a broker, with what it wrote about it."""
-    words = f" ({quote(message)})" if message else ""
+    words = f" ({quote_text(message)})" if message else ""
     return f"the broker answered {codes.name(error_code)}{words}"
-
-
-def quote(text: str) -> str:
-    """Make what a broker wrote fit into one sentence."""
-    # What is cut before it is escaped may not fit after that.
-    found = escape_line(text[:_LONGEST_QUOTE])[:_LONGEST_QUOTE]
-    return found if found == escape_line(text) else f"{found}..."
 
 
 def choose_reaction(error_code: int) -> Reaction:

@@ -29,7 +29,8 @@ from ..connection import (
 )
 from ..connection.client import expects_response
 from ..errors import KwireError, UnsupportedVersion
-from .faults import quote
+from ..formatting import format_address, quote_text
+from ..messages import SaslHandshakeRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -78,7 +79,8 @@ class Link:
     ``note_open``, ``note_failure``, ``data_to_send``, ``get_buffer``,
     ``buffer_updated``, ``receive_data``. ``reason`` says why the link is over;
     ``is_refused`` that the broker did not accept the user, ``error`` what the mechanism
-    raised; ``has_answered`` that a request of the machine got its response;
+    raised; ``may_lack_sasl`` that the broker closed it as brokers do that require SASL;
+    ``has_answered`` that a request of the machine got its response;
     ``has_unsent`` that the runner has yet to take a request.
     """
 
@@ -88,6 +90,7 @@ class Link:
         "_deadline",
         "_last_look_until",
         "_mechanism",
+        "_offers_sasl",
         "_reauthenticate_at",
         "_settings",
         "error",
@@ -95,6 +98,7 @@ class Link:
         "has_unsent",
         "host",
         "is_refused",
+        "may_lack_sasl",
         "node_id",
         "port",
         "quiet_until",
@@ -116,6 +120,8 @@ class Link:
         self.state = LinkState.OPENING
         self.reason = ""
         self.is_refused = False
+        self.may_lack_sasl = False
+        self._offers_sasl = False
         self.has_answered = False
         self.has_unsent = False
         self.error: Exception | None = None
@@ -137,8 +143,7 @@ class Link:
     @property
     def address(self) -> str:
         """The address as people write it: "kafka:9092", "[::1]:9092"."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
+        return format_address(self.host, self.port)
 
     @property
     def table(self) -> ApiVersionTable:
@@ -288,7 +293,7 @@ class Link:
         elif isinstance(event, SaslFailed):
             self._refuse(_refusal(event), now)
         elif isinstance(event, ConnectionClosed):
-            self._end(event.reason + self._hint(), now)
+            self._note_close(event.reason, now)
         elif isinstance(event, RequestUnsupported):
             self._end(str(event.error), now)
 
@@ -301,6 +306,7 @@ class Link:
     def _authenticate(self, now: float) -> None:
         make = self._settings.new_mechanism
         if make is None:
+            self._offers_sasl = bool(self.table.usable(SaslHandshakeRequest))
             self.state = LinkState.READY
             return
         self.state = LinkState.AUTHENTICATING
@@ -350,19 +356,25 @@ class Link:
             else f"the mechanism raised {type(error).__name__}"
         )
         self.error = error
-        self._refuse(f"{quote(name)}: {text}", now)
+        self._refuse(f"{quote_text(name)}: {text}", now)
 
     def _refuse(self, reason: str, now: float) -> None:
         self.is_refused = True
         self._end(reason, now)
 
-    def _hint(self) -> str:
+    def _note_close(self, reason: str, now: float) -> None:
         if self.state is LinkState.AUTHENTICATING:
-            return "; brokers do so when they reject the user name or the password"
-        is_first = self.state is LinkState.READY and not self.has_answered
-        if is_first and self._settings.new_mechanism is None:
-            return "; brokers do so when they require SASL: set sasl"
-        return ""
+            reason += "; brokers do so when they reject the user name or the password"
+        # Brokers that require SASL offer it, and close the connection on the first
+        # request. A connection that has been idle was closed for another reason.
+        self.may_lack_sasl = (
+            self.state is LinkState.READY
+            and not self.has_answered
+            and bool(self._calls)
+            and self._settings.new_mechanism is None
+            and self._offers_sasl
+        )
+        self._end(reason, now)
 
     def _next_deadline(self) -> float:
         if self.state is LinkState.READY:
@@ -386,6 +398,6 @@ class Link:
 
 def _refusal(event: SaslFailed) -> str:
     if event.mechanisms:
-        names = quote(", ".join(event.mechanisms))
+        names = quote_text(", ".join(event.mechanisms))
         return f"the broker accepts only the mechanisms {names}"
-    return quote(event.message) or error_codes.name(event.error_code)
+    return quote_text(event.message) or error_codes.name(event.error_code)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import error_codes
 from ..errors import KwireError
+from ..formatting import format_address
 from .errors import AuthenticationRefused, BrokersUnreachable
 from .link import Link, LinkState
 from .metadata import Broker, Metadata, metadata_request
@@ -209,7 +210,7 @@ class ClusterMachine:
         One that sends metadata and no more fails and recovers again and again.
         """
         texts = [
-            f"{_address_text(*place)}: {each.reason}"
+            f"{format_address(*place)}: {each.reason}"
             for place, each in self._failures.items()
             if each.count or each.retry_at > since
         ]
@@ -245,6 +246,11 @@ class ClusterMachine:
             self.wake(retry_at)
             return None
         link = Link(*place, node_id, self.settings, now)
+        if "\0" in place[0]:
+            # Some resolvers read a name only up to NUL, and find another host.
+            link.note_failure("a host name cannot contain NUL characters", now)
+            self._note_failure(place, link, now)
+            return None
         self._links[*place, is_apart] = link
         self._new_links.append(link)
         return None
@@ -262,6 +268,8 @@ class ClusterMachine:
         failures = self._failures.setdefault(place, _Failures())
         failures.count += 1
         failures.reason = link.reason
+        if link.may_lack_sasl and not self._has_answered:
+            failures.reason += "; brokers do so when they require SASL: set sasl"
         pause = self.settings.backoff_s(failures.count, self.random.random())
         failures.retry_at = now + pause
         self.want_metadata()
@@ -324,7 +332,3 @@ def hinted_brokers(endpoints: Iterable[Any]) -> dict[int, Broker]:
         each.node_id: Broker(each.node_id, each.host, each.port, each.rack)
         for each in endpoints
     }
-
-
-def _address_text(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ..formatting import escape_line
 from .option_names import ISOLATION
 from .option_values import (
     check_at_most_one,
@@ -238,4 +239,4 @@ def find_given(given: dict[Place, int], place: Place, name: str) -> int:
 
 def name_place(place: Place) -> str:
     """Write topic and partition as Kafka does: "orders-3"."""
-    return f"{place[0]}-{place[1]}"
+    return f"{escape_line(place[0])}-{place[1]}"
