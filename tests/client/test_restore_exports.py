@@ -7,10 +7,15 @@ the restores that are killed, and those of logs.
 """
 
 import importlib
+import os
 import random
+import socket
+from pathlib import Path
 
+import pyarrow.compute
 import pyarrow.parquet
 import pytest
+from hostile import some
 from restore_broker import RestoreBroker
 from restored_logs import make_rows, rows_of, with_offsets, write_log
 
@@ -83,6 +88,112 @@ def test_damage_in_each_table_of_an_export_is_one_sentence(
             text = "is not a table of an export, or is damaged"
             assert (code, err.count(text)) == (2, 1), (part, err)
         assert rows_of(broker) == [[], []]
+
+
+def damage(data, source):
+    """Change some bytes of a file: in its pages, or in the metadata at its end."""
+    data = bytearray(data)
+    for _ in range(source.choice((1, 1, 2, 5))):
+        at = source.randrange(len(data))
+        if source.random() < 0.5:
+            at = max(at, len(data) - 2500)
+        change = source.randrange(4)
+        if change < 2:
+            data[at] ^= 1 << source.randrange(8)
+        elif change == 2:
+            data[at] = source.choice((0, 0x7F, 0x80, 0xFF))
+        else:
+            size = source.randrange(1, 40)
+            data[at : at + size] = source.randbytes(source.randrange(20))
+    return bytes(data)
+
+
+def read_export(kwire, path):
+    """Read all records of an export, and build the batches that a restore writes."""
+    sources = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
+    batches = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
+    found = sources.find_export(path)
+    sources.has_transactions(path)
+    for each in found:
+        position, numbering = 0, None
+        for piece in each.read():
+            if numbering is None:
+                producer_id = batches.make_producer_id(piece.rows)
+                numbering = batches.Numbering(producer_id, "none")
+            for batch in batches.cut_rows(
+                piece.rows, position, numbering, is_first=not position
+            ):
+                batch.build(producer_id=1, producer_epoch=0, base_sequence=0)
+            position += piece.rows.num_rows
+
+
+def test_any_damage_in_an_export_is_read_or_a_typed_error(kwire, tmp_path, wanted):
+    """Random bytes of each file that a restore reads, so pyarrow gets any of them."""
+    installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
+    files = [
+        path
+        for table in ("records", "coverage", "batches")
+        for path in sorted((tmp_path / "out" / table).glob("*.parquet"))
+    ]
+    refused = 0
+    for seed in some(range(1800)):
+        source = random.Random(seed)
+        path = source.choice(files)
+        data = path.read_bytes()
+        path.write_bytes(damage(data, source))
+        try:
+            read_export(kwire, tmp_path / "out")
+        except kwire.KwireError:
+            refused += 1
+        path.write_bytes(data)
+    assert refused > 20
+    read_export(kwire, tmp_path / "out")
+
+
+def test_timestamps_within_a_millisecond_are_a_typed_error(
+    run_restore, tmp_path, wanted
+):
+    """Kafka counts milliseconds, so an export has no others."""
+    installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
+    (path,) = (tmp_path / "out" / "records").glob("*.parquet")
+    table = pyarrow.parquet.read_table(path)
+    times = pyarrow.compute.add(table["timestamp"].cast("int64"), 7)
+    index = table.column_names.index("timestamp")
+    times = times.cast(table.schema.field("timestamp").type)
+    table = table.set_column(index, "timestamp", times)
+    pyarrow.parquet.write_table(table, path)
+    with RestoreBroker({"orders": 2}) as broker:
+        code, err = run_restore(broker, tmp_path / "out")
+    assert (code, err.count("is not a table of an export, or is damaged")) == (2, 1)
+
+
+def make_fifo(path):
+    os.mkfifo(path)
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def link_to_device(path):
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("table", ["records", "coverage", "batches"])
+@pytest.mark.parametrize("make", [make_fifo, make_socket, link_to_device, os.mkdir])
+def test_an_export_with_a_file_that_is_not_regular_is_refused(
+    run_restore, tmp_path, monkeypatch, wanted, table, make
+):
+    """Opening a FIFO waits for a writer, and reading a device never ends."""
+    installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
+    # The path of a socket has at most 107 bytes.
+    monkeypatch.chdir(tmp_path / "out" / table)
+    make(Path("a.parquet"))
+    with RestoreBroker({"orders": 2}) as broker:
+        code, err = run_restore(broker, tmp_path / "out")
+        assert rows_of(broker) == [[], []]
+    assert (code, err.count("not a regular file")) == (2, 1), err
 
 
 def test_an_export_without_statistics_is_restored(run_restore, tmp_path, wanted):

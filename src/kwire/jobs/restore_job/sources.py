@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...arrow_types import load_pyarrow, make_arrow_schema
-from ...formatting import format_name
+from ...formatting import escape_line, format_name
+from ...regular_files import open_regular
 from ..export_job.batches import BATCHES
 from ..export_job.outcome import TABLES
 from ..export_job.records import RECORDS
@@ -150,7 +151,9 @@ class ExportSource:
                     " log files instead"
                 )
             index = rows.schema.get_field_index("timestamp")
-            rows = rows.set_column(index, "timestamp", times.cast(milliseconds))
+            with _reading(path):
+                times = times.cast(milliseconds)
+            rows = rows.set_column(index, "timestamp", times)
             position = self.size * count // max(self._row_count, 1)
             yield RowPiece(rows.select(COLUMNS), position)
         if count != self._row_count:
@@ -164,32 +167,27 @@ class _RowGroups:
     """The row groups of all files of the table ``records``."""
 
     def __init__(self, folder: Path) -> None:
-        from pyarrow import parquet
-
         self.size = self.row_count = 0
         self._held: OrderedDict[tuple[str, int], Any] = OrderedDict()
         # Path, number, and the lowest and the highest of its topics and partitions,
         # which a file without statistics does not know.
         self._groups: list[tuple[str, int, list[tuple[Any, Any] | None]]] = []
         for path in sorted(folder.glob("*.parquet")):
-            with _reading(path):
-                found = parquet.read_metadata(path)
+            with _open_table(path) as file:
+                found = file.metadata
                 columns = [found.schema.names.index(n) for n in ("topic", "partition")]
+                for number in range(found.num_row_groups):
+                    group = found.row_group(number)
+                    topics, partitions = (
+                        _read_range(group.column(column)) for column in columns
+                    )
+                    known = [
+                        each if each and isinstance(each[0], kind) else None
+                        for each, kind in ((topics, str), (partitions, int))
+                    ]
+                    self._groups.append((str(path), number, known))
             self.size += path.stat().st_size
             self.row_count += found.num_rows
-            for number in range(found.num_row_groups):
-                group = found.row_group(number)
-                known = [group.column(column).statistics for column in columns]
-                self._groups.append(
-                    (
-                        str(path),
-                        number,
-                        [
-                            (each.min, each.max) if each and each.has_min_max else None
-                            for each in known
-                        ],
-                    )
-                )
 
     def read(self, topic: str, partition: int) -> Iterator[tuple[str, Any]]:
         """Read the rows of a partition, and the file of each piece."""
@@ -215,12 +213,10 @@ class _RowGroups:
 
     def _load(self, path: str, number: int, is_shared: bool) -> Any:
         """Read one row group; those that partitions share are kept for a while."""
-        from pyarrow import parquet
-
         table = self._held.pop((path, number), None)
         if table is None:
-            with _reading(path), parquet.ParquetFile(path) as file:
-                names = ["topic", "partition", "offset", *COLUMNS]
+            names = ["topic", "partition", "offset", *COLUMNS]
+            with _open_table(path) as file:
                 table = _with_types(
                     file.read_row_group(number, columns=names), RECORDS, names
                 )
@@ -233,37 +229,67 @@ class _RowGroups:
 
 @contextmanager
 def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say which file is not one of an export, whatever is wrong with it."""
+    """Raise ``JobError`` with the path for all errors that a damaged file can cause."""
     import pyarrow
 
     try:
         yield
-    except (pyarrow.ArrowException, KeyError, ValueError, OSError) as error:
-        # Of the system, and not of the bytes in the file.
+    except (
+        *(pyarrow.ArrowException, LookupError, ValueError, TypeError, OverflowError),
+        OSError,
+    ) as error:
+        # An error number shows that the system failed, not the content of the file.
         if isinstance(error, OSError) and error.errno is not None:
             raise
+        reason = escape_line(" ".join(str(error).split()))
         raise JobError(
             f"{format_name(path)} is not a table of an export, or is damaged"
-            f" ({error}); {_AS_WRITTEN}"
+            f" ({reason}); {_AS_WRITTEN}"
         ) from error
+
+
+@contextmanager
+def _open_table(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Open a Parquet file for the block, if it is a regular file.
+
+    Raises ``NotRegularFile`` for a FIFO, a device or a directory, and ``JobError`` for
+    an error that the content of the file causes.
+    """
+    from pyarrow import parquet
+
+    with _reading(path), open_regular(path) as data, parquet.ParquetFile(data) as file:
+        yield file
+
+
+def _read_range(column: Any) -> tuple[Any, Any] | None:
+    """Return the minimum and the maximum of a column chunk; None without statistics."""
+    statistics = column.statistics
+    if statistics is None or not statistics.has_min_max:
+        return None
+    return statistics.min, statistics.max
 
 
 def _with_types(table: Any, columns: Mapping[str, Any], names: Iterable[str]) -> Any:
     """Return some columns of a table, with the types that an export writes."""
     wanted = make_arrow_schema({name: columns[name] for name in names})
-    return table.select(wanted.names).cast(wanted)
+    selected = table.select(wanted.names)
+    # A damaged file may become arrays whose offsets lead outside of their memory.
+    selected.validate(full=True)
+    return selected.cast(wanted)
 
 
 def _read_table(folder: Path, columns: Mapping[str, Any], *names: str) -> Any:
     """Read some columns of a small table of an export."""
-    from pyarrow import parquet
+    import pyarrow
 
+    tables = []
+    for path in sorted(folder.glob("*.parquet")):
+        with _open_table(path) as file:
+            tables.append(_with_types(file.read(columns=list(names)), columns, names))
     with _reading(folder):
-        table = _with_types(
-            parquet.read_table(sorted(folder.glob("*.parquet")), columns=list(names)),
-            columns,
-            names,
-        )
+        if not tables:
+            raise ValueError("it has no Parquet file")
+        table = pyarrow.concat_tables(tables)
         if any(column.null_count for column in table.columns):
             raise ValueError(f"nulls in {', '.join(names)}")
         return table
