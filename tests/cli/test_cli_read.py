@@ -116,6 +116,83 @@ def test_files_of_columns_have_the_bytes(run, address, tmp_path, form):
     assert (other["key"], other["value"]) == (None, b"\xff\x00")
 
 
+def start(address, *args, stdout=subprocess.PIPE):
+    """Start reading, as a process."""
+    return subprocess.Popen(
+        [*PROGRAM, "read", address, *args],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_columns_in_a_pipe_are_those_of_a_file(address, tmp_path, form):
+    """A pipe gets Arrow's stream format, a file under stdout the file format."""
+    path = tmp_path / f"records.{form}"
+    args = "orders", "-p", "0", "-o", form
+    for options in (["--output", str(path)], []):
+        with start(address, *args, *options) as process:
+            data, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, b"")
+    redirected = tmp_path / "redirected"
+    with redirected.open("wb") as file, start(address, *args, stdout=file) as process:
+        assert process.wait(60) == 0
+    if form == "parquet":
+        read = pyarrow.parquet.read_table
+        piped = read(pyarrow.BufferReader(data))
+    else:
+        piped = pyarrow.ipc.open_stream(data).read_all()
+
+        def read(path):
+            return pyarrow.ipc.open_file(path).read_all()
+
+    assert piped.equals(read(path)) and piped.equals(read(redirected))
+    assert piped.num_rows == COUNTS[0]
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_columns_are_no_output_for_a_terminal(address, form):
+    parent, child = os.openpty()
+    with start(address, "orders", "-o", form, stdout=child) as process:
+        os.close(child)
+        _, err = process.communicate(timeout=60)
+    os.close(parent)
+    assert process.returncode == 2
+    assert f"{form} is no text for a terminal; add --output FILE" in err.decode()
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_columns_that_fail_have_no_end(address, form):
+    """Nothing is written before a failure; after one, the end is missing."""
+    with start(address, "nothing", "-o", form) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, b"") and err.count(b"\n") == 1
+    # Partition 1 ends at offset 3, which is data loss; partition 0 has offset 4.
+    args = "orders", "--from", "4", "-p", "0", "-p", "1", "-o", form
+    with start(address, *args) as process:
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert not out.endswith((b"PAR1", b"\xff\xff\xff\xff\0\0\0\0"))
+
+
+def test_arrow_that_follows_is_flushed_by_chunk_and_ends_with_ctrl_c(address):
+    args = "orders", "-p", "0", "-p", "1", "--follow", "-o", "arrow"
+    with start(address, *args) as process:
+        try:
+            stream = pyarrow.ipc.open_stream(process.stdout)
+            seen = 0
+            while seen < COUNTS[0] + COUNTS[1]:
+                seen += stream.read_next_batch().num_rows
+            process.send_signal(signal.SIGINT)
+            with pytest.raises(StopIteration):
+                stream.read_next_batch()
+            assert process.stdout.read() == b""
+            assert (process.wait(60), process.stderr.read()) == (130, b"")
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
@@ -126,7 +203,6 @@ def test_files_of_columns_have_the_bytes(run, address, tmp_path, form):
         (["orders", "--from", "soon"], "'soon' is not a position"),
         (["orders", "--from", "999999999w"], "is not a position"),
         (["orders", "--from", "1e5"], "is not a position"),
-        (["orders", "-o", "arrow"], "add --output FILE"),
         (
             ["orders", "--output", "x.csv", "-f", "%k", "-o", "csv"],
             "exclude each other",
@@ -226,7 +302,10 @@ def test_a_failure_before_the_first_record_prints_no_titles(run, address, form):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="requires /dev/full")
-@pytest.mark.parametrize("form", [["-o", "csv"], ["-o", "jsonl"], ["-f", "%v"], []])
+@pytest.mark.parametrize(
+    "form",
+    [["-o", "csv"], ["-o", "jsonl"], ["-f", "%v"], [], ["-o", "arrow"]],
+)
 def test_a_full_disk_under_stdout_is_named(address, form):
     """One sentence, without a second one when Python flushes at its end."""
     usual = {key: os.environ[key] for key in os.environ if key != "PYTHONUNBUFFERED"}

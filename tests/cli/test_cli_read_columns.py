@@ -231,7 +231,7 @@ def test_ctrl_c_does_not_repeat_or_cut_lines(form, monkeypatch):
         with Progress(None, wanted=False) as progress:
             reader = _Reader(chunks, None, progress)
             with pytest.raises(KeyboardInterrupt) if left else contextlib.nullcontext():
-                reader.copy(writer, None, output, True)
+                reader.copy(writer, None, output.flush, True)
         output.flush()
         return file.getvalue()
 

@@ -191,7 +191,7 @@ def open_output(path: str | None = None) -> Iterator[Output]:
     """
     if path is None:
         _prepare(sys.stdout)
-        yield Output(sys.stdout, is_kept=_is_file(sys.stdout))
+        yield Output(sys.stdout, is_kept=is_regular_file(sys.stdout))
         sys.stdout.flush()
         return
     with create_file(path) as file:
@@ -201,7 +201,8 @@ def open_output(path: str | None = None) -> Iterator[Output]:
         text.flush()
 
 
-def _is_file(stream: TextIO) -> bool:
+def is_regular_file(stream: TextIO) -> bool:
+    """Whether a stream is a file, not a pipe or a terminal."""
     try:
         return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
     except io.UnsupportedOperation:

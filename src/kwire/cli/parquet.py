@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes records to a Parquet or Arrow file, in groups of bounded size.
+"""Writes records as Parquet or Arrow to a file or a pipe, in groups of bounded size.
+
+A pipe gets Arrow's stream format, which a reader can use from the beginning. Files,
+also those under stdout, get the file format.
 
 Keys and values are the bytes of the log; the columns are those of
 ``kwire.arrow.records_to_arrow`` after topic and partition. Where an internal topic is
@@ -9,13 +12,16 @@ among the input, ``key_json``, ``value_json`` and ``error`` come after them.
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+import io
+import sys
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from ..arrow_types import load_pyarrow
 from ..atomic_files import create_file
 from .byte_formats import compact_json
+from .output import is_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,19 +37,49 @@ _ROW_BYTES = 100
 
 
 @contextmanager
-def open_arrow_file(
-    path: str, form: str, headers: bool, decoded: bool, maker: RowMaker
+def open_arrow_output(
+    path: str | None, form: str, headers: bool, decoded: bool, maker: RowMaker
 ) -> Iterator[RecordGroups]:
-    """Open a new file, "parquet" or "arrow"; it appears when the block succeeds."""
+    """Open a new file, or stdout without a path, for "parquet" or "arrow".
+
+    The file appears when the block succeeds. If the block fails, stdout receives no
+    end, so that a part of the records does not look like all of them.
+    """
     pyarrow = load_pyarrow(form)
-    with create_file(path) as file:
+    with ExitStack() as stack:
+        if path is not None:
+            file = stack.enter_context(create_file(path))
+        else:
+            file = cast("BinaryIO", _Stdout())
+            if form == "arrow" and not is_regular_file(sys.stdout):
+                form = "stream"
         writer = RecordGroups(pyarrow, file, form, headers, decoded, maker)
         try:
             yield writer
             writer.close()
         except BaseException:
+            if isinstance(file, _Stdout):
+                file.is_ended = True
             writer.abandon()
             raise
+
+
+class _Stdout(io.RawIOBase):
+    """stdout, which receives nothing more after ``is_ended`` is set."""
+
+    is_ended = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        if not self.is_ended:
+            sys.stdout.buffer.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        if not self.is_ended:
+            sys.stdout.buffer.flush()
 
 
 class RecordGroups:
@@ -61,7 +97,7 @@ class RecordGroups:
         pair = [("key", pyarrow.string()), ("value", pyarrow.binary())]
         topic = pyarrow.string()
         if form == "parquet":
-            # A file of Arrow has one dictionary, which would have to be known now.
+            # An Arrow file has one dictionary, which would have to be known now.
             topic = pyarrow.dictionary(pyarrow.int32(), topic)
         fields = [
             ("topic", topic),
@@ -79,13 +115,9 @@ class RecordGroups:
                 fields.append((name, pyarrow.string()))
         self._pyarrow = pyarrow
         self._schema = pyarrow.schema(fields)
-        if form == "parquet":
-            self._file = pyarrow.parquet.ParquetWriter(
-                file, self._schema, compression="zstd"
-            )
-        else:
-            options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
-            self._file = pyarrow.ipc.new_file(file, self._schema, options=options)
+        self._sink = file
+        self._form = form
+        self._file: Any = None
         self._headers = headers
         self._decoded = decoded
         self._maker = maker
@@ -135,15 +167,45 @@ class RecordGroups:
             self._columns.append((topic, partition, batch))
             self._add_size(batch.num_rows, batch.nbytes)
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether a reader of a pipe can use each group before the end."""
+        return self._form == "stream"
+
+    def flush(self) -> None:
+        """Write what is collected, and flush the pipe, before a wait."""
+        self._flush()
+        self._sink.flush()
+
     def close(self) -> None:
         """Write what is left, and the end of the file."""
         self._flush()
-        self._file.close()
+        self._open().close()
+        self._sink.flush()
 
     def abandon(self) -> None:
         """Close a file that will not be published."""
-        with suppress(OSError):
-            self._file.close()
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+
+    def _open(self) -> Any:
+        """Write the beginning, but not before there are records or the end.
+
+        A command that fails before that writes an error alone.
+        """
+        if self._file is None:
+            pyarrow = self._pyarrow
+            if self._form == "parquet":
+                self._file = pyarrow.parquet.ParquetWriter(
+                    self._sink, self._schema, compression="zstd"
+                )
+            else:
+                options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
+                is_stream = self.is_stream
+                new = pyarrow.ipc.new_stream if is_stream else pyarrow.ipc.new_file
+                self._file = new(self._sink, self._schema, options=options)
+        return self._file
 
     def _add_size(self, count: int, size: int) -> None:
         self._count += count
@@ -191,7 +253,7 @@ class RecordGroups:
             group = self._pyarrow.concat_tables(self._tables)
             # A file of Arrow gets one record batch, Parquet one dictionary.
             group = group.unify_dictionaries().combine_chunks()
-            self._file.write_table(group, _GROUP_ROWS)
+            self._open().write_table(group, _GROUP_ROWS)
         self._tables.clear()
         self._count = self._bytes = 0
 

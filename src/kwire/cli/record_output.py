@@ -9,6 +9,7 @@ decided in ``record_rows.py``, ``record_format.py`` and ``parquet.py``.
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -17,7 +18,7 @@ import click
 
 from .byte_formats import BYTE_FORMATS, read_bytes
 from .output import Output, RowFormat, csv_option, open_output
-from .parquet import open_arrow_file
+from .parquet import open_arrow_output
 from .record_format import RecordFormat, RecordWriter
 from .record_rows import RowMaker, open_records
 
@@ -41,7 +42,7 @@ _SUFFIXES = {
 }
 
 _BINARY = ("parquet", "arrow")
-"""Forms that are files, and nothing for a terminal or a pipe."""
+"""Formats of files and pipes, which terminals cannot show."""
 
 
 class KeyBytes(click.ParamType[bytes]):
@@ -109,8 +110,10 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
             )
         if form is None:
             form = "table" if path is None or own is not None else _find_form(path)
-        if form in _BINARY and path is None:
-            raise click.UsageError(f"{form} requires a file; add --output FILE")
+        if form in _BINARY and path is None and sys.stdout.isatty():
+            raise click.UsageError(
+                f"{form} is no text for a terminal; add --output FILE, or a pipe"
+            )
         output = RecordOutput(
             RowFormat(form, csv_safe), own, path, headers, format_bytes, raw
         )
@@ -144,9 +147,8 @@ class RecordOutput(NamedTuple):
         ``decoded`` says whether keys and values may be decoded messages.
         """
         if self.is_binary:
-            assert self.path is not None
             decoded = decoded and not self.raw
-            with open_arrow_file(
+            with open_arrow_output(
                 self.path, self.form.name, self.headers, decoded, self._row_maker()
             ) as file:
                 yield file, None

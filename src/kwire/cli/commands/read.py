@@ -28,11 +28,10 @@ from ..record_runs import join_runs, make_run, write_runs
 from ..terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ...client import Chunk, KafkaSync
     from ...records import Record
-    from ..output import Output
     from ..record_output import RecordOutput, Writer
     from ..record_runs import RecordRun
 
@@ -181,7 +180,12 @@ def command(
         reader = _Reader(scan, record_key, progress)
         code = FINE
         try:
-            reader.copy(writer, limit, out, output.path is not None)
+            flush = None if out is None else out.flush
+            if follow and isinstance(writer, RecordGroups) and writer.is_stream:
+                flush = writer.flush
+            # Ctrl-C ends a pipe that follows between two groups of Arrow, too.
+            is_whole = output.path is not None or (follow and output.is_binary)
+            reader.copy(writer, limit, flush, is_whole)
         except DataLost as loss:
             raise click.ClickException(
                 f"{_loss_text(loss)}; add --on-data-loss earliest, or latest, to"
@@ -231,21 +235,25 @@ class _Reader:
         self._progress = progress
 
     def copy(
-        self, writer: Writer, limit: int | None, out: Output | None, is_file: bool
+        self,
+        writer: Writer,
+        limit: int | None,
+        flush: Callable[[], object] | None,
+        is_whole: bool,
     ) -> None:
-        """Write the records, at most ``limit`` of them, and flush before each wait.
+        """Write the records, at most ``limit`` of them, and flush after each chunk.
 
-        If ``is_file``, Ctrl-C has its effect between chunks, where nothing is half
+        If ``is_whole``, Ctrl-C has its effect between chunks, where nothing is half
         written: the file of a command that follows is then completed.
         """
         left = limit
         chunks = iter(self._chunks)
         while left != 0 and (chunk := next(chunks, None)) is not None:
             self._progress.name(f"{chunk.topic}-{chunk.partition}")
-            with delay_interrupt() if is_file else nullcontext():
+            with delay_interrupt() if is_whole else nullcontext():
                 count = self._write_chunk(chunk, writer, left)
-                if out is not None:
-                    out.flush()
+                if flush is not None:
+                    flush()
             left = None if left is None else left - count
             self._progress.advance(len(chunk.data))
 
