@@ -15,8 +15,18 @@ import pyarrow
 SLACK = 1 << 16
 """Bytes after each buffer."""
 
-MOST = 1 << 10
-"""Rows and last offsets of a damaged array, at most."""
+NUMBERS = {
+    0: (-(2**62), -1, 0, 1, 5, 7, 9),
+    1: (-(2**62), -2, -1, 0, 1, 5, 9, 2**62),
+    2: (0, 1, 2, 7, 9, 20),
+    3: (0, 1, 2),
+}
+"""New numbers of the fields of a ``DamagedArray``.
+
+The interface has no sizes of buffers. So a length or an offset beyond the slack cannot
+be detected, nor an offset before the buffer. The fourth buffer of views has the sizes
+of the others, and pyarrow reads it before anything can be checked.
+"""
 
 _LENGTH, _NULL_COUNT, _OFFSET, _BUFFER_COUNT, _CHILD_COUNT = range(5)
 _BUFFERS, _CHILDREN, _DICTIONARY = 5, 6, 7
@@ -26,17 +36,30 @@ _pointer_of.restype = ctypes.c_void_p
 _pointer_of.argtypes = (ctypes.py_object, ctypes.c_char_p)
 
 
-def roomy(data):
-    """Return a buffer of bytes that has slack after its end."""
+def _add_slack(data):
     return pyarrow.py_buffer(bytes(data) + bytes(SLACK))
 
 
 def build(kind, length, buffers, null_count=-1, offset=0, children=()):
     """Make an array over roomy buffers, without a check of what they contain."""
-    made = [None if each is None else roomy(each) for each in buffers]
+    made = [None if data is None else _add_slack(data) for data in buffers]
     return pyarrow.Array.from_buffers(
         kind, length, made, null_count, offset, list(children) or None
     )
+
+
+def make_roomy(array):
+    """Copy an array into buffers with slack, children and dictionary included."""
+    if pyarrow.types.is_dictionary(array.type):
+        return pyarrow.DictionaryArray.from_arrays(
+            make_roomy(array.indices), make_roomy(array.dictionary), safe=False
+        )
+    kind, buffers, children = array.type, array.buffers(), ()
+    if pyarrow.types.is_struct(kind):
+        buffers, children = buffers[:1], list(map(make_roomy, array.flatten()))
+    elif pyarrow.types.is_list(kind):
+        buffers, children = buffers[:2], [make_roomy(array.values)]
+    return build(kind, len(array), buffers, -1, 0, children)
 
 
 class DamagedArray:
