@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire write``: writes records from a file or from stdin to a live topic.
 
-This file has the options; ``record_input.py`` reads lines. Parquet and Arrow files go
-to the producer as tables.
+This file has the options. ``record_input.py`` reads lines, and ``table_input.py`` reads
+Parquet and Arrow, which are sent as tables.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
-from ...arrow_types import load_pyarrow
 from ...cluster import BrokersUnreachable, ClusterError, TopicNotFound
 from ...errors import KwireError
 from ..brokers import add_cluster_options, compression_option, connect_cluster
 from ..main import EXIT_CODES, FINE, explain
 from ..record_input import read_csv, read_json_lines, read_text
+from ..table_input import read_arrow, read_parquet
 from ..terminal import say
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ _FORMS = {
     ".parquet": "parquet",
     ".arrow": "arrow",
 }
-_COLUMNS = ("key", "value", "headers", "timestamp")
-_ROWS_AT_ONCE = 1 << 16
 
 
 @click.command(epilog=EXIT_CODES, short_help="Write records to a live topic.")
@@ -54,7 +52,8 @@ _ROWS_AT_ONCE = 1 << 16
     type=click.Choice(("text", "jsonl", "csv", "parquet", "arrow")),
     help=(
         "text: each line is a value; jsonl, csv, parquet, arrow: the fields that kwire"
-        " read prints. The default is by the name of the file, or text."
+        " read prints. The default is by the name of the file, or text. All formats but"
+        " parquet can be read from stdin."
     ),
 )
 @click.option(
@@ -92,10 +91,10 @@ def command(
 ) -> int:
     """Write records to a topic, each once, and wait until they are acknowledged.
 
-    Without a file, lines are read from stdin and written as they come. A record without
-    a timestamp gets the present time. The topic has to exist. If the command ends
-    early, it prints how many records of the input are written, and the --skip to go on
-    with.
+    Without a file, stdin is read, and lines and Arrow record batches are written as
+    they arrive. A record without a timestamp gets the present time. The topic has to
+    exist. If the command ends early, it prints how many records of the input are
+    written, and the --skip to go on with.
     """
     if form is None:
         ending = os.path.splitext(path or "")[1].lower()
@@ -104,16 +103,20 @@ def command(
         raise click.UsageError(f"--key-separator requires --format text (got {form})")
     if separator == "":
         raise click.UsageError("--key-separator must not be empty")
-    if path is None and form in ("parquet", "arrow"):
-        raise click.UsageError(f"--format {form} requires a file; stdin has lines")
+    if path is None and form == "parquet":
+        raise click.UsageError(
+            "--format parquet requires a file; on stdin, use --format arrow"
+        )
     done = skip
     sending = 0
     with ExitStack() as stack:
         kafka = stack.enter_context(connect_cluster(address, **access))
         producer = stack.enter_context(kafka.producer(compression=compression))
         send: Callable[..., None] = _send_rows
-        if path is not None and form in ("parquet", "arrow"):
-            pieces, send = _read_tables(path, form), _send_table
+        if path is not None and form == "parquet":
+            pieces, send = read_parquet(path), _send_table
+        elif form == "arrow":
+            pieces, send = read_arrow(path), _send_table
         else:
             pieces = _read_lines(path, form, separator)
         try:
@@ -182,28 +185,6 @@ def _send_rows(
     producer: ProducerSync, topic: str, rows: list[Any], partition: int | None
 ) -> None:
     producer.send_many(topic, rows, partition=partition)
-
-
-def _read_tables(path: str, form: str) -> Iterator[Any]:
-    """Read record batches with the columns of a file that are those of a record."""
-    pyarrow = load_pyarrow(form)
-    try:
-        if form == "parquet":
-            file = pyarrow.parquet.ParquetFile(path)
-            names, batches = file.schema_arrow.names, file.iter_batches(_ROWS_AT_ONCE)
-        else:
-            reader = pyarrow.ipc.open_file(path)
-            names = reader.schema.names
-            batches = map(reader.get_batch, range(reader.num_record_batches))
-        chosen = [name for name in _COLUMNS if name in names]
-        if "value" not in chosen:
-            raise click.ClickException(
-                f"{path}: there is no column value (it has {', '.join(names)})"
-            )
-        for batch in batches:
-            yield batch.select(chosen)
-    except (pyarrow.ArrowException, TypeError) as error:
-        raise click.ClickException(f"{path}: {_first_line(error)}") from None
 
 
 def _send_table(

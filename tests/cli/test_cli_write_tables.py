@@ -1,0 +1,300 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of ``kwire write``: pipes, damaged files, and the memory that they require."""
+
+import importlib
+import os
+import subprocess
+from uuid import uuid4
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from confluent_kafka import Producer
+from guard_pages import check
+from test_cli_process import PROGRAM, SOURCE
+
+PAIR = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def handle():
+    """The mock cluster, which ends with its handle."""
+    return Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
+
+
+@pytest.fixture(scope="module")
+def address(handle):
+    """Where its broker listens."""
+    broker = handle.list_topics(timeout=10).brokers[1]
+    return f"{broker.host}:{broker.port}"
+
+
+@pytest.fixture
+def topic(handle):
+    """A topic that nothing was written to."""
+    name = f"topic-{uuid4().hex[:8]}"
+    handle.list_topics(name, timeout=10)
+    return name
+
+
+@pytest.fixture
+def read_rows(kwire, address, topic):
+    """Read key, value, headers and timestamp of all records of the topic."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    def read_rows():
+        with client.connect_sync(address) as kafka:
+            return [
+                (row.key, row.value, row.headers, row.timestamp)
+                for chunk in kafka.scan(topic)
+                for row in chunk.rows()
+            ]
+
+    return read_rows
+
+
+def write_ipc(create, table, rows=None, **options):
+    """Return a table as an Arrow file or stream."""
+    sink = pyarrow.BufferOutputStream()
+    options = pyarrow.ipc.IpcWriteOptions(**options)
+    with create(sink, table.schema, options=options) as writer:
+        writer.write_table(table, rows)
+    return sink.getvalue().to_pybytes()
+
+
+TABLE = pyarrow.table(
+    {
+        "topic": ["source"] * 3,
+        "offset": [0, 1, 2],
+        "timestamp": pyarrow.array([5, 6, 7], pyarrow.timestamp("ms", "UTC")),
+        "key": pyarrow.array([b"a", None, b"\xff"]),
+        "value": pyarrow.array([b"1", b"\0", None]),
+        "headers": pyarrow.array(
+            [[("h", b"v"), ("i", None)], [], []], pyarrow.list_(PAIR)
+        ),
+    }
+)
+ROWS = [
+    (b"a", b"1", (("h", b"v"), ("i", None)), 5),
+    (None, b"\0", (), 6),
+    (b"\xff", None, (), 7),
+]
+
+
+def start(address, topic, *options):
+    """Start ``kwire write`` with pipes."""
+    return subprocess.Popen(
+        [*PROGRAM, "write", address, topic, *options],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("create", [pyarrow.ipc.new_stream, pyarrow.ipc.new_file])
+def test_arrow_from_a_pipe_is_written_with_all_columns(
+    address, topic, read_rows, create
+):
+    """As a stream, or as the bytes of an Arrow file, in pieces of any size."""
+    data = write_ipc(create, TABLE, 2, compression="zstd")
+    with start(address, topic, "--format", "arrow", "-p", "1") as process:
+        for byte in data[:300]:
+            process.stdin.write(bytes((byte,)))
+            process.stdin.flush()
+        _, err = process.communicate(data[300:], timeout=60)
+    assert (process.returncode, err.count(b"3 records written")) == (0, 1), err
+    assert read_rows() == ROWS
+
+
+def test_batches_of_a_pipe_are_written_when_they_arrive(address, topic, read_rows):
+    """The command does not wait for the end of the stream."""
+    with start(address, topic, "--format", "arrow", "-p", "1") as process:
+        try:
+            writer = pyarrow.ipc.new_stream(process.stdin, TABLE.schema)
+            writer.write_table(TABLE)
+            process.stdin.flush()
+            while not (rows := read_rows()):
+                assert process.poll() is None, process.stderr.read()
+            assert rows == ROWS
+            writer.write_table(TABLE)
+            writer.close()
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert (process.returncode, err.count(b"6 records written")) == (0, 1), err
+
+
+def test_an_arrow_stream_in_a_file_is_read(run, address, topic, read_rows, tmp_path):
+    """Such as one that a pipe was redirected to."""
+    path = tmp_path / "rows.arrow"
+    path.write_bytes(write_ipc(pyarrow.ipc.new_stream, TABLE))
+    assert run("write", address, topic, path, "-p", "1").code == 0
+    assert read_rows() == ROWS
+
+
+def test_a_truncated_arrow_file_says_how_to_continue(run, address, topic, tmp_path):
+    """Even if it ends between two record batches."""
+    path = tmp_path / "rows.arrow"
+    data = write_ipc(pyarrow.ipc.new_file, TABLE, 1)
+    path.write_bytes(data[: data.index(b"ARROW1", 8) - 200])
+    ran = run("write", address, topic, path, "-p", "1")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "rows.arrow: " in ran.err
+    assert "; the first 3 records are written; --skip 3 goes on after" in ran.err
+
+
+def test_a_damaged_arrow_file_says_how_to_continue(run, address, topic, tmp_path):
+    """One sentence and exit code 2; the record batches before it are written."""
+    path = tmp_path / "rows.arrow"
+    views = pyarrow.array(["x" * 20] * 3, pyarrow.string_view())
+    data = bytearray(
+        write_ipc(pyarrow.ipc.new_file, pyarrow.table({"value": views}), 1)
+    )
+    # The offset of the last of three views is replaced.
+    last = data.rindex(b"\x14\0\0\0xxxx")
+    data[last + 12 : last + 16] = (1 << 20).to_bytes(4, "little")
+    path.write_bytes(data)
+    ran = run("write", address, topic, path, "-p", "1")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "rows.arrow: value: the Arrow data of the column is invalid" in ran.err
+    assert "; the first 2 records are written; --skip 2 goes on after" in ran.err
+
+
+@pytest.mark.parametrize("form", ["arrow", "parquet"])
+def test_column_names_that_are_not_utf_8_are_one_sentence(
+    run, address, topic, tmp_path, form
+):
+    """With the exit code of a file that cannot be read."""
+    path = tmp_path / f"rows.{form}"
+    table = pyarrow.table({"value": ["a"], "renamed": [1]})
+    if form == "arrow":
+        data = write_ipc(pyarrow.ipc.new_file, table)
+    else:
+        sink = pyarrow.BufferOutputStream()
+        pyarrow.parquet.write_table(table, sink, store_schema=False)
+        data = sink.getvalue().to_pybytes()
+    path.write_bytes(data.replace(b"renamed", b"\xff\xfeename"))
+    ran = run("write", address, topic, path)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f"rows.{form}: " in ran.err and "UTF-8" in ran.err
+    assert ran.err.endswith("; no record is written\n")
+
+
+def peak_of(kwire, path, count):
+    """Read and cast a file in a child; it has ``count`` rows, and limited pieces."""
+    tables = importlib.import_module(f"{kwire.__name__}.cli.table_input")
+    batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
+    read = tables.read_parquet if path.suffix == ".parquet" else tables.read_arrow
+
+    def work(note):
+        rows = 0
+        # A new pool counts from zero. It has to live until the child ends.
+        pool = work.pool = pyarrow.proxy_memory_pool(pyarrow.default_memory_pool())
+        pyarrow.set_memory_pool(pool)
+        for piece in read(str(path)):
+            names = {"key": None, "headers": None, "timestamp": None, "value": "value"}
+            names |= {"headers": "headers"} if "headers" in piece.schema.names else {}
+            columns = batches.TableColumns(piece, **names, partition=None)
+            rows += sum(each.num_rows for each in columns.pieces())
+        note(rows)
+        assert rows == count
+        peak = pool.max_memory()
+        note(f"{peak} bytes")
+        assert MIB < peak < 100 * MIB
+
+    check(work)
+
+
+LONG = b"x" * 9_000
+
+
+def shared_tables():
+    """Make tables whose 65,536 rows share one long value."""
+    count = 1 << 16
+    indices = pyarrow.array([0] * count, pyarrow.int8())
+    value = pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array([LONG]))
+    view = pyarrow.array([LONG], pyarrow.binary_view()).buffers()[1].to_pybytes()
+    views = pyarrow.Array.from_buffers(
+        pyarrow.binary_view(),
+        count,
+        [None, pyarrow.py_buffer(view * count), pyarrow.py_buffer(LONG)],
+    )
+    yield "dictionary", pyarrow.table({"value": value})
+    yield "views", pyarrow.table({"value": views})
+    keys = pyarrow.array(["h"] * count)
+    pairs = pyarrow.StructArray.from_arrays([keys, value], ["key", "value"])
+    offsets = pyarrow.array(range(count + 1), pyarrow.int32())
+    headers = pyarrow.ListArray.from_arrays(offsets, pairs)
+    yield "headers", pyarrow.table({"value": keys, "headers": headers})
+
+
+def test_rows_that_share_a_value_are_held_in_limited_pieces(kwire, tmp_path):
+    """Their 590 MB never exist at the same time, whatever type shares the value."""
+    for name, table in shared_tables():
+        path = tmp_path / f"{name}.arrow"
+        path.write_bytes(write_ipc(pyarrow.ipc.new_stream, table))
+        peak_of(kwire, path, table.num_rows)
+        if name != "views":
+            path = tmp_path / f"{name}.parquet"
+            pyarrow.parquet.write_table(table, path, compression="zstd")
+            if name == "dictionary":
+                assert path.stat().st_size < 2000
+            peak_of(kwire, path, table.num_rows)
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "csv", "jsonl"])
+def test_rows_of_a_megabyte_are_written(run, address, topic, read_rows, tmp_path, form):
+    """As many at the same time as the limit of bytes allows."""
+    path = tmp_path / f"rows.{form}"
+    values = [os.urandom(MIB // 2 - 100).hex().encode() for _ in range(40)]
+    table = pyarrow.table({"value": values})
+    if form == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    elif form == "arrow":
+        path.write_bytes(write_ipc(pyarrow.ipc.new_file, table))
+    elif form == "csv":
+        path.write_bytes(b"\n".join([b"value", *values]))
+    else:
+        path.write_bytes(b"".join(b'{"value": "%s"}\n' % value for value in values))
+    ran = run("write", address, topic, path, "-p", "1")
+    assert ran.code == 0, ran.err
+    # The mock cluster deletes old segments.
+    written = [value for _, value, _, _ in read_rows()]
+    assert written and written == values[-len(written) :]
+    assert "40 records written" in ran.err
+
+
+def test_a_message_that_declares_too_many_bytes_is_rejected(
+    run, address, topic, tmp_path
+):
+    """Before its 1.5 GiB are allocated."""
+    path = tmp_path / "rows.arrow"
+    data = write_ipc(pyarrow.ipc.new_file, pyarrow.table({"value": [bytes(MIB)] * 5}))
+    compressed = write_ipc(
+        pyarrow.ipc.new_file,
+        pyarrow.table({"value": [bytes(MIB)] * 5}),
+        compression="zstd",
+    )
+    assert len(compressed) < len(data) // 100
+    # The size precedes the compressed data in the body.
+    start = compressed.rindex((5 * MIB).to_bytes(8, "little") + b"\x28\xb5\x2f\xfd")
+    larger = (3 << 29).to_bytes(8, "little")
+    path.write_bytes(compressed[:start] + larger + compressed[start + 8 :])
+    ran = run("write", address, topic, path)
+    assert ran.code == 2 and "bytes when it is decompressed" in ran.err
+    path.write_bytes(compressed)
+    assert run("write", address, topic, path, "-p", "0").code == 0
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_delta_encoding_of_parquet_is_read(kwire, tmp_path, encoding):
+    """Of which pyarrow makes no dictionary arrays."""
+    tables = importlib.import_module(f"{kwire.__name__}.cli.table_input")
+    path = tmp_path / "rows.parquet"
+    table = pyarrow.table({"value": [f"value {n}" for n in range(1000)]})
+    pyarrow.parquet.write_table(
+        table, path, use_dictionary=False, column_encoding={"value": encoding}
+    )
+    assert pyarrow.Table.from_batches(tables.read_parquet(str(path))).equals(table)
