@@ -325,6 +325,55 @@ def fuzz_arrow():
         yield bytes((3, 0, 0, number % 4)) + data
 
 
+def fuzz_tables():
+    """Give small tables in each format and type, lines, and C arrays."""
+    import pyarrow
+    from pyarrow import parquet
+
+    from fuzz import fuzz_tables as target
+
+    for table in _small_tables(pyarrow):
+        for compression in (None, "lz4", "zstd"):
+            options = pyarrow.ipc.IpcWriteOptions(compression=compression)
+            for create in (pyarrow.ipc.new_file, pyarrow.ipc.new_stream):
+                sink = pyarrow.BufferOutputStream()
+                with create(sink, table.schema, options=options) as writer:
+                    writer.write_table(table, 2)
+                yield b"\1" + sink.getvalue().to_pybytes()
+        for options in ({}, {"use_dictionary": False, "compression": "zstd"}):
+            sink = pyarrow.BufferOutputStream()
+            parquet.write_table(table, sink, **options)
+            yield b"\0" + sink.getvalue().to_pybytes()
+    line = (
+        b'{"key": "k", "value_hex": "00ff", "headers": [{"key": "h"}], "timestamp": 5}'
+    )
+    yield b"\2" + line + b'\n{"value_json": [1]}\n{"value_base64": "AA=="}\n'
+    head = b"key,value,value_encoding,headers,timestamp\n"
+    yield b"\3" + head + b'k,00ff,hex,"[{""key"":""h""}]",5\n,text,,,\n'
+    yield b"\4key:value\n:\nkey:\n"
+    dice = random.Random(2)
+    for first in range(len(target.TYPES)):
+        for _ in range(12):
+            yield b"\5" + bytes((first,)) + dice.randbytes(13)
+
+
+def _small_tables(pyarrow):
+    """Make tables of a record's columns in all types that can be cast."""
+    texts = pyarrow.array(["a", "text of more than twelve bytes", None, "a"])
+    pair = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
+    lists = [[("h", b"v"), ("i", None)], None, [], [("h", b"w")]]
+    headers = pyarrow.array(lists, pyarrow.list_(pair))
+    times = pyarrow.array([1, None, 3, 4], pyarrow.timestamp("ms", "UTC"))
+    columns = [texts, texts.dictionary_encode(), pyarrow.nulls(4)]
+    for kind in ("binary", "large_string", "binary_view", "string_view"):
+        columns.append(texts.cast(getattr(pyarrow, kind)()))
+    for column in columns:
+        named = {"key": texts, "value": column, "headers": headers}
+        yield pyarrow.table(named | {"timestamp": times, "other": [1, 2, 3, 4]})
+    views = pyarrow.array(lists, pyarrow.list_view(pair))
+    yield pyarrow.table({"value": columns[0], "headers": views})
+
+
 def write(target, folder):
     """Write the seeds of a target into a folder; tell whether they were others."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -26,6 +26,7 @@ def test_every_kind_of_bytes_has_its_target():
     for name in (
         *("message", "header", "frames", "batch", "log", "schema", "negotiation"),
         *("gzip", "snappy", "lz4", "zstd", "connection", "wire", "arrow", "twins"),
+        "tables",
     ):
         assert f"fuzz_{name}" in TARGETS
 
@@ -118,6 +119,7 @@ PLANTED = [
     ("fuzz_negotiation", "negotiation", "ApiVersionsHandshake.receive_frame"),
     ("fuzz_connection", "connection", "ClientConnection.receive_data"),
     ("fuzz_arrow", "arrow", "messages_to_arrow"),
+    ("fuzz_tables", "client.table_batches", "TableColumns"),
 ]
 """Every target, and what is broken for it: a module and its function."""
 

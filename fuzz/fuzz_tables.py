@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads files that ``kwire write`` reads, and arrays of the Arrow C interface.
+
+The first byte of an input chooses the kind: a Parquet file, an Arrow file or stream,
+JSON lines, CSV, text, or a C array. The file follows; for a C array, choices of types
+and numbers. All that is read is encoded as a producer encodes it.
+"""
+
+import os
+import tempfile
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+from fuzz import c_arrays, engines, guided
+
+MODULES = (
+    *("arrow_input", "columns", "client.table_batches"),
+    *("cli.arrow_messages", "cli.record_input", "cli.table_input"),
+)
+KINDS = ("parquet", "arrow", "jsonl", "csv", "text", "c-array")
+ROLES = ("key", "value", "headers", "timestamp")
+MOST_PIECES = 4
+"""Pieces of an input that are read; a file of one byte can have a billion null rows."""
+
+TYPES = ("string", "large_binary", "binary_view", "string_view", "dictionary")
+
+
+@cache
+def _folder():
+    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    return tempfile.TemporaryDirectory(prefix="kwire-fuzz-", dir=place)
+
+
+def input_path():
+    """Return the path of the file that has an input."""
+    return Path(_folder().name) / "input"
+
+
+def encode_table(package, table, names):
+    """Encode the rows of a table as ``send_table`` does."""
+    import numpy
+
+    engine = engines.module(package, "_backend").record_engine
+    roles = {role: role if role in names else None for role in ROLES}
+    table_batches = engines.module(package, "client.table_batches")
+    arrow_input = engines.module(package, "arrow_input")
+    columns = table_batches.TableColumns(table, **roles, partition=None)
+    encoded = []
+    for piece in islice(columns.pieces(), MOST_PIECES):
+        named = dict(zip(piece.schema.names, piece.columns, strict=True))
+        rows = engine.ColumnRows(*arrow_input.split_columns(piece.num_rows, named))
+        made = engine.EncodedRows(1 << 30)
+        made.extend_columns(rows, numpy.arange(piece.num_rows, dtype="int64"))
+        header = package.records.BatchHeader(magic=2, last_offset=-1)
+        encoded.append(bytes(made.make_batch(header)))
+    return encoded
+
+
+def read_file(package, kind, path):
+    """Read a file in the way of its kind; give the batches, and what ended it."""
+    lines = engines.module(package, "cli.record_input")
+    tables = engines.module(package, "cli.table_input")
+    click = tables.click
+    # Inputs of a few kilobytes need no gigabyte.
+    engines.module(package, "cli.arrow_messages").MAX_DECOMPRESSED_BYTES = 1 << 24
+    encoded = []
+    try:
+        if kind in ("parquet", "arrow"):
+            read = tables.read_parquet if kind == "parquet" else tables.read_arrow
+            for piece in islice(read(str(path)), MOST_PIECES):
+                encoded += encode_table(package, piece, piece.schema.names)
+            return encoded, None
+        with open(path, "rb") as file:
+            if kind == "text":
+                pieces = lines.read_text(file, "name", ":")
+            elif kind == "jsonl":
+                pieces = lines.read_json_lines(file, "name")
+            else:
+                pieces = lines.read_csv(file, "name")
+            for rows in pieces:
+                if rows:
+                    encoded.append(package.records.encode_batch(rows))
+    except (click.ClickException, package.errors.KwireError, TypeError) as error:
+        return encoded, f"{type(error).__name__}: {error}"
+    return encoded, None
+
+
+def make_array(choices):
+    """Make a record batch as a C array whose numbers are damaged."""
+    import pyarrow
+
+    texts = ["a", "text of more than twelve bytes", None, "b"]
+    pair = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
+    headers = pyarrow.array(
+        [[(text or "", b"v")] for text in texts], pyarrow.list_(pair)
+    )
+
+    def make_column(choice):
+        kind = TYPES[choice % len(TYPES)]
+        array = pyarrow.array(texts)
+        if kind == "dictionary":
+            return array.dictionary_encode()
+        return array.cast(getattr(pyarrow, kind)())
+
+    columns = [make_column(choices[0]), make_column(choices[1]), headers]
+    columns = list(map(c_arrays.make_roomy, columns))
+    array = pyarrow.StructArray.from_arrays(columns, list(ROLES[:3]))
+    changes = []
+    for start in range(2, min(len(choices), 14) - 2, 3):
+        node, field, number = choices[start : start + 3]
+        numbers = c_arrays.NUMBERS[field % len(c_arrays.NUMBERS)]
+        changes.append(
+            (node, field % len(c_arrays.NUMBERS), numbers[number % len(numbers)])
+        )
+    return c_arrays.DamagedArray(array, changes)
+
+
+def read_array(package, choices):
+    """Import a C array and encode it."""
+    try:
+        return encode_table(package, make_array(choices), ROLES[:3])
+    except TypeError as error:
+        return str(error)
+
+
+def TestOneInput(data):
+    """Judge one input."""
+    if len(data) < 3:
+        return
+    kind = KINDS[data[0] % len(KINDS)]
+    if kind == "c-array":
+        engines.agree(read_array, data[1:])
+        return
+    path = input_path()
+    path.write_bytes(data[1:])
+    engines.agree(read_file, kind, path)
+
+
+if __name__ == "__main__":
+    guided.main(TestOneInput, MODULES)

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Damaged files of ``kwire write`` give records or one typed error, never a signal.
+
+All inputs are read in child processes, in the way of the command, and encoded.
+"""
+
+import random
+
+import hostile
+import pytest
+from guard_pages import check
+
+from fuzz import fuzz_tables, seeds
+
+INPUTS = hostile.share(10)
+"""Damaged inputs of each format and engine."""
+
+WORDS = [
+    number.to_bytes(size, "little", signed=True)
+    for size in (1, 2, 4, 8)
+    for number in (-1, 0, 1, 127, -128, *([1 << 20, -(1 << 31)] if size > 2 else []))
+]
+"""Numbers that are wrong in most places."""
+
+
+def damage(data, dice):
+    """Change bytes, numbers, bits or the length of an input, once to three times."""
+    data = bytearray(data)
+    for _ in range(dice.randrange(1, 4)):
+        place = dice.randrange(len(data))
+        kind = dice.randrange(8)
+        if kind == 0:
+            data[place] ^= 1 << dice.randrange(8)
+        elif kind == 1:
+            data[place] = dice.randrange(256)
+        elif kind == 2:
+            del data[max(place, 1) :]
+        elif kind == 3:
+            start = dice.randrange(len(data))
+            part = data[start : start + dice.randrange(1, 40)]
+            data[place : place + len(part)] = part
+        else:
+            word = dice.choice(WORDS)
+            place -= place % len(word)
+            data[place : place + len(word)] = word
+    return bytes(data)
+
+
+@pytest.mark.parametrize("kind", fuzz_tables.KINDS[:-1])
+def test_damaged_files_are_records_or_a_typed_error(kwire, kind, figure):
+    """A wrong offset, size, count or byte never ends the process."""
+    first = fuzz_tables.KINDS.index(kind)
+    good = [data[1:] for data in seeds.fuzz_tables() if data[0] == first]
+
+    def work(note):
+        dice = random.Random(kind)
+        ends = {True: 0, False: 0}
+        path = fuzz_tables.input_path()
+        for number in range(INPUTS):
+            data = damage(dice.choice(good), dice)
+            note((number, data[:300]))
+            path.write_bytes(data)
+            _, error = fuzz_tables.read_file(kwire, kind, path)
+            assert error is None or "\n" not in error, error
+            ends[error is None] += 1
+        assert all(ends.values()), ends
+
+    check(work, longest_s=300)
+    figure("P6", f"damaged files, {kind}", INPUTS, least=INPUTS)
