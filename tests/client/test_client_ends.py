@@ -123,15 +123,17 @@ def test_a_block_can_be_left_in_the_middle(client, broker):
             async with client.connect(running.address, **connect) as kafka:
                 async for _ in kafka.scan("orders", memory_bytes=1 << 12):
                     raise ZeroDivisionError
-        kafka = client.connect(running.address, **connect)
-        async with kafka.scan("orders", memory_bytes=1 << 12) as scan:
+        async with (
+            client.connect(running.address, **connect) as kafka,
+            kafka.scan("orders", memory_bytes=1 << 12) as scan,
+        ):
             await anext(scan)
 
     run_cleanly(main)
 
 
 def test_a_block_of_the_blocking_client_can_be_left_in_the_middle(client, broker):
-    """As above; and a scan without a reference closes itself."""
+    """As above; and a scan without a reference warns, and closes its connections."""
     running, connect = broker
     with client.connect_sync(running.address, **connect) as kafka:
         list(kafka.scan("orders"))
@@ -148,13 +150,15 @@ def test_a_block_of_the_blocking_client_can_be_left_in_the_middle(client, broker
     ):
         for _ in kafka.scan("orders", **small):
             raise ZeroDivisionError
-    kafka = client.connect_sync(running.address, **connect)
-    with kafka.scan("orders", **small) as scan:
-        next(scan)
-    dropped = kafka.scan("orders", **small)
-    next(dropped)
-    del dropped, scan, _
-    gc.collect()
+    with client.connect_sync(running.address, **connect) as kafka:
+        with kafka.scan("orders", **small) as scan:
+            next(scan)
+        dropped = kafka.scan("orders", **small)
+        next(dropped)
+        del scan, _
+        with pytest.warns(ResourceWarning, match="ScanSync of orders"):
+            del dropped
+            gc.collect()
     wait_for(lambda: open_sockets() <= before)
 
 
@@ -165,12 +169,19 @@ def test_closing_ends_a_scan_that_another_thread_reads(client, broker, delay_s):
     ended = []
     with client.connect_sync(running.address, **connect) as kafka:
         scan = kafka.scan("orders", follow=True)
-        thread = threading.Thread(target=lambda: ended.append(list(scan)))
+        is_reading = threading.Event()
+
+        def read():
+            chunks = iter(scan)
+            is_reading.set()
+            ended.append([*chunks])
+
+        thread = threading.Thread(target=read)
         thread.start()
+        assert is_reading.wait(5)
         time.sleep(delay_s)
     thread.join(5)
     assert len(ended) == 1
-    assert list(scan) == []
 
 
 def test_closing_leaves_a_running_generator_alone(client, broker, monkeypatch):
@@ -210,7 +221,8 @@ def test_an_interrupt_at_any_call_leaves_a_scan_that_closes(client, broker):
                 at, methods, lambda scan=scan: next(scan)
             )
             scan.close()
-            assert list(scan) == []
+            with pytest.raises(StopIteration):
+                next(scan)
             wait_for(lambda: open_sockets() <= before)
             at += 1
     assert at > 3
@@ -280,7 +292,8 @@ def test_following_sees_what_is_written_meanwhile(client):
             chunk = next(scan)
             assert [row.offset for row in chunk.rows()] == [5, 6, 7]
             assert scan.position() == {("live", 0): 8}
-        assert list(scan) == []
+        with pytest.raises(StopIteration):
+            next(scan)
     wait_for(lambda: open_sockets() <= before)
 
 

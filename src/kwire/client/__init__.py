@@ -21,7 +21,9 @@ from .chunks import Chunk as Chunk
 from .chunks import ConsumerRecord as ConsumerRecord
 from .consumer import Consumer as Consumer
 from .options import make_arguments
+from .position import Position as Position
 from .producer import Producer as Producer
+from .progress import ScanProgress as ScanProgress
 from .property_files import read_properties as read_properties
 from .sync import KafkaSync as KafkaSync
 from .sync import ScanSync as ScanSync
@@ -41,10 +43,12 @@ __all__ = [
     "ConsumerSync",
     "Kafka",
     "KafkaSync",
+    "Position",
     "Producer",
     "ProducerSync",
     "Receipt",
     "Scan",
+    "ScanProgress",
     "ScanSync",
     "Transaction",
     "TransactionSync",

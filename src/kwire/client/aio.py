@@ -101,14 +101,31 @@ class AsyncRunner:
         self._timer, self._timer_at = None, _NEVER
         self.step()
 
-    async def close(self) -> None:
-        """Close all connections; return when no task and no socket is left."""
+    def abandon(self) -> None:
+        """Close all connections for an owner that the garbage collector deletes.
+
+        May be called from any thread, and after the end of the event loop.
+        """
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._abort)
+
+    def _abort(self) -> None:
+        self._stop()
+        for protocol in self._alive:
+            protocol.abort()
+
+    def _stop(self) -> None:
+        """Let the machine do nothing more."""
         self._is_closed = True
         self._wake_waiters()
         if self._timer is not None:
             self._timer.cancel()
         for task in self._tasks:
             task.cancel()
+
+    async def close(self) -> None:
+        """Close all connections; return when no task and no socket is left."""
+        self._stop()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._openings.clear()
         self._protocols.clear()

@@ -5,23 +5,31 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from types import AsyncGeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .aio import AsyncRunner
 from .chunks import Chunk, ConsumerRecord
 from .consumer import Consumer
-from .kafka import KafkaBase, ScanBase, offsets_by_partition
+from .kafka import KafkaBase, ScanBase, TopicsByName, offsets_by_partition
 from .producer import Producer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+    from collections.abc import (
+        AsyncGenerator,
+        AsyncIterator,
+        Callable,
+        Coroutine,
+        Iterable,
+    )
     from datetime import datetime, timedelta
 
-    from ..cluster import ScanOptions, TopicInfo
+    from ..cluster import ScanOptions
     from .chunks import DecodingOptions
     from .kafka import Isolation, Query
     from .options import Topics
+    from .progress import ScanProgress
 
 R = TypeVar("R")
 
@@ -38,8 +46,9 @@ class Scan(ScanBase):
         kafka: KafkaBase[Any, Any, Any],
         options: ScanOptions,
         decoding: DecodingOptions,
+        progress: bool | Callable[[ScanProgress], None] = False,
     ) -> None:
-        super().__init__(kafka, options, decoding)
+        super().__init__(kafka, options, decoding, progress)
         self._runner: AsyncRunner | None = None
         self._over = asyncio.Event()
         self._chunks = self._read()
@@ -65,6 +74,7 @@ class Scan(ScanBase):
         await self._over.wait()
 
     def __aiter__(self) -> AsyncIterator[Chunk]:
+        self._check_unread()
         return self._chunks
 
     async def __anext__(self) -> Chunk:
@@ -87,11 +97,21 @@ class Scan(ScanBase):
                 fetched = None if self._is_closing else machine.take()
                 if fetched is None:
                     break
+                self._report_progress(fetched)
                 yield Chunk(fetched, self._decoding)
                 machine.release(fetched)
             if machine.failure is not None and not self._is_closing:
                 raise machine.failure
+            self._is_consumed = True
+        except GeneratorExit:
+            # The scan is closed, or collected by the garbage collector.
+            raise
+        except BaseException:
+            self._is_consumed = True
+            raise
         finally:
+            if self._bar is not None:
+                self._bar.close()
             machine.close(loop.time())
             try:
                 await runner.close()
@@ -106,9 +126,10 @@ class Kafka(KafkaBase[Scan, Producer, Consumer]):
     _producer_class = Producer
     _consumer_class = Consumer
 
-    async def topics(self) -> dict[str, TopicInfo]:
+    async def topics(self) -> TopicsByName:
         """Return the metadata of each topic that the user may see."""
-        return await self._run(self._find_topics(asyncio.get_running_loop().time()))
+        now = asyncio.get_running_loop().time()
+        return TopicsByName(await self._run(self._find_topics(now)))
 
     async def sizes(
         self, topics: Iterable[str] | None = None
@@ -162,28 +183,40 @@ class Kafka(KafkaBase[Scan, Producer, Consumer]):
         return offsets_by_partition(topics, await self._run(machine))
 
     async def close(self) -> None:
-        """Close the connections of all scans, consumers and producers.
+        """Close all scans, consumers and producers of this client.
 
-        What producers have not got acknowledged is dropped; close these before.
-        Consumers leave their groups.
+        Consumers leave their groups. Producers send the records that they hold and wait
+        for the acknowledgements, for up to ``delivery_timeout_s``. To drop the records
+        instead, call ``abort`` of the producer. Everything is closed even if something
+        fails. Raises ``ClusterError`` if records were not acknowledged.
         """
-        for scan in list(self._scans):
-            await scan.close()
-        self._scans.clear()
-        for consumer in list(self._consumers):
-            await consumer.close()
-        self._consumers.clear()
-        for producer in list(self._producers):
-            await producer.abort()
-        self._producers.clear()
+        await self._close(Producer.close)
 
     async def __aenter__(self) -> Kafka:
         return self
 
-    async def __aexit__(self, *exception: object) -> None:
-        await self.close()
+    async def __aexit__(self, kind: object, *exception: object) -> None:
+        # An exception drops unsent records, as it does in the block of a producer.
+        await self._close(Producer.close if kind is None else Producer.abort)
+
+    async def _close(
+        self, close_producer: Callable[[Producer], Coroutine[Any, Any, None]]
+    ) -> None:
+        self.has_connected = False
+        # The stack closes in reverse order, and goes on after an error.
+        async with AsyncExitStack() as stack:
+            for producer in list(self._producers):
+                stack.push_async_callback(close_producer, producer)
+            for consumer in list(self._consumers):
+                stack.push_async_callback(consumer.close)
+            for scan in list(self._scans):
+                stack.push_async_callback(scan.close)
+        self._scans.clear()
+        self._consumers.clear()
+        self._producers.clear()
 
     async def _run(self, machine: Query[R]) -> R:
+        self.has_connected = True
         loop = asyncio.get_running_loop()
         runner = AsyncRunner(machine, machine.cluster, self.context)
         try:

@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import columns
-from ..formatting import escape_line
+from ..formatting import escape_line, format_time
 from ..records import TransactionFilter, decode_batches, decode_rows
+from .descriptions import make_html_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,6 +158,14 @@ class Chunk:
                 arrays.append(records.column(name))
         schema = arrow_schema(self._options)
         return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (record.offset, format_time(record.timestamp), record.key, record.value)
+            for record in self.messages()
+        ]
+        columns = ("offset", "timestamp", "key", "value")
+        return make_html_table(repr(self), columns, rows)
 
     def __repr__(self) -> str:
         return (

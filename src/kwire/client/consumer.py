@@ -104,6 +104,7 @@ class Consumer(ConsumerBase):
             await runner.close()
 
     def __aiter__(self) -> AsyncIterator[Chunk]:
+        self._check_unclosed()
         return self
 
     async def __anext__(self) -> Chunk:
@@ -117,6 +118,10 @@ class Consumer(ConsumerBase):
 
     async def __aexit__(self, *exception: object) -> None:
         await self.close()
+
+    def _abandon(self) -> None:
+        if self._runner is not None:
+            self._runner.abandon()
 
     def _open(self) -> tuple[ConsumerMachine, AsyncRunner]:
         if self._machine is None or self._runner is None:

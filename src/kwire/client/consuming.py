@@ -10,8 +10,11 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..cluster import ConsumerMachine, GroupMetadata, GroupOptions
+from ..formatting import escape_line
 from .chunks import Chunk
+from .descriptions import describe_cluster, describe_topics, warn_unclosed
 from .options import make_scan_options
+from .position import Position
 
 if TYPE_CHECKING:
     import ssl as tls
@@ -123,20 +126,22 @@ def _java_pattern(pattern: re.Pattern[str]) -> str:
 class ConsumerBase:
     """A consumer: what to read, and in which group."""
 
+    _machine: ConsumerMachine | None = None
+    _is_closing = False
+
     def __init__(
         self,
         kafka: ClusterAccess,
         options: tuple[ScanOptions, GroupOptions],
         decoding: DecodingOptions,
     ) -> None:
+        self._kafka = kafka
         self._addresses: list[tuple[str, int]] = kafka.addresses
         self._settings: ClusterSettings = kafka.settings
         self._context: tls.SSLContext | None = kafka.context
         self._options = options
         self._decoding = decoding
-        self._machine: ConsumerMachine | None = None
         self._held: Fetched | None = None
-        self._is_closing = False
         self._is_closed = False
 
     @property
@@ -148,9 +153,9 @@ class ConsumerBase:
         """Return the (topic, partition) pairs that this consumer reads now."""
         return set() if self._machine is None else self._machine.assignment()
 
-    def position(self) -> dict[tuple[str, int], int]:
+    def position(self) -> Position:
         """Return the next offset of each (topic, partition), after the last chunk."""
-        return {} if self._machine is None else self._machine.position()
+        return Position({} if self._machine is None else self._machine.position())
 
     @property
     def group_metadata(self) -> GroupMetadata:
@@ -158,6 +163,39 @@ class ConsumerBase:
         if self._machine is not None:
             return self._machine.metadata
         return GroupMetadata(self._options[1].group, "", -1, None)
+
+    def __repr__(self) -> str:
+        scan, group = self._options
+        topics = describe_topics(scan.topics, scan.pattern)
+        cluster = describe_cluster(self._addresses)
+        state = self._describe_state()
+        return (
+            f"<{type(self).__name__} of {topics} on {cluster}, group"
+            f" {escape_line(group.group)}, {state}>"
+        )
+
+    def _describe_state(self) -> str:
+        if self._is_closing:
+            return "closed"
+        if self._machine is None:
+            return "not started"
+        return f"at {self.position().describe() or 'no offset yet'}"
+
+    def __del__(self) -> None:
+        if self._machine is not None and not self._is_closing:
+            warn_unclosed(self)
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Close the connections of a consumer that has no owner left."""
+        raise NotImplementedError
+
+    def _check_unclosed(self) -> None:
+        """Reject an iteration that would look like topics without records."""
+        if self._is_closing:
+            raise ValueError(
+                "the consumer is closed; make another with kafka.consumer()"
+            )
 
     def _has_result(self) -> bool:
         """Whether a wait is over: there is a chunk, or there will be none."""
@@ -199,6 +237,7 @@ class ConsumerBase:
         return {}
 
     def _begin(self, now: float) -> ConsumerMachine:
+        self._kafka.has_connected = True
         scan, group = self._options
         return ConsumerMachine(
             self._addresses, self._settings, scan, group, now=now, random=Random()

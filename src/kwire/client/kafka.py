@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 from weakref import WeakSet
 
 from ..cluster import OffsetsMachine, ScanMachine, SizesMachine, TopicsMachine
+from ..formatting import format_count
 from .consuming import ConsumerBase, make_consumer_options
+from .descriptions import (
+    describe_cluster,
+    describe_topics,
+    make_html_table,
+    warn_unclosed,
+)
 from .options import make_decoding_options, make_scan_options, read_lookup
+from .position import Position
 from .producing import ProducerBase, make_producer_options
+from .progress import ProgressBar, ScanProgress
 
 if TYPE_CHECKING:
     import ssl as tls
@@ -25,8 +34,10 @@ if TYPE_CHECKING:
         DataLost,
         Receipt,
         ScanOptions,
+        TopicInfo,
     )
     from ..cluster.producer_options import Partitioner
+    from ..cluster.scan_options import Fetched
     from ..columns import Unit
     from ..errors import KwireError
     from .chunks import DecodingOptions
@@ -59,35 +70,101 @@ class Query(Protocol[R_co]):
 class ScanBase:
     """A scan: what to read from which cluster."""
 
+    _machine: ScanMachine | None = None
+    _is_closing = False
+    # True when the iteration has ended, after the last chunk or by an error.
+    _is_consumed = False
+    # True when an Arrow stream has taken a chunk, which later uses would not see.
+    _is_streamed = False
+    _bar: ProgressBar | None = None
+
     def __init__(
         self,
         kafka: KafkaBase[Any, Any, Any],
         options: ScanOptions,
         decoding: DecodingOptions,
+        progress: bool | Callable[[ScanProgress], None] = False,
     ) -> None:
         self._kafka = kafka
         self._options = options
         self._decoding = decoding
-        self._machine: ScanMachine | None = None
-        self._is_closing = False
+        self._on_progress = None if isinstance(progress, bool) else progress
+        if progress is True:
+            self._bar = ProgressBar()
+            self._on_progress = self._bar.show
+        self._done_offsets = 0
+        self._received_bytes = 0
 
     @property
     def losses(self) -> list[DataLost]:
         """Records that were lost, if ``on_data_loss`` let the scan continue."""
         return [] if self._machine is None else self._machine.losses
 
-    def position(self) -> dict[tuple[str, int], int]:
+    def position(self) -> Position:
         """Return the next offset of each (topic, partition), a ``start`` for later.
 
-        It is that after the last chunk that was returned; before the first one, what
-        ``start`` gave as offsets.
+        The offsets are those after the last chunk that was returned. Before the first
+        chunk, they are the offsets that were passed as ``start``. ``Position.to_json``
+        and ``Position.from_json`` store them as text.
         """
         start = self._options.start
-        given = start.items() if isinstance(start, Mapping) else ()
-        position = {place: spec for place, spec in given if isinstance(spec, int)}
+        items = start.items() if isinstance(start, Mapping) else ()
+        position = Position(
+            {partition: spec for partition, spec in items if isinstance(spec, int)}
+        )
         if self._machine is not None:
             position.update(self._machine.position())
         return position
+
+    def _check_unread(self) -> None:
+        """Reject a second use, which would look like a scan without records."""
+        if self._is_consumed or self._is_streamed:
+            raise ValueError(
+                "the scan has already been consumed; make another with kafka.scan()"
+            )
+        if self._is_closing:
+            raise ValueError("the scan is closed; make another with kafka.scan()")
+
+    def _report_progress(self, fetched: Fetched) -> None:
+        """Count one more chunk, and call the function that shows the progress."""
+        if self._on_progress is None:
+            return
+        assert self._machine is not None
+        end_offset = fetched.next_offset
+        if fetched.end_offset is not None:
+            end_offset = min(end_offset, fetched.end_offset)
+        self._done_offsets += end_offset - fetched.start_offset
+        self._received_bytes += len(fetched.data)
+        remaining = self._machine.remaining_offsets()
+        total = None if remaining is None else self._done_offsets + remaining
+        self._on_progress(ScanProgress(self._done_offsets, total, self._received_bytes))
+
+    def _describe_state(self) -> str:
+        if self._is_closing:
+            return "closed"
+        if self._is_consumed:
+            return "consumed"
+        if self._machine is None:
+            return "not started"
+        return f"at {self.position().describe() or 'no offset yet'}"
+
+    def __repr__(self) -> str:
+        topics = describe_topics(self._options.topics, self._options.pattern)
+        cluster = describe_cluster(self._kafka.addresses)
+        state = self._describe_state()
+        return f"<{type(self).__name__} of {topics} on {cluster}, {state}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (topic, partition, offset)
+            for (topic, partition), offset in sorted(self.position().items())
+        ]
+        columns = ("topic", "partition", "next offset")
+        return make_html_table(repr(self), columns, rows)
+
+    def __del__(self) -> None:
+        if self._machine is not None and not (self._is_consumed or self._is_closing):
+            warn_unclosed(self)
 
     def _has_result(self) -> bool:
         """Whether the iteration can go on: there is a chunk, or the scan is over."""
@@ -95,6 +172,7 @@ class ScanBase:
         return self._is_closing or self._machine.has_result()
 
     def _begin(self, now: float) -> ScanMachine:
+        self._kafka.has_connected = True
         self._machine = ScanMachine(
             self._kafka.addresses,
             self._kafka.settings,
@@ -132,6 +210,8 @@ class KafkaBase(Generic[S, P, C]):
         self.addresses = addresses
         self.settings = settings
         self.context = context
+        # True from the first connection until ``close``.
+        self.has_connected = False
         self._rack = rack
         self._isolation: Isolation = isolation or "read_uncommitted"
         self._scans: WeakSet[S] = WeakSet()
@@ -154,6 +234,7 @@ class KafkaBase(Generic[S, P, C]):
         rack: str | None = None,
         check_crc: bool = True,
         errors: Literal["strict", "replace"] = "replace",
+        progress: bool | Callable[[ScanProgress], None] = False,
     ) -> S:
         """Read topics from ``start`` to ``end``, or with ``follow`` for ever.
 
@@ -174,8 +255,11 @@ class KafkaBase(Generic[S, P, C]):
         ``errors`` applies to header names that are not UTF-8: "replace" puts U+FFFD
         in place of the invalid bytes, as Kafka's own consumer does, so that a single
         producer cannot make a topic unreadable. "strict" raises ``DecodeError``.
+        ``progress`` is a function that is called with a ``ScanProgress`` after each
+        chunk, or True for a bar on stderr, which requires rich.
         Nothing is sent before the scan is iterated over. ``ClusterError`` and
-        ``DecodeError`` come from the iteration.
+        ``DecodeError`` come from the iteration. A scan is read once: a second use
+        raises ``ValueError``.
         """
         options = make_scan_options(
             topics,
@@ -191,7 +275,7 @@ class KafkaBase(Generic[S, P, C]):
         decoding = make_decoding_options(
             columns, timestamp_unit, views, limits, check_crc, errors
         )
-        scan = self._scan_class(self, options, decoding)
+        scan = self._scan_class(self, options, decoding, progress)
         self._scans.add(scan)
         return scan
 
@@ -307,6 +391,13 @@ class KafkaBase(Generic[S, P, C]):
         self._consumers.add(consumer)
         return consumer
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {describe_cluster(self.addresses)}>"
+
+    def __del__(self) -> None:
+        if self.has_connected:
+            warn_unclosed(self)
+
     def _find_topics(self, now: float) -> TopicsMachine:
         return TopicsMachine(self.addresses, self.settings, now=now, random=Random())
 
@@ -338,6 +429,25 @@ class KafkaBase(Generic[S, P, C]):
         return OffsetsMachine(
             self.addresses, self.settings, options, lookup, now=now, random=Random()
         )
+
+
+class TopicsByName(dict[str, "TopicInfo"]):
+    """Topics by name. Notebooks show them as a table."""
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                topic.name,
+                len(topic.partitions),
+                max(
+                    map(len, (p.replicas for p in topic.partitions.values())), default=0
+                ),
+                "internal" if topic.is_internal else "",
+            )
+            for topic in self.values()
+        ]
+        columns = ("topic", "partitions", "replicas", "")
+        return make_html_table(format_count(len(self), "topic"), columns, rows)
 
 
 def offsets_by_partition(

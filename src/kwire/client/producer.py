@@ -216,6 +216,10 @@ class Producer(ProducerBase):
         else:
             await self.abort()
 
+    def _abandon(self) -> None:
+        if self._runner is not None:
+            self._runner.abandon()
+
     async def _open(self, topic: str) -> tuple[AsyncRunner, ProducerMachine, TopicInfo]:
         """Return the runner, the machine, and what is known of a topic."""
         self._check_sending()

@@ -22,6 +22,7 @@ from ..cluster import (
     choose_by_key,
 )
 from ..records import BatchBuilder
+from .descriptions import describe_cluster, describe_names, warn_unclosed
 
 if TYPE_CHECKING:
     import ssl as tls
@@ -134,10 +135,14 @@ class ClusterAccess(Protocol):
     addresses: list[tuple[str, int]]
     settings: ClusterSettings
     context: tls.SSLContext | None
+    has_connected: bool
 
 
 class ProducerBase:
     """A producer that has not begun: its options, and how rows become batches."""
+
+    _machine: ProducerMachine | None = None
+    _is_closed = False
 
     def __init__(
         self,
@@ -148,12 +153,11 @@ class ProducerBase:
         self._kafka = kafka
         self._options = options
         self._on_receipt = on_receipt
-        self._machine: ProducerMachine | None = None
         # What most calls of ``append`` need: those of the machine.
         self._stages: Mapping[Any, Stage] = {}
-        self._is_closed = False
 
     def _begin(self, now: float) -> ProducerMachine:
+        self._kafka.has_connected = True
         keep_freed_memory(_KEPT_BYTES)
         machine = ProducerMachine(
             self._kafka.addresses,
@@ -165,6 +169,29 @@ class ProducerBase:
         )
         self._stages = machine.appended.stages
         return machine
+
+    def __repr__(self) -> str:
+        cluster = describe_cluster(self._kafka.addresses)
+        state = self._describe_state()
+        return f"<{type(self).__name__} of {cluster}, {state}>"
+
+    def _describe_state(self) -> str:
+        if self._is_closed:
+            return "closed"
+        if self._machine is None:
+            return "not started"
+        topics = describe_names(sorted(self._machine.topic_names)) or "no topic yet"
+        state = "all" if self._machine.is_idle() else "not all"
+        return f"{topics}, {state} records acknowledged"
+
+    def __del__(self) -> None:
+        if self._machine is not None and not self._is_closed:
+            warn_unclosed(self)
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Close the connections of a producer that has no owner left."""
+        raise NotImplementedError
 
     def _check_open(self) -> None:
         if self._is_closed:

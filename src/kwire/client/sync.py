@@ -6,22 +6,24 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .blocking import BlockingRunner, run_query
 from .chunks import Chunk, ConsumerRecord, arrow_schema
-from .kafka import KafkaBase, ScanBase, offsets_by_partition
+from .kafka import KafkaBase, ScanBase, TopicsByName, offsets_by_partition
 from .sync_consumer import ConsumerSync
 from .sync_producer import ProducerSync
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from datetime import datetime, timedelta
 
-    from ..cluster import ScanOptions, TopicInfo
+    from ..cluster import ScanOptions
     from .chunks import DecodingOptions
     from .kafka import Isolation, Query
     from .options import Topics
+    from .progress import ScanProgress
 
 R = TypeVar("R")
 
@@ -39,8 +41,9 @@ class ScanSync(ScanBase):
         kafka: KafkaBase[Any, Any, Any],
         options: ScanOptions,
         decoding: DecodingOptions,
+        progress: bool | Callable[[ScanProgress], None] = False,
     ) -> None:
-        super().__init__(kafka, options, decoding)
+        super().__init__(kafka, options, decoding, progress)
         self._runner: BlockingRunner | None = None
         self._chunks = self._read()
         # CPython may crash if a generator is closed while another thread runs it, so
@@ -73,6 +76,7 @@ class ScanSync(ScanBase):
                 self._user = None
 
     def __iter__(self) -> Iterator[Chunk]:
+        self._check_unread()
         return self
 
     def __next__(self) -> Chunk:
@@ -99,13 +103,22 @@ class ScanSync(ScanBase):
         self.close()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """Export what is left of the scan as a stream of record batches."""
+        """Export the rest of the scan as a stream of record batches.
+
+        A second stream after the first has read a batch raises ``ValueError``, because
+        it would lack records. Streams of which only the schema is read are no use.
+        """
         import pyarrow
 
+        self._check_unread()
         schema = arrow_schema(self._decoding)
-        batches = (chunk.to_arrow() for chunk in self)
-        reader = pyarrow.RecordBatchReader.from_batches(schema, batches)
+        reader = pyarrow.RecordBatchReader.from_batches(schema, self._stream())
         return reader.__arrow_c_stream__(requested_schema)
+
+    def _stream(self) -> Iterator[Any]:
+        for chunk in self:
+            self._is_streamed = True
+            yield chunk.to_arrow()
 
     def _claim_chunks(self, user: object) -> None:
         """Make ``user`` the user of the generator, unless there is one."""
@@ -123,11 +136,21 @@ class ScanSync(ScanBase):
                 fetched = None if self._is_closing else machine.take()
                 if fetched is None:
                     break
+                self._report_progress(fetched)
                 yield Chunk(fetched, self._decoding)
                 machine.release(fetched)
             if machine.failure is not None and not self._is_closing:
                 raise machine.failure
+            self._is_consumed = True
+        except GeneratorExit:
+            # The scan is closed, or collected by the garbage collector.
+            raise
+        except BaseException:
+            self._is_consumed = True
+            raise
         finally:
+            if self._bar is not None:
+                self._bar.close()
             machine.close(time.monotonic())
             runner.close()
 
@@ -139,9 +162,9 @@ class KafkaSync(KafkaBase[ScanSync, ProducerSync, ConsumerSync]):
     _producer_class = ProducerSync
     _consumer_class = ConsumerSync
 
-    def topics(self) -> dict[str, TopicInfo]:
+    def topics(self) -> TopicsByName:
         """Return the metadata of each topic that the user may see."""
-        return self._run(self._find_topics(time.monotonic()))
+        return TopicsByName(self._run(self._find_topics(time.monotonic())))
 
     def sizes(self, topics: Iterable[str] | None = None) -> dict[tuple[str, int], int]:
         """Return the size of partitions on their leaders' disks, in bytes.
@@ -190,26 +213,36 @@ class KafkaSync(KafkaBase[ScanSync, ProducerSync, ConsumerSync]):
         return offsets_by_partition(topics, self._run(machine))
 
     def close(self) -> None:
-        """Close the connections of all scans, consumers and producers.
+        """Close all scans, consumers and producers of this client.
 
-        What producers have not got acknowledged is dropped; close these before.
-        Consumers leave their groups.
+        Consumers leave their groups. Producers send the records that they hold and wait
+        for the acknowledgements, for up to ``delivery_timeout_s``. To drop the records
+        instead, call ``abort`` of the producer. Everything is closed even if something
+        fails. Raises ``ClusterError`` if records were not acknowledged.
         """
-        for scan in list(self._scans):
-            scan.close()
-        self._scans.clear()
-        for consumer in list(self._consumers):
-            consumer.close()
-        self._consumers.clear()
-        for producer in list(self._producers):
-            producer.abort()
-        self._producers.clear()
+        self._close(ProducerSync.close)
 
     def __enter__(self) -> KafkaSync:
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *exception: object) -> None:
+        # An exception drops unsent records, as it does in the block of a producer.
+        self._close(ProducerSync.close if kind is None else ProducerSync.abort)
+
+    def _close(self, close_producer: Callable[[ProducerSync], None]) -> None:
+        self.has_connected = False
+        # The stack closes in reverse order, and goes on after an error.
+        with ExitStack() as stack:
+            for producer in list(self._producers):
+                stack.callback(close_producer, producer)
+            for consumer in list(self._consumers):
+                stack.callback(consumer.close)
+            for scan in list(self._scans):
+                stack.callback(scan.close)
+        self._scans.clear()
+        self._consumers.clear()
+        self._producers.clear()
 
     def _run(self, machine: Query[R]) -> R:
+        self.has_connected = True
         return run_query(machine, self.context)

@@ -116,6 +116,7 @@ class ConsumerSync(ConsumerBase):
             self._runner.wake()
 
     def __iter__(self) -> Iterator[Chunk]:
+        self._check_unclosed()
         return self
 
     def __next__(self) -> Chunk:
@@ -176,6 +177,11 @@ class ConsumerSync(ConsumerBase):
             )
             thread.start()
         return self._machine, self._runner
+
+    def _abandon(self) -> None:
+        self._over.set()
+        if self._runner is not None:
+            self._runner.close()
 
     def _leave(self) -> None:
         if self._is_closed:

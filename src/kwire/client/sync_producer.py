@@ -220,6 +220,10 @@ class ProducerSync(ProducerBase):
         else:
             self.abort()
 
+    def _abandon(self) -> None:
+        if self._runner is not None:
+            self._runner.close()
+
     def _open(self, topic: str) -> tuple[BlockingRunner, ProducerMachine, TopicInfo]:
         """Return the runner, the machine, and what is known of a topic."""
         self._check_sending()

@@ -24,7 +24,7 @@ from .producer_options import Receipt
 from .wanted_topics import WantedTopics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from random import Random
 
     from .group_options import GroupMetadata
@@ -172,6 +172,11 @@ class ProducerMachine(BatchSender):
         if failure := self._refusal():
             raise failure
         return self._topics.find(name)
+
+    @property
+    def topic_names(self) -> Collection[str]:
+        """Names of the topics that records were passed for."""
+        return self._topics.names
 
     def known_topic(self, name: str) -> TopicInfo | None:
         """Return a topic that was found before; None for any other."""

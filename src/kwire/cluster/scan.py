@@ -100,6 +100,21 @@ class ScanMachine(LookupMachine):
             positions[each.topic, each.partition] = each.start_offset
         return positions
 
+    def remaining_offsets(self) -> int | None:
+        """Return the number of offsets from ``position`` to the end of the scan.
+
+        Returns None if the scan follows its topics, and until all ends are known.
+        """
+        if self.options.follow or not self._is_planned:
+            return None
+        position = self.position()
+        count = 0
+        for partition, reader in self._readers.items():
+            if reader.end is None or partition not in position:
+                return None
+            count += max(reader.end - position[partition], 0)
+        return count
+
     def take(self) -> Fetched | None:
         """Return what was fetched next, if anything was."""
         return self._fetched.popleft() if self._fetched else None
