@@ -86,6 +86,11 @@ class FrameSplitter:
         """The number of bytes that wait for the rest of their frame."""
         return self._pending
 
+    @property
+    def announced(self) -> int:
+        """Size of the incomplete frame with its size field; 0 while it is not known."""
+        return 0 if self._wanted == _SIZE_BYTES else self._wanted
+
     def feed(self, chunk: Buffer) -> Iterator[Frame]:
         """Take the next bytes of the stream; iterate over the frames now complete.
 

@@ -223,7 +223,7 @@ class Scenario(FaultyCluster):
     # What was seen, and whether it was right.
 
     def _read(self, fetched):
-        self.most_held = max(self.most_held, self.machine._held)
+        self.most_held = max(self.most_held, self.machine.cluster.frame_budget.held)
         rows, next_offset = self.kwire.records.decode_rows(
             fetched.data,
             start_offset=fetched.start_offset,

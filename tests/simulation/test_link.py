@@ -70,7 +70,8 @@ def new_link(kwire):
             else None,
             request_timeout_s=5.0,
         )
-        return cluster.Link("sim", 9092, None, settings, 0.0)
+        budget = cluster.FrameBudget(1 << 20)
+        return cluster.Link("sim", 9092, None, settings, 0.0, budget)
 
     return make
 

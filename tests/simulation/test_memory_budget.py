@@ -25,7 +25,7 @@ def test_memory_that_is_given_back_is_fetched_into_at_once(kwire):
     machine = module.ScanMachine(
         [("sim", 9001)],
         module.ClusterSettings(),
-        module.ScanOptions(topics=("a",), memory_bytes=300, fetch_bytes=300),
+        module.ScanOptions(topics=("a",), memory_bytes=450, fetch_bytes=150),
         now=START_S,
         random=random,
     )

@@ -118,6 +118,8 @@ class Wire:
         self.is_broken = False
         self._arrives_at = {"there": 0.0, "back": 0.0}
         self._unread: deque[bytes] = deque()
+        # Bytes in the socket of the client, which has no memory for them yet.
+        self._undelivered: deque[bytes] = deque()
 
     @property
     def is_over(self):
@@ -148,6 +150,8 @@ class Wire:
         """Put on the wire what the client has to send."""
         while data := self.link.data_to_send():
             self._carry("there", data, self._arrive)
+        if self._undelivered and self.link.can_receive(self.world.now):
+            self._deliver()
 
     def _carry(self, way, data, arrive):
         """Deliver bytes in order, late, and in pieces."""
@@ -251,13 +255,19 @@ class Wire:
             self._carry("back", data, self._receive)
 
     def _receive(self, piece):
-        at = 0
-        while at < len(piece) and not self.link.is_over:
-            room = self.link.get_buffer()
-            count = min(len(room), len(piece) - at)
-            room[:count] = piece[at : at + count]
-            self.world.has_news |= self.link.buffer_updated(count, self.world.now)
-            at += count
+        self._undelivered.append(piece)
+        self._deliver()
+
+    def _deliver(self):
+        link, world, pieces = self.link, self.world, self._undelivered
+        while pieces and not link.is_over and link.can_receive(world.now):
+            room = link.get_buffer()
+            piece = pieces.popleft()
+            count = min(len(room), len(piece))
+            room[:count] = piece[:count]
+            if count < len(piece):
+                pieces.appendleft(piece[count:])
+            world.has_news |= link.buffer_updated(count, world.now)
         # Negotiation goes on without the machine.
         self.send()
 

@@ -83,6 +83,7 @@ class AsyncRunner:
             self._failure = error
         for protocol in self._protocols.values():
             protocol.write()
+            protocol.pause_or_resume()
         self._set_timer(max(self._machine.wake_at, now))
         self._wake_waiters()
 
@@ -194,6 +195,7 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._lost = self._loop.create_future()
         self._is_paused = False
+        self._is_receiving = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # Those of uvloop derive from no class of asyncio.
@@ -215,6 +217,7 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         else:
             # Negotiation goes on without the machine.
             self.write()
+            self.pause_or_resume()
 
     def eof_received(self) -> bool:
         if self._link.receive_data(b"", self._loop.time()):
@@ -246,6 +249,19 @@ class _LinkProtocol(asyncio.BufferedProtocol):
             return
         while not self._is_paused and (data := self._link.data_to_send()):
             self._transport.write(data)
+
+    def pause_or_resume(self) -> None:
+        """Leave bytes in the socket while there is no memory for the frame."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        can_receive = self._link.can_receive(self._loop.time())
+        if can_receive is not self._is_receiving:
+            self._is_receiving = can_receive
+            if can_receive:
+                transport.resume_reading()
+            else:
+                transport.pause_reading()
 
     def abort(self) -> None:
         """Close the connection without waiting for the peer."""

@@ -116,7 +116,11 @@ class BlockingRunner:
     def _take_ready(self, pause: float) -> bool:
         """Move what sockets are ready for; return whether the machine has news."""
         has_news = False
-        for key, _ in self._selector.select(pause):
+        now = time.monotonic()
+        unread = [each for each in self._sockets.values() if each.has_unread(now)]
+        for each in unread:
+            has_news |= each.step(now)
+        for key, _ in self._selector.select(0.0 if unread else pause):
             if key.data is None:
                 self._alarm.recv(1 << 10)
             else:
@@ -195,14 +199,19 @@ class _LinkSocket:
                 if not self._unsent:
                     self._unsent = memoryview(self._link.data_to_send())
                     if not self._unsent:
-                        self._watch(_READ)
+                        self._watch(self._reading(now))
                         return
                 count = connection.send(self._unsent)
                 self._unsent = self._unsent[count:]
         except (BlockingIOError, tls.SSLWantWriteError, tls.SSLWantReadError):
-            self._watch(_READ | _WRITE)
+            self._watch(self._reading(now) | _WRITE)
         except OSError as error:
             self._fail(error, now)
+
+    def has_unread(self, now: float) -> bool:
+        """Whether TLS has decrypted bytes, which no selector reports."""
+        has_bytes = self._is_open and self._tls is not None and self._tls.pending() > 0
+        return has_bytes and self._link.can_receive(now)
 
     def close(self) -> None:
         """Close the socket, whatever state it is in."""
@@ -287,6 +296,9 @@ class _LinkSocket:
         try:
             # What TLS has decrypted already, no selector reports.
             while not has_news or (self._tls is not None and self._tls.pending()):
+                if not self._link.can_receive(now):
+                    self._watch(self._watched & ~_READ)
+                    break
                 count = connection.recv_into(self._link.get_buffer())
                 if not count:
                     return self._link.receive_data(b"", now)
@@ -295,10 +307,20 @@ class _LinkSocket:
             pass
         return has_news
 
+    def _reading(self, now: float) -> int:
+        """Return the event to wait for, unless there is no memory for the frame."""
+        return _READ if self._link.can_receive(now) else 0
+
     def _watch(self, events: int) -> None:
-        if events != self._watched:
+        if events == self._watched:
+            return
+        if not events:
+            self._selector.unregister(self._connection())
+        elif not self._watched:
+            self._selector.register(self._connection(), events, self)
+        else:
             self._selector.modify(self._connection(), events, self)
-            self._watched = events
+        self._watched = events
 
     def _fail(self, error: OSError | ValueError, now: float) -> bool:
         was_open, had_tls = self._is_open, self._tls is not None

@@ -246,8 +246,9 @@ class KafkaBase(Generic[S, P, C]):
         first open transaction. ``columns`` are for Arrow, ``timestamp_unit`` for
         columns and Arrow. With ``views``, keys and values in columns and Arrow stay in
         the response that they came in, as ``columns.decode_records`` has it: a chunk or
-        table then holds that response. ``memory_bytes`` bounds what is fetched and not
-        yet taken.
+        table then holds that response. ``memory_bytes`` bounds the responses that
+        arrive or hold chunks you have not released, over all connections of the scan.
+        One larger response at a time is possible, so that every batch can be read.
         ``on_data_loss`` is what to do where records are gone that were to be read.
         ``isolation`` is "read_uncommitted" unless ``config`` says otherwise.
         With ``rack``, brokers may send the scan to a replica nearby (KIP-392).

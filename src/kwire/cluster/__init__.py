@@ -19,6 +19,7 @@ from .errors import ProducerFenced as ProducerFenced
 from .errors import RequestRefused as RequestRefused
 from .errors import TopicNotFound as TopicNotFound
 from .errors import TransactionFailed as TransactionFailed
+from .frame_budget import FrameBudget as FrameBudget
 from .group_consumer import ConsumerMachine as ConsumerMachine
 from .group_options import GroupMetadata as GroupMetadata
 from .group_options import GroupOptions as GroupOptions

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ..connection import Event
     from ..messages import Request
     from ..negotiation import ApiVersionTable
+    from .frame_budget import FrameBudget
     from .settings import ClusterSettings, Mechanism
 
     Done: TypeAlias = Callable[[Any, float], None]
@@ -76,7 +77,7 @@ class Link:
     """A connection to the broker at ``host`` and ``port``; ``node_id`` if it is known.
 
     For the machine: ``send``, ``is_free``, ``check``, ``close``. For the runner:
-    ``note_open``, ``note_failure``, ``data_to_send``, ``get_buffer``,
+    ``note_open``, ``note_failure``, ``data_to_send``, ``can_receive``, ``get_buffer``,
     ``buffer_updated``, ``receive_data``. ``reason`` says why the link is over;
     ``is_refused`` that the broker did not accept the user, ``error`` what the mechanism
     raised; ``may_lack_sasl`` that the broker closed it as brokers do that require SASL;
@@ -85,12 +86,14 @@ class Link:
     """
 
     __slots__ = (
+        "_budget",
         "_calls",
         "_connection",
         "_deadline",
         "_last_look_until",
         "_mechanism",
         "_offers_sasl",
+        "_paused_at",
         "_reauthenticate_at",
         "_settings",
         "error",
@@ -113,6 +116,7 @@ class Link:
         node_id: int | None,
         settings: ClusterSettings,
         now: float,
+        budget: FrameBudget,
     ) -> None:
         self.host = host
         self.port = port
@@ -127,6 +131,9 @@ class Link:
         self.error: Exception | None = None
         self.quiet_until = now
         self._settings = settings
+        self._budget = budget
+        # Since when the budget has no memory for the frame that is arriving.
+        self._paused_at: float | None = None
         self._deadline = now + settings.connect_timeout_s
         self._last_look_until = 0.0
         self._reauthenticate_at: float | None = None
@@ -247,6 +254,25 @@ class Link:
         self.has_unsent = bool(data)
         return data
 
+    def can_receive(self, now: float) -> bool:
+        """Whether the runner may read from the socket.
+
+        If not, the runner leaves the bytes in the socket, and asks again after the next
+        ``advance`` of the machine. The broker is not late meanwhile.
+        """
+        if self.is_over:
+            return True
+        if not self._budget.can_receive(self, self._connection.announced):
+            if self._paused_at is None:
+                self._paused_at = now
+            return False
+        if self._paused_at is not None:
+            pause, self._paused_at = now - self._paused_at, None
+            self._calls = deque(
+                call._replace(deadline=call.deadline + pause) for call in self._calls
+            )
+        return True
+
     def get_buffer(self, hint: int = -1) -> memoryview:
         """Return memory to receive into; ``buffer_updated`` comes next."""
         return self._connection.get_buffer(hint)
@@ -277,6 +303,9 @@ class Link:
                 self._react(event, now)
         except KwireError as error:
             self._end(str(error), now)
+        if something:
+            # The frame has arrived, so the budget no longer counts it as arriving.
+            self.can_receive(now)
         return something or self.state is LinkState.OVER
 
     def _react(self, event: Event, now: float) -> None:
@@ -378,7 +407,7 @@ class Link:
 
     def _next_deadline(self) -> float:
         if self.state is LinkState.READY:
-            if not self._calls:
+            if not self._calls or self._paused_at is not None:
                 return float("inf")
             return max(self._calls[0].deadline, self._last_look_until)
         return max(self._deadline, self._last_look_until)
@@ -389,6 +418,7 @@ class Link:
         self.state = LinkState.OVER
         self.reason = reason
         self._connection.close()
+        self._budget.forget(self)
         while self._calls:
             self._calls.popleft().done(None, now)
 

@@ -16,6 +16,7 @@ from .. import error_codes
 from ..errors import KwireError
 from ..formatting import format_address
 from .errors import AuthenticationRefused, BrokersUnreachable
+from .frame_budget import FrameBudget
 from .link import Link, LinkState
 from .metadata import Broker, Metadata, metadata_request
 from .pace import Pace
@@ -38,6 +39,10 @@ kind is delayed, and the interval between such requests after that.
 _CONNECT_BURST = 10
 _CONNECT_S = 0.1
 """As above, for connections to any broker, of which Metadata may name thousands."""
+
+
+_FRAME_BYTES = 16 << 20
+"""Frame budget of a machine without records. Larger frames arrive one after another."""
 
 
 class _Failures:
@@ -72,6 +77,7 @@ class ClusterMachine:
         self.metadata = Metadata()
         self.topics: set[str] | None = set()
         self.failure: KwireError | None = None
+        self.frame_budget = FrameBudget(_FRAME_BYTES)
         self.version = 0
         self._bootstrap = list(bootstrap)
         # By host, port, and whether it is apart from that of other requests.
@@ -245,7 +251,7 @@ class ClusterMachine:
         if retry_at > now:
             self.wake(retry_at)
             return None
-        link = Link(*place, node_id, self.settings, now)
+        link = Link(*place, node_id, self.settings, now, self.frame_budget)
         if "\0" in place[0]:
             # Some resolvers read a name only up to NUL, and find another host.
             link.note_failure("a host name cannot contain NUL characters", now)

@@ -23,6 +23,7 @@ from . import faults
 from .errors import ClusterError, DataLost
 from .faults import Reaction
 from .fetch_session import FetchSession
+from .frame_budget import SPARSE, HeldFrame, frame_size
 from .lookups import LookupMachine
 from .machine import hinted_brokers
 from .partition_reader import Asked, PartitionReader
@@ -46,6 +47,11 @@ _NAMES = (NO_TOPIC_IDS,)
 _REPLICA_S = 300.0
 """How long to read from the replica that a leader named (KIP-392)."""
 
+_ABORTED_BYTES = 160
+"""Memory of an aborted transaction in a response: an object, two integers and a place
+in a tuple.
+"""
+
 _LEAST_ROOM = 1 << 16
 """The least that is worth a Fetch, in bytes."""
 
@@ -55,7 +61,7 @@ class ScanMachine(LookupMachine):
 
     Call ``advance`` after anything that happened, and at ``wake_at``. ``take`` returns
     what was fetched, oldest first, and ``release`` gives its memory back to the budget:
-    ``wake_at`` is at once then if a Fetch waited for it.
+    ``wake_at`` is at once then if a Fetch or a large response waited for it.
     ``is_done`` once all was taken; ``failure`` is what ended the scan before that.
     ``losses`` are the records that are gone, if ``on_data_loss`` lets it go on.
     """
@@ -72,8 +78,8 @@ class ScanMachine(LookupMachine):
         super().__init__(bootstrap, settings, options, now=now, random=random)
         self.losses: list[DataLost] = []
         self._fetched: deque[Fetched] = deque()
-        self._held = 0
-        self._reserved = 0
+        self._budget = self.cluster.frame_budget
+        self._budget.limit = options.memory_bytes
         self._is_out_of_room = False
         # Whether the caller has had records since the last ``advance``.
         self._was_taken = False
@@ -121,9 +127,10 @@ class ScanMachine(LookupMachine):
 
     def release(self, fetched: Fetched) -> None:
         """Return the memory of what was taken to the budget."""
-        self._held -= len(fetched.data)
+        assert fetched.frame is not None, "a scan holds the frame of what it fetched"
+        fetched.frame.release()
         self._was_taken = True
-        if self._is_out_of_room:
+        if self._is_out_of_room or self._budget.has_waiting:
             self.cluster.wake(_AT_ONCE)
 
     # From where to where.
@@ -211,14 +218,13 @@ class ScanMachine(LookupMachine):
 
     def _room(self) -> int:
         """Return how many bytes may be fetched at once now; 0 is to wait."""
-        budget = self.options.memory_bytes
-        taken = self._held + self._reserved
+        budget = self._budget
         brokers = max(len(self.cluster.metadata.brokers), 1)
-        room = max(min(self.options.fetch_bytes, budget // (2 * brokers)), 1)
-        if not taken:
+        room = max(min(self.options.fetch_bytes, budget.limit // (2 * brokers)), 1)
+        if not budget.used:
             return room
-        left = budget - taken
-        return min(room, left) if left >= min(_LEAST_ROOM, room) else 0
+        free = budget.free
+        return min(room, free) if free >= min(_LEAST_ROOM, room) else 0
 
     def _send_fetch(
         self,
@@ -246,7 +252,7 @@ class ScanMachine(LookupMachine):
         asked = Asked(readers)
 
         def done(response: Any, now: float) -> None:
-            self._reserved -= room
+            self._budget.end_expected(link)
             self._fetching.discard(node)
             waiting = asked.take_back()
             # A broker that has nothing waits; one that does not is waited for.
@@ -267,7 +273,7 @@ class ScanMachine(LookupMachine):
                 self._take_response(response, waiting, session, node, now, again_at)
 
         if self._send(link, request, done, now, wait_s, version):
-            self._reserved += room
+            self._budget.expect(link, room)
             self._fetching.add(node)
             asked.begin()
 
@@ -347,6 +353,7 @@ class ScanMachine(LookupMachine):
         has_news = has_records = False
         quiet: list[PartitionReader] = []
         endpoints = hinted_brokers(response.node_endpoints)
+        frame = self._find_frame(response)
         for topic in response.responses:
             name = topic.topic if has_names else topic.topic_id.int
             for part in topic.partitions:
@@ -365,7 +372,7 @@ class ScanMachine(LookupMachine):
                 elif part.records:
                     has_records = True
                     session.note_limit(reader, self._limit(part))
-                    self._take_records(reader, part, now)
+                    self._take_records(reader, part, frame, now)
                 elif part.preferred_read_replica >= 0:
                     reader.replica = part.preferred_read_replica
                     reader.replica_until = now + _REPLICA_S
@@ -409,7 +416,29 @@ class ScanMachine(LookupMachine):
             # that it does not know yet (KIP-207).
             reader.lookups["latest"] = LATEST
 
-    def _take_records(self, reader: PartitionReader, part: Any, now: float) -> None:
+    def _find_frame(self, response: Any) -> HeldFrame | None:
+        """Return the memory of the records in a response; None if it is sparse.
+
+        A sparse frame would use much more of the budget than its records. Brokers add
+        padding in unknown tagged fields, in errors, or in partitions that were not
+        requested.
+        """
+        sets = [
+            part.records
+            for topic in response.responses
+            for part in topic.partitions
+            if part.records
+        ]
+        if not sets:
+            return None
+        size = frame_size(sets[0])
+        if SPARSE * sum(map(len, sets)) < size:
+            return None
+        return HeldFrame(self._budget, size)
+
+    def _take_records(
+        self, reader: PartitionReader, part: Any, frame: HeldFrame | None, now: float
+    ) -> None:
         reader.failures = 0
         reader.checked_epoch = reader.sent_epoch
         self.cluster.note_progress()
@@ -430,22 +459,29 @@ class ScanMachine(LookupMachine):
             )
             return
         end = reader.end
-        aborted = part.aborted_transactions or ()
+        aborted = None
+        if self.options.read_committed:
+            aborted = part.aborted_transactions or ()
+        data = part.records
+        if frame is None:
+            data = bytes(data)
+            frame = HeldFrame(self._budget, len(data))
+        frame.hold(_ABORTED_BYTES * len(aborted or ()))
         self._fetched.append(
             Fetched(
                 reader.topic,
                 reader.partition,
-                part.records,
+                data,
                 reader.position,
                 end,
                 after if end is None else min(after, end),
                 part.high_watermark,
-                aborted if self.options.read_committed else None,
+                aborted,
                 last.partition_leader_epoch,
                 reader,
+                frame,
             )
         )
-        self._held += len(part.records)
         # A broker fills a response from the first partition on: others are next.
         place = (reader.topic, reader.partition)
         self._readers[place] = self._readers.pop(place)
@@ -570,7 +606,7 @@ class ScanMachine(LookupMachine):
     def _check_progress(self, now: float) -> None:
         if self.options.follow and self._is_planned:
             return
-        if self._fetched or self._was_taken or not self._room():
+        if self._fetched or self._was_taken or self._budget.held:
             # The caller may take any time over what it has.
             self._progress_at = now
         self._was_taken = False

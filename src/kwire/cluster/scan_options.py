@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal, TypeAlias
 
+    from .frame_budget import HeldFrame
+
     Spec: TypeAlias = "int | Lookup"
 
 _MIB = 1 << 20
@@ -36,8 +38,9 @@ class ScanOptions:
 
     ``partitions`` leaves out others of a topic. ``start`` and ``end`` are offsets or
     lookups, for all partitions or for each (topic, partition); one that is not named
-    is read from its start and to its end. ``memory_bytes`` bounds what is fetched and
-    not yet taken, ``fetch_bytes`` one response.
+    is read from its start and to its end. ``memory_bytes`` bounds the frames that
+    arrive or contain records which are not released yet, ``fetch_bytes`` the records of
+    one response.
     """
 
     topics: tuple[str, ...] = ()
@@ -60,7 +63,8 @@ class Fetched(NamedTuple):
     Records from ``start_offset`` on and before ``end_offset`` (None: all) are meant;
     ``next_offset`` is where reading goes on. ``aborted_transactions`` is None unless
     committed records are read. ``leader_epoch`` is that of the last batch; ``reader``
-    is the ``PartitionReader`` that fetched it.
+    is the ``PartitionReader`` that fetched it. ``frame`` is the memory that ``data``
+    keeps alive.
     """
 
     topic: str
@@ -73,6 +77,7 @@ class Fetched(NamedTuple):
     aborted_transactions: tuple[Any, ...] | None
     leader_epoch: int = -1
     reader: Any = None
+    frame: HeldFrame | None = None
 
 
 def choose_spec(

@@ -116,6 +116,11 @@ class Endpoint:
             error = self._take(self._splitter.split(chunk))
         return self._drain(error)
 
+    @property
+    def announced(self) -> int:
+        """Size of the frame that is arriving, in bytes; 0 while it is not known."""
+        return self._splitter.announced
+
     def get_buffer(self, hint: int = -1) -> memoryview:
         """Return memory for the next bytes from the peer, never empty.
 

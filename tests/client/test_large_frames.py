@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A response that is larger than ``memory_bytes`` waits in the socket for memory.
+
+The runners stop to read until the caller has released what it holds. The connection
+stays open, also with TLS, which may have decrypted bytes that no selector reports.
+"""
+
+import asyncio
+import importlib
+import ssl
+import time
+
+import pytest
+from log_broker import LogBroker
+from loopback_brokers import make_certificate, server_context
+
+SIZE = 3 << 20
+PAUSE_S = 0.05
+TIMES = {"timeout_s": 5.0, "request_timeout_s": 0.1}
+FIRST_CONNECTION = ["", "kwire"]
+
+
+@pytest.fixture(scope="module")
+def contexts(tmp_path_factory):
+    """TLS for a server and for a client."""
+    paths = make_certificate(tmp_path_factory.mktemp("tls"))
+    return server_context(*paths), ssl.create_default_context(cafile=paths[0])
+
+
+def read_slowly(client, runner, address, context):
+    """Read a topic with a small budget; return the sizes of all values."""
+    sizes = []
+
+    def work(chunk):
+        time.sleep(PAUSE_S)
+        sizes.extend(len(row.value) for row in chunk.rows())
+
+    options = {"memory_bytes": 100_000}
+    if runner == "blocking":
+        with client.connect_sync(address, ssl=context, **TIMES) as kafka:
+            for chunk in kafka.scan("orders", **options):
+                work(chunk)
+        return sizes
+
+    async def main():
+        async with client.connect(address, ssl=context, **TIMES) as kafka:
+            async for chunk in kafka.scan("orders", **options):
+                work(chunk)
+                await asyncio.sleep(PAUSE_S)
+
+    asyncio.run(main())
+    return sizes
+
+
+class Pause:
+    """Refuses to receive the rest of each large frame for a while."""
+
+    def __init__(self, kwire, monkeypatch):
+        link = importlib.import_module(f"{kwire.__name__}.cluster.link").Link
+        machine = importlib.import_module(f"{kwire.__name__}.cluster").ClusterMachine
+        can_receive, wake_at = link.can_receive, machine.wake_at.fget
+        self.ends = {}
+
+        def refuse(link, now):
+            size = link._connection.announced
+            if size < SIZE:
+                return can_receive(link, now)
+            return now >= self.ends.setdefault(size, now + PAUSE_S)
+
+        def wake_earlier(machine):
+            ends = [end for end in self.ends.values() if end > time.monotonic()]
+            return min([wake_at(machine), *ends])
+
+        monkeypatch.setattr(link, "can_receive", refuse)
+        monkeypatch.setattr(machine, "wake_at", property(wake_earlier))
+
+
+def make_log(kwire, broker):
+    """Write three large batches of different sizes to the second partition."""
+    log = broker.log("orders", 1)
+    for number in range(3):
+        rows = [(b"", bytes(SIZE + number))]
+        log.append_bytes(kwire.records.encode_batch(rows, base_offset=log.end), 1)
+
+
+@pytest.mark.parametrize("is_tls", [False, True])
+@pytest.mark.parametrize("runner", ["blocking", "asyncio"])
+def test_a_runner_stops_and_resumes_reading(
+    kwire, monkeypatch, contexts, runner, is_tls
+):
+    """All records arrive over one connection, although each frame was paused."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    server, trusting = contexts if is_tls else (None, None)
+    pause = Pause(kwire, monkeypatch)
+    with LogBroker({"orders": (10, 0)}, context=server) as broker:
+        make_log(kwire, broker)
+        sizes = read_slowly(client, runner, broker.address, trusting)
+        assert sorted(sizes)[-3:] == [SIZE, SIZE + 1, SIZE + 2]
+        assert len(sizes) == 13
+        assert broker.software == FIRST_CONNECTION
+    assert len(pause.ends) >= 3
+
+
+@pytest.mark.parametrize("runner", ["blocking", "asyncio"])
+def test_batches_larger_than_the_budget_are_read_while_chunks_are_held(kwire, runner):
+    """The caller works for a while with each chunk."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with LogBroker({"orders": (10, 0)}) as broker:
+        make_log(kwire, broker)
+        sizes = read_slowly(client, runner, broker.address, None)
+        assert len(sizes) == 13
+        assert broker.software == FIRST_CONNECTION
