@@ -80,6 +80,7 @@ check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types,
 	$(PY) tools/words.py
 	$(VENV)/bin/mypy src tools
 	$(PY) tools/stubs.py --check
+	$(PY) tools/error_classes.py
 	$(PY) tools/import_schemas.py index --check
 	$(PY) tools/promises.py --check
 

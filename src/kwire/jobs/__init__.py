@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from .audit_job.job import audit
     from .export_job.job import export
     from .offsets_job.job import offsets
+    from .running import JobError
     from .tables import Result
 
-__all__ = ["Result", "audit", "export", "offsets"]
+__all__ = ["JobError", "Result", "audit", "export", "offsets"]
 
 # A module of a job's own name would take the place of the function here.
 _HOMES = {
+    "JobError": "running",
     "Result": "tables",
     "audit": "audit_job.job",
     "export": "export_job.job",

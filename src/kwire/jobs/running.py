@@ -47,7 +47,7 @@ _MARKS = "kwire-task-failed:", ":kwire-task-failed"
 
 
 class JobError(KwireError):
-    """A job could not run: Spark is missing, did not start, or failed by itself."""
+    """A job cannot run or continue: its input is unsuitable, or Spark failed."""
 
 
 def choose_spark(asked: str | None, total_bytes: int) -> str | None:
