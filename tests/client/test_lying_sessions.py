@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Complete client sessions with a broker whose responses are wrong in good form.
+
+``tests/simulation/test_lying_brokers.py`` has scans alone. Here the same lies are told
+to producers, transactions, group consumers and scans with SASL. Each session ends with
+records or a typed error, in bounded time and with a bounded number of requests.
+"""
+
+from __future__ import annotations
+
+import random as random_module
+
+import pytest
+from client_sessions import KINDS, run_session
+from liar import Liar
+
+SESSIONS = 150
+"""Sessions of each kind, each with another liar."""
+
+
+@pytest.mark.slow
+@pytest.mark.gate_on_pure
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "scan"])
+def test_session_with_a_lying_broker_ends_with_records_or_a_typed_error(kwire, kind):
+    """Offsets, errors, leaders, epochs, throttles and arrays are false."""
+    failed = 0
+    for seed in range(SESSIONS):
+        random = random_module.Random(seed)
+        release = random.choice(KINDS[kind][1])
+        liar = Liar(kwire, random)
+        try:
+            _, failure = run_session(kwire, kind, release, lie=liar.in_place_of)
+        except BaseException as error:
+            error.add_note(f"seed {seed}, release {release}")
+            raise
+        failed += failure is not None
+    assert 0 < failed < SESSIONS
