@@ -10,7 +10,7 @@ from __future__ import annotations
 
 FOLLOWED = (
     *("bootstrap.servers", "client.id", "client.rack", "isolation.level"),
-    *("request.timeout.ms", "default.api.timeout.ms"),
+    *("request.timeout.ms", "default.api.timeout.ms", "broker.version.fallback"),
     "socket.connection.setup.timeout.ms",
     *("security.protocol", "sasl.mechanism", "sasl.mechanisms", "sasl.jaas.config"),
     *("sasl.username", "sasl.password", "ssl.ca.location"),

@@ -43,6 +43,7 @@ from .formatting import escape_line, format_address, quote_text
 from .limits import DEFAULT, Limits
 from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from .negotiation import DEFAULT_POLICY
+from .negotiation.handshake import SILENCE_S
 from .sasl import CredentialsError
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ async def connect(
 
     ``ssl`` is a context, or True for the one that trusts what the system trusts.
     ``timeout_s`` bounds all of this together, and later each ``ask``. ``fallback``
-    names the release to assume of a broker that hangs up on the question for its
+    names the release to assume of a broker that does not answer the question for its
     versions ("0.9.0"); it is then connected once more. ``compat="java"`` reads answers
     as leniently as Kafka does. ``registry`` adds the classes of APIs that Kafka does
     not have. ``NetworkError``.
@@ -169,7 +170,9 @@ async def connect(
             )
             link = _Link(connection)
             await _open(host, port, context, link)
-            broker = Broker(address, connection, link, timeout_s)
+            broker = Broker(
+                *(address, connection, link, timeout_s), fallback is not None
+            )
             table = await broker._start(sasl)
             if table is None:
                 return broker
@@ -188,11 +191,13 @@ class Broker:
         connection: ClientConnection,
         link: _Link,
         timeout_s: float,
+        has_fallback: bool = False,
     ) -> None:
         self.address = address
         self._connection = connection
         self._link = link
         self._timeout_s = timeout_s
+        self._has_fallback = has_fallback
         self._turn = asyncio.Lock()
         self._hint = ""
 
@@ -267,7 +272,7 @@ class Broker:
         """Negotiate and authenticate; return a table that needs a new connection."""
         try:
             if self._connection.table is None:
-                event = await self._event(closes=True)
+                event = await self._negotiate()
                 if isinstance(event, ConnectionClosed):
                     if event.fallback is None:
                         raise NetworkError(self.address, self._explain_close(event))
@@ -282,6 +287,18 @@ class Broker:
             self._fail(error)
             raise
         return None
+
+    async def _negotiate(self) -> Event:
+        """Wait for the versions, or for the end of a connection that has none."""
+        silence_s = min(SILENCE_S, self._timeout_s / 2) if self._has_fallback else None
+        try:
+            async with asyncio.timeout(silence_s):
+                return await self._event(closes=True)
+        except TimeoutError:
+            if silence_s is None:
+                raise
+            (closed,) = self._connection.receive_data(b"")
+            return closed
 
     async def _authenticate(self, sasl: Mechanism) -> None:
         name = sasl.mechanism

@@ -427,7 +427,9 @@ def test_broker_before_api_versions(run):
     with Listener(old_broker) as listener:
         answered.cluster = [listener]
         listener.node_id, listener.rack = 1, None
-        assert "then pass its release" in run("versions", listener.address).err
+        assert (
+            "then set fallback to its release" in run("versions", listener.address).err
+        )
         done = run("versions", listener.address, "--fallback", "0.9.0.1")
     assert done.code == 0
     assert columns(done.out)["OffsetCommit"] == ["8", "0-2", "2"]

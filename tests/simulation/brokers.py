@@ -26,6 +26,7 @@ from transaction_answers import SimulatedTransaction, TransactionAnswers
 SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch", "OffsetForLeaderEpoch")
 SERVED += ("DescribeLogDirs", "Produce", "InitProducerId", "FindCoordinator")
 SERVED += ("ConsumerGroupHeartbeat", "OffsetCommit", "OffsetFetch")
+SERVED += ("CreateTopics",)
 SERVED += ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
 FINALIZING = ("3.9", "4.0", "4.1")
 """Releases that know the feature transaction.version."""
@@ -62,6 +63,8 @@ class SimulatedCluster:
         self.transactions: dict[str, SimulatedTransaction] = {}
         self.pending_offsets: dict[tuple[str, int], dict] = {}
         self.group_epochs: dict[tuple[str, int], int] = {}
+        self.created: set[str] = set()
+        """Topics that brokers would have created because a request named them."""
         self.offsets: dict[str, dict] = {}
         """The committed offsets of groups."""
         self.brokers = {
@@ -221,7 +224,11 @@ class SimulatedBroker(
             )
             topics.setdefault(name, []).append(entry)
         wanted = request.topics
-        names = list(topics) if wanted is None else [each.name for each in wanted]
+        # In version 0 an empty list is all topics.
+        is_all = wanted is None or (version == 0 and not wanted)
+        names = list(topics) if is_all else [each.name for each in wanted]
+        if version < 4 or request.allow_auto_topic_creation:
+            self._cluster.created |= set(names) - topics.keys()
         return make(
             brokers=[
                 make.MetadataResponseBroker(node_id=node, host="sim", port=9000 + node)
@@ -243,6 +250,20 @@ class SimulatedBroker(
             ],
         )
 
+    def _CreateTopicsRequest(self, request, version):
+        make = self._cluster.messages.CreateTopicsResponse
+        results = []
+        for each in request.topics:
+            code = 0
+            if each.name in self._cluster.topics:
+                code = self._cluster.codes.TOPIC_ALREADY_EXISTS
+            else:
+                self._cluster.add_topic(each.name, max(each.num_partitions, 1))
+            results.append(make.CreatableTopicResult(name=each.name, error_code=code))
+        for broker in self._cluster.brokers.values():
+            broker.learn()
+        return make(topics=results)
+
     def _ListOffsetsRequest(self, request, version):
         make = self._cluster.messages.ListOffsetsResponse
         topics = []
@@ -259,11 +280,14 @@ class SimulatedBroker(
                     # A follower, as all but -1 are, sees the end of the log itself.
                     committed = request.isolation_level and request.replica_id == -1
                     offset = self._offset(log, part.timestamp, committed)
+                found = {"offset": offset}
+                if version == 0:
+                    found = {"old_style_offsets": [offset] if offset >= 0 else []}
                 parts.append(
                     make.ListOffsetsPartitionResponse(
                         partition_index=part.partition_index,
                         error_code=code,
-                        offset=offset,
+                        **found,
                     )
                 )
             topics.append(
@@ -410,7 +434,9 @@ class SimulatedBroker(
             ), None
         committed = request.isolation_level == 1
         size = min(part.partition_max_bytes, left)
-        data = log.read(offset, size, committed, left == request.max_bytes)
+        # From version 3 on, a response has at least one complete batch (KIP-74).
+        is_first = version >= 3 and left == request.max_bytes
+        data = log.read(offset, size, committed, is_first)
         if committed:
             entry = make.AbortedTransaction
             fields["aborted_transactions"] = [

@@ -70,6 +70,8 @@ class PartitionLog:
         """Up to where producers know that their records are there."""
         self.max_bytes = 1 << 20
         """The largest batch that producers may write."""
+        self.magic = 2
+        """The format in which batches are stored."""
         self._kwire = kwire
         self._random = random
         self._number = 0
@@ -157,7 +159,8 @@ class PartitionLog:
                     for offset, value in each.values.items()
                     if random.random() < 0.5
                 }
-                kept.append(self._rewritten(each, left))
+                if left or self.magic == 2:
+                    kept.append(self._rewritten(each, left))
         self.batches = kept + self.batches[-1:]
 
     def new_leader(self, cut=0):
@@ -189,7 +192,8 @@ class PartitionLog:
         if committed:
             limit = min(limit, self.last_stable)
         parts, size = [], 0
-        for each in self.batches:
+        entries = self.batches if self.magic == 2 else self._messages()
+        for each in entries:
             if each.last_offset < offset:
                 continue
             if each.base_offset >= limit:
@@ -201,6 +205,19 @@ class PartitionLog:
             parts.append(each.data)
             size += len(each.data)
         return b"".join(parts)
+
+    def _messages(self):
+        """Split stored batches into messages: in old formats each is an entry."""
+        records = self._kwire.records
+        for batch in self.batches:
+            at = 0
+            while header := records.read_batch_header(batch.data, at):
+                data = batch.data[at : at + header.size]
+                at += header.size
+                found = batch._replace(data=data, last_offset=header.last_offset)
+                if header.compression == "none":
+                    found = found._replace(base_offset=header.last_offset)
+                yield found
 
     def aborted_in(self, offset):
         """List the aborted transactions that a reader from ``offset`` on may meet."""
@@ -227,17 +244,21 @@ class PartitionLog:
         )
 
     def _store(self, rows, values, producer_id, is_control=False):
-        data = self._kwire.records.encode_batch(
-            rows,
-            base_offset=self.end,
-            compression=self._random.choice(["none", "none", "gzip"]),
-            producer_id=producer_id,
-            producer_epoch=0 if producer_id >= 0 else -1,
-            base_sequence=0 if producer_id >= 0 else -1,
-            is_transactional=producer_id >= 0,
-            is_control=is_control,
-            partition_leader_epoch=self.epoch,
-        )
+        options = {
+            "base_offset": self.end,
+            "compression": self._random.choice(["none", "none", "gzip"]),
+            "magic": self.magic,
+        }
+        if self.magic == 2:
+            options |= {
+                "producer_id": producer_id,
+                "producer_epoch": 0 if producer_id >= 0 else -1,
+                "base_sequence": 0 if producer_id >= 0 else -1,
+                "is_transactional": producer_id >= 0,
+                "is_control": is_control,
+                "partition_leader_epoch": self.epoch,
+            }
+        data = self._kwire.records.encode_batch(rows, **options)
         last = self.end + len(rows) - 1
         batch = StoredBatch(
             self.end, last, self.epoch, data, values, producer_id, is_control
@@ -251,8 +272,12 @@ class PartitionLog:
     def _rewritten(self, batch, values):
         records = self._kwire.records
         (old,) = records.decode_batches(batch.data)
+        rows = [each for each in old.records if each.offset in values]
+        if self.magic < 2:
+            data = records.encode_batch(rows, magic=self.magic)
+            return batch._replace(data=data, values=values)
         data = records.encode_batch(
-            [each for each in old.records if each.offset in values],
+            rows,
             base_offset=batch.base_offset,
             last_offset=batch.last_offset,
             max_timestamp=None if values else 5000,

@@ -110,6 +110,9 @@ class ProduceAnswers:
         if error is not None and not error[1]:
             return error[0], -1, -1
         (batch,) = self._cluster.kwire.records.decode_batches(data)
+        newest = 0 if version < 2 else 1 if version < 3 else 2
+        if batch.magic != newest:
+            return codes.CORRUPT_MESSAGE, -1, -1
         if len(data) > log.max_bytes and len(batch.records) > 1:
             return codes.MESSAGE_TOO_LARGE, -1, -1
         if any((row.value or b"").startswith(b"poison") for row in batch.records):

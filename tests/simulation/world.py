@@ -116,6 +116,7 @@ class Wire:
         self.broker = world.cluster.at(link.host, link.port)
         self.server = None
         self.is_broken = False
+        self.is_mute = False
         self._arrives_at = {"there": 0.0, "back": 0.0}
         self._unread: deque[bytes] = deque()
         # Bytes in the socket of the client, which has no memory for them yet.
@@ -177,7 +178,9 @@ class Wire:
 
     def read_on(self):
         """Have the broker read what has come, unless it is silent."""
-        while self._unread and not self.broker.is_silent and not self.is_over:
+        while self._unread and not (self.broker.is_silent or self.is_mute):
+            if self.is_over:
+                return
             self._read(self._unread.popleft())
 
     def _read(self, piece):
@@ -185,6 +188,14 @@ class Wire:
             if type(event).__name__ == "RequestReceived":
                 self.world.requests += 1
                 self._answer(event)
+            elif type(event).__name__ == "UnsupportedReceived":
+                # Before 0.10 brokers do not have ApiVersions. Kafka 0.9 reads nothing
+                # after an unknown request; all others close the connection.
+                if self.broker.release == "0.9.0":
+                    self.is_mute = True
+                else:
+                    self.break_off()
+                return
         self._reply()
 
     def _answer(self, event):

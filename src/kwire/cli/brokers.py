@@ -119,18 +119,10 @@ class _MechanismName(click.Choice[str]):
 
 def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add to a command the arguments and options that ``read_access`` takes."""
-    option = click.option(
-        "--fallback",
-        metavar="VERSION",
-        help=(
-            "The release of brokers before 0.10.0, which do not report their versions,"
-            " such as 0.9.0."
-        ),
-    )
     argument = click.argument(
         "bootstrap", metavar="HOST:PORT...", nargs=-1, required=True
     )
-    return argument(_add_access_options(option(command)))
+    return argument(_add_access_options(command))
 
 
 def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,6 +152,14 @@ def compression_option(
 def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
     file = _File(exists=True, dir_okay=False)
     for add in (
+        click.option(
+            "--fallback",
+            metavar="VERSION",
+            help=(
+                "The release of brokers before 0.10.0, which do not report their"
+                " versions, such as 0.9.0."
+            ),
+        ),
         click.option(
             "--timeout",
             "timeout_s",
@@ -260,6 +260,7 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
             config=None if config is None else client.read_properties(config),
             ssl=access.context,
             sasl=None if proof is None else lambda: _mechanism(*proof),
+            fallback=access.fallback,
             timeout_s=_PATIENCE * access.timeout_s,
             connect_timeout_s=access.timeout_s,
             request_timeout_s=access.timeout_s,

@@ -65,6 +65,7 @@ def connect(
     ssl: tls.SSLContext | bool | None = None,
     sasl: Any = None,
     client_id: str | None = "kwire",
+    fallback: str | None = None,
     limits: Limits = DEFAULT,
     timeout_s: float = 60.0,
     connect_timeout_s: float = 10.0,
@@ -81,6 +82,8 @@ def connect(
       the system. Default: no TLS, unless ``config`` requires it.
     * ``sasl``: a mechanism of ``kwire.sasl``, or a function that returns a new
       mechanism for each connection.
+    * ``fallback``: the release to assume of brokers before Kafka 0.10, such as "0.9.0".
+      They cannot report their versions.
     * ``timeout_s``: raise ``BrokersUnreachable`` if a bounded scan makes no progress
       for this number of seconds. Time that the caller spends between chunks does not
       count.
@@ -96,6 +99,7 @@ def connect(
         ssl=ssl,
         sasl=sasl,
         client_id=client_id,
+        fallback=fallback,
         limits=limits,
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,
@@ -111,6 +115,7 @@ def connect_sync(
     ssl: tls.SSLContext | bool | None = None,
     sasl: Any = None,
     client_id: str | None = "kwire",
+    fallback: str | None = None,
     limits: Limits = DEFAULT,
     timeout_s: float = 60.0,
     connect_timeout_s: float = 10.0,
@@ -123,6 +128,7 @@ def connect_sync(
         ssl=ssl,
         sasl=sasl,
         client_id=client_id,
+        fallback=fallback,
         limits=limits,
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
 from ..limits import Limits
+from ..negotiation import fallback_table
 from ..net import split_address
 from ..read_options import check_errors
 from .chunks import COLUMNS, DecodingOptions
@@ -60,7 +61,7 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
     for name, value in settings.items():
         if name.endswith("_s"):
             kinds, what = (int, float), "a number of seconds"
-        elif name == "client_id":
+        elif name in ("client_id", "fallback"):
             kinds, what = (str, type(None)), "a str or None"
         elif name == "limits":
             kinds, what = (Limits,), "kwire.Limits"
@@ -73,6 +74,12 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
         if is_mechanism(sasl):
             make = partial(copy.copy, sasl)
         settings["new_mechanism"] = make
+    fallback = settings.get("fallback")
+    if fallback is not None and fallback_table(fallback) is None:
+        raise ValueError(
+            f"fallback must be a release before 0.10.0 (got {fallback!r}); newer"
+            " brokers report their versions, so leave it out"
+        )
     return ClusterSettings(**settings)
 
 
@@ -92,7 +99,10 @@ def make_arguments(
     ``sasl`` and ``config`` contradict each other.
     """
     known = read_config({} if config is None else config, ssl, sasl)
-    for name in ("client_id", "connect_timeout_s", "request_timeout_s", "timeout_s"):
+    for name in (
+        *("client_id", "fallback"),
+        *("connect_timeout_s", "request_timeout_s", "timeout_s"),
+    ):
         value = getattr(known, name)
         if value is not None:
             settings[name] = value

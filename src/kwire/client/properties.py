@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
+from ..errors import KwireError
+from ..negotiation import fallback_table
 from ..shown_texts import describe_unknown
 from .security import check_choice, check_supported, read_security
 
@@ -47,6 +49,7 @@ class ConnectionProperties(NamedTuple):
     timeout_s: float | None
     rack: str | None
     isolation: str | None
+    fallback: str | None
 
 
 def read_config(
@@ -90,7 +93,22 @@ def read_config(
         _read_seconds(texts, "default.api.timeout.ms"),
         texts.get("client.rack"),
         isolation,
+        _read_fallback(texts.get("broker.version.fallback")),
     )
+
+
+def _read_fallback(release: str | None) -> str | None:
+    """Return the release to assume of brokers that cannot report their versions.
+
+    librdkafka accepts newer releases too. They have no effect, because kwire asks all
+    brokers for their versions first.
+    """
+    if release is None:
+        return None
+    try:
+        return None if fallback_table(release) is None else release
+    except (ValueError, KwireError) as error:
+        raise ValueError(f"config: broker.version.fallback: {error}") from None
 
 
 def _read_seconds(texts: Mapping[str, str], name: str) -> float | None:

@@ -13,6 +13,7 @@ from .errors import BrokersUnreachable as BrokersUnreachable
 from .errors import ClusterError as ClusterError
 from .errors import DataLost as DataLost
 from .errors import DeliveryFailed as DeliveryFailed
+from .errors import FeatureUnsupported as FeatureUnsupported
 from .errors import NotAuthorized as NotAuthorized
 from .errors import PartitionLost as PartitionLost
 from .errors import ProducerFenced as ProducerFenced

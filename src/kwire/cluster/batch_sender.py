@@ -21,11 +21,13 @@ from .errors import DeliveryFailed
 from .machine import hinted_brokers
 from .metadata import NO_ID
 from .partition_writer import PartitionWriter
-from .pending_batch import PendingBatch
+from .pending_batch import PendingBatch, RowBatch
 from .producer_identity import ProducerIdentity
 from .producer_options import Receipt
 from .producer_requests import (
+    MAGIC_CONSTRAINTS,
     Verdict,
+    choose_magic,
     delivery_failure,
     fatal_failure,
     may_be_written,
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
     from .machine import ClusterMachine
     from .producer_options import ProducerOptions
     from .settings import ClusterSettings
+
+_RECORD_BATCH = 2
+"""Magic of record batches. Messages of older formats have magic 0 or 1."""
 
 _DOUBTS = 6
 """After how many tries an older leader epoch is believed."""
@@ -76,7 +81,7 @@ class BatchSender:
         self.held_bytes = 0
         self._settings = settings
         self._on_receipt = on_receipt
-        self._constraints: tuple[Constraint, ...] = (MAGIC_2,)
+        self._constraints: tuple[Constraint, ...] = ()
         if codec_of(options.compression) == codec_of("zstd"):
             self._constraints += (ZSTD,)
         # Those with batches, in the order in which they are served.
@@ -167,6 +172,13 @@ class BatchSender:
         self, link: Link, node: int, writers: list[PartitionWriter], now: float
     ) -> None:
         options = self.options
+        magic = choose_magic(link.table)
+        try:
+            # Before encoding: an old format cannot be compressed with every codec.
+            link.pick(ProduceRequest, *self._constraints, MAGIC_CONSTRAINTS[magic])
+        except KwireError as error:
+            self.failure = error
+            return
         while link.in_flight < options.max_in_flight and link.is_free(now):
             if not options.acks and link.has_unsent:
                 # Nothing else holds up one who writes faster than the network.
@@ -183,11 +195,11 @@ class BatchSender:
                     continue
                 if chosen and size + batch.size > options.request_bytes:
                     break
-                if self._encode(writer, batch):
+                if self._encode(writer, batch, magic, link):
                     assert batch.data is not None
                     chosen.append((writer, batch))
                     size += len(batch.data)
-            if not chosen or not self._send_produce(link, node, chosen, now):
+            if not chosen or not self._send_produce(link, node, chosen, magic, now):
                 return
             for writer, _ in chosen:
                 # Who was served goes to the end.
@@ -196,28 +208,44 @@ class BatchSender:
                 writers.remove(writer)
                 writers.append(writer)
 
-    def _encode(self, writer: PartitionWriter, batch: PendingBatch) -> bool:
-        """Encode a batch, unless it is; False if it cannot be."""
-        if batch.data is not None:
+    def _encode(
+        self, writer: PartitionWriter, batch: PendingBatch, magic: int, link: Link
+    ) -> bool:
+        """Encode a batch in the format of the broker, unless it is encoded already.
+
+        Return False if it cannot be encoded: the batch has failed then.
+        """
+        if batch.data is not None and batch.magic == magic:
             return True
         assert batch.content is not None
         if self.options.is_idempotent:
             writer.number(batch)
         try:
-            batch.data = batch.content.build(
-                producer_id=writer.producer_id,
-                producer_epoch=writer.producer_epoch,
-                base_sequence=batch.sequence,
-            )
+            if magic == _RECORD_BATCH:
+                batch.data = batch.content.build(
+                    producer_id=writer.producer_id,
+                    producer_epoch=writer.producer_epoch,
+                    base_sequence=batch.sequence,
+                )
+            else:
+                # Only idempotent producers have batches of another type.
+                assert isinstance(batch.content, RowBatch)
+                if batch.content.has_headers():
+                    # Raises the error that names the release.
+                    link.pick(ProduceRequest, MAGIC_2)
+                batch.data = batch.content.build_messages(magic)
+            batch.magic = magic
         except KwireError as error:
             self._fail(writer, batch, error)
             return False
         return True
 
-    def _send_produce(self, link: Link, node: int, sent: Sent, now: float) -> bool:
+    def _send_produce(
+        self, link: Link, node: int, sent: Sent, magic: int, now: float
+    ) -> bool:
         topics = self.cluster.metadata.topics
         batches = [batch for _, batch in sent]
-        constraints = self._constraints
+        constraints = (*self._constraints, MAGIC_CONSTRAINTS[magic])
         if any(topics[each.topic].topic_id == NO_ID for each in batches):
             constraints += (NO_TOPIC_IDS,)
         timeout_ms = int(self._settings.request_timeout_s * _BROKER_SHARE * 1000)
@@ -245,7 +273,7 @@ class BatchSender:
                     self.cluster.note_fruitless(link, ProduceRequest, now)
 
         try:
-            version = link.table.pick(ProduceRequest, *constraints)
+            version = link.pick(ProduceRequest, *constraints)
             link.send(request, done, now, version=version)
         except KwireError as error:
             self.failure = error
@@ -293,7 +321,7 @@ class BatchSender:
         reason = f"the broker answered {codes.name(code)}"
         if verdict is Verdict.DONE:
             offset = -1 if code else part.base_offset
-            self._finish(writer, batch, offset, read_append_time(part, batch.data))
+            self._finish(writer, batch, offset, read_append_time(part, batch))
         elif verdict is Verdict.RENUMBER and self.transactions is not None:
             if batch is writer.batches[0]:
                 self._fail(writer, batch, delivery_failure(batch, code, None))

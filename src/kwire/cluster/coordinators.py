@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 from .. import error_codes as codes
 from ..errors import KwireError
 from ..messages import FindCoordinatorRequest
+from ..negotiation import TRANSACTIONS
 from ..negotiation.facts import first_version
 from . import faults
 from .errors import NotAuthorized, RequestRefused
 from .metadata import Broker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import TypeAlias
 
+    from ..negotiation import Constraint
     from .link import Link
     from .machine import ClusterMachine
 
@@ -38,6 +40,14 @@ class CoordinatorType(IntEnum):
     GROUP = 0
     TRANSACTION = 1
     SHARE = 2
+
+
+_CONSTRAINTS: Mapping[CoordinatorType, tuple[Constraint, ...]] = {
+    CoordinatorType.GROUP: (),
+    CoordinatorType.TRANSACTION: (TRANSACTIONS,),
+    CoordinatorType.SHARE: (),
+}
+"""Requirements of FindCoordinator by key type: its first version knows groups only."""
 
 
 class _Search:
@@ -130,7 +140,7 @@ class Coordinators:
             if link is None:
                 return
             try:
-                version = link.table.pick(FindCoordinatorRequest)
+                version = link.pick(FindCoordinatorRequest, *_CONSTRAINTS[kind])
             except KwireError as error:
                 for search in due.values():
                     search.failure = error

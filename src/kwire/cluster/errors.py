@@ -61,6 +61,32 @@ class RequestRefused(ClusterError):
         return str(self.args[0])
 
 
+class FeatureUnsupported(ClusterError):
+    """A broker is too old for a feature: ``feature``, ``release``, ``address``.
+
+    ``release`` is the Kafka release of the broker, as text. kwire guesses it from the
+    API versions that the broker reports. ``first_release`` is the first release that
+    has the feature.
+    """
+
+    def __init__(
+        self, feature: str, address: str, release: str, first_release: str, advice: str
+    ) -> None:
+        super().__init__(feature, address, release, first_release, advice)
+        self.feature = feature
+        self.address = address
+        self.release = release
+        self.first_release = first_release
+        self.advice = advice
+
+    def __str__(self) -> str:
+        advice = f", or {self.advice}" if self.advice else ""
+        return (
+            f"{self.feature}: the broker {self.address} (Kafka {self.release}) does not"
+            f" support this; use Kafka {self.first_release} or later{advice}"
+        )
+
+
 class DataLost(ClusterError):
     """Records that were to be read are gone: ``topic``, ``partition``, ``offset``.
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..messages import FetchRequest
 from ..negotiation import FETCH_SESSION, FETCHED_EPOCH, NO_TOPIC_IDS
+from ..negotiation.facts import first_version
 from .metadata import NO_ID
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from .partition_reader import PartitionReader
 
+_FIRST_WITH_MAX_BYTES = first_version("FetchRequest", "max_bytes")
 _NO_SESSION = 0
 _FIRST_EPOCH = 0
 _LAST_EPOCH = (1 << 31) - 1
@@ -47,8 +49,12 @@ class FetchSession:
 
     ``use_version`` and ``begin_request`` return what the next request has to name;
     ``take_response`` or ``reset`` follows when it is over, before the next one.
-    ``has_sessions``, ``has_epochs`` and ``has_names`` are what the version of the
-    request has: sessions, the epoch that was fetched last, names in place of ids.
+    The version of the request decides about these flags:
+
+    * ``has_sessions``: the broker has sessions.
+    * ``has_epochs``: the request contains the epoch of the last fetched record.
+    * ``has_names``: the request identifies topics by name instead of id.
+    * ``has_max_bytes``: the request limits the size of the whole response.
     """
 
     __slots__ = (
@@ -57,6 +63,7 @@ class FetchSession:
         "_version",
         "epoch",
         "has_epochs",
+        "has_max_bytes",
         "has_names",
         "has_sessions",
         "id",
@@ -66,6 +73,7 @@ class FetchSession:
         self.id = _NO_SESSION
         self.epoch = _FIRST_EPOCH
         self.has_sessions = self.has_epochs = self.has_names = False
+        self.has_max_bytes = False
         self._version = -1
         self._positions: Mapping[PartitionReader, Position] = {}
         # Up to where a reader may read, as the broker reported it last.
@@ -89,6 +97,7 @@ class FetchSession:
             self.has_sessions = version in FETCH_SESSION.ranges[key]
             self.has_epochs = version in FETCHED_EPOCH.ranges[key]
             self.has_names = version in NO_TOPIC_IDS.ranges[key]
+            self.has_max_bytes = version >= _FIRST_WITH_MAX_BYTES
 
     def make_position(self, reader: PartitionReader, max_bytes: int) -> Position:
         """Return what the version at hand says of a partition."""

@@ -19,6 +19,7 @@ from uuid import UUID
 from .. import error_codes as codes
 from ..errors import KwireError
 from ..messages import ConsumerGroupHeartbeatRequest
+from ..negotiation import GROUP_PATTERNS
 from ..negotiation.facts import first_version
 from . import faults
 from .coordinators import CoordinatorType, is_moved
@@ -211,14 +212,11 @@ class GroupMember:
         self._cluster.wake(now)
 
     def _send(self, link: Link, now: float) -> None:
-        usable = link.table.usable(ConsumerGroupHeartbeatRequest)
-        if not usable:
-            self.failure = self._unsupported("has no ConsumerGroupHeartbeat")
-            return
-        if self._options.pattern is not None and usable[-1] < _FIRST_WITH_PATTERN:
-            self.failure = self._unsupported(
-                "has no ConsumerGroupHeartbeat version 1, which patterns require"
-            )
+        constraints = () if self._options.pattern is None else (GROUP_PATTERNS,)
+        try:
+            version = link.pick(ConsumerGroupHeartbeatRequest, *constraints)
+        except KwireError as error:
+            self.failure = error
             return
         life, owned = self.life, self._owned
 
@@ -228,7 +226,7 @@ class GroupMember:
                 self._take(response, owned, now)
 
         try:
-            link.send(self._request(usable[-1]), done, now)
+            link.send(self._request(version), done, now, version=version)
         except KwireError as error:
             self.failure = error
             return
@@ -338,18 +336,15 @@ class GroupMember:
             codes.UNRELEASED_INSTANCE_ID,
         )
 
-    def _unsupported(self, what: str) -> RequestRefused:
-        return RequestRefused(
-            f"joining group {self._options.group!r}: the broker {what} (KIP-848,"
-            " Kafka 4.0 and later); set partitions= to read with committed offsets and"
-            " without joining",
-            codes.UNSUPPORTED_VERSION,
-        )
-
     def _refusal(self, code: int, message: str | None) -> KwireError:
         doing = f"joining group {self._options.group!r}"
         if code == codes.UNSUPPORTED_VERSION:
-            return self._unsupported("does not have this group protocol enabled")
+            return RequestRefused(
+                f"{doing}: the broker does not have this group protocol enabled"
+                " (KIP-848, Kafka 4.0 and later); set partitions= to read with"
+                " committed offsets and without joining",
+                code,
+            )
         if code in (
             codes.GROUP_AUTHORIZATION_FAILED,
             codes.TOPIC_AUTHORIZATION_FAILED,

@@ -191,7 +191,7 @@ class GroupOffsets:
                 self._fetch_again(codes.NONE, now)
 
         try:
-            version = pick_version(link.table, OffsetFetchRequest, asked)
+            version = pick_version(link, OffsetFetchRequest, asked)
             link.send(fetch_request(who, asked, version), done, now, version=version)
         except KwireError as error:
             self.failure = error
@@ -274,7 +274,7 @@ class GroupOffsets:
             self._cluster.wake(now)
 
         try:
-            version = pick_version(link.table, OffsetCommitRequest, asked)
+            version = pick_version(link, OffsetCommitRequest, asked)
             request = commit_request(self._who(), asked, version)
             link.send(request, done, now, version=version)
         except KwireError as error:

@@ -22,20 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from uuid import UUID
 
-    from ..negotiation import ApiVersionTable
     from .group_options import Committed, GroupMetadata, GroupReader
+    from .link import Link
 
 _FIRST_WITH_GROUPS = first_version("OffsetFetchRequest", "groups")
 _LAST_WITH_NAMES = NO_TOPIC_IDS.ranges[OffsetFetchRequest.api_key].max
 _FIRST_WITH_STABLE = first_version("OffsetFetchRequest", "require_stable")
 
 
-def pick_version(
-    table: ApiVersionTable, api: type[Any], readers: Iterable[GroupReader]
-) -> int:
+def pick_version(link: Link, api: type[Any], readers: Iterable[GroupReader]) -> int:
     """Choose the version: topics are named by ids if all of them have one."""
     has_ids = all(each.topic_id.int for each in readers)
-    return table.pick(api, *(() if has_ids else (NO_TOPIC_IDS,)))
+    return link.pick(api, *(() if has_ids else (NO_TOPIC_IDS,)))
 
 
 def commit_request(

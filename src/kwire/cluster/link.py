@@ -31,6 +31,8 @@ from ..connection.client import expects_response
 from ..errors import KwireError, UnsupportedVersion
 from ..formatting import format_address, quote_text
 from ..messages import SaslHandshakeRequest
+from ..negotiation.handshake import SILENCE_S
+from .missing_features import find_missing_feature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
     from ..connection import Event
     from ..messages import Request
-    from ..negotiation import ApiVersionTable
+    from ..negotiation import ApiVersionTable, Constraint
     from .frame_budget import FrameBudget
     from .settings import ClusterSettings, Mechanism
 
@@ -54,6 +56,9 @@ caller may have held up the runner.
 
 _SHORTEST_SESSION_S = 1.0
 """What a session is taken to last at least: a link does more than authenticate."""
+
+
+_SILENCE_HINT = ", or it is older than 0.10.0 (then set fallback to its release)"
 
 
 class LinkState(Enum):
@@ -83,6 +88,10 @@ class Link:
     raised; ``may_lack_sasl`` that the broker closed it as brokers do that require SASL;
     ``has_answered`` that a request of the machine got its response;
     ``has_unsent`` that the runner has yet to take a request.
+
+    A broker before Kafka 0.10 closes the connection on the ApiVersions request, or does
+    not answer it. ``fallback_table`` is then the table of ``settings.fallback``, if
+    that is set. Pass it as ``table`` to the next link, which does not send the request.
     """
 
     __slots__ = (
@@ -97,9 +106,11 @@ class Link:
         "_reauthenticate_at",
         "_settings",
         "error",
+        "fallback_table",
         "has_answered",
         "has_unsent",
         "host",
+        "is_fallback",
         "is_refused",
         "may_lack_sasl",
         "node_id",
@@ -117,6 +128,7 @@ class Link:
         settings: ClusterSettings,
         now: float,
         budget: FrameBudget,
+        table: ApiVersionTable | None = None,
     ) -> None:
         self.host = host
         self.port = port
@@ -129,6 +141,8 @@ class Link:
         self.has_answered = False
         self.has_unsent = False
         self.error: Exception | None = None
+        self.is_fallback = table is not None
+        self.fallback_table: ApiVersionTable | None = None
         self.quiet_until = now
         self._settings = settings
         self._budget = budget
@@ -141,6 +155,8 @@ class Link:
         self._calls: deque[_Call] = deque()
         self._connection = ClientConnection(
             settings.client_id,
+            table=table,
+            fallback=settings.fallback,
             policy=settings.policy,
             limits=settings.limits,
             zero_copy=True,
@@ -179,6 +195,21 @@ class Link:
             and (self._reauthenticate_at is None or now < self._reauthenticate_at)
         )
 
+    def pick(self, api: type[Any], *constraints: Constraint) -> int:
+        """Choose the highest version of a request that both sides support.
+
+        Raises ``FeatureUnsupported`` if the release of the broker is too old for the
+        request, and ``UnsupportedVersion`` if no version fits for another reason.
+        """
+        try:
+            return self.table.pick(api, *constraints)
+        except UnsupportedVersion as error:
+            release = self._settings.fallback if self.is_fallback else None
+            missing = find_missing_feature(
+                self.address, release, self.table, api, constraints
+            )
+            raise missing or error from None
+
     def send(
         self,
         request: Request,
@@ -193,8 +224,11 @@ class Link:
         ``done(response, now)`` is called once: with the response, or with None when the
         link ended before it came; never for Produce with ``acks=0``. ``wait_s`` is how
         long the broker may take on purpose, ``version`` one of ``table``, the highest
-        if it is left out. ``UnsupportedVersion`` and ``EncodeError`` change nothing.
+        if it is left out. ``UnsupportedVersion``, ``FeatureUnsupported`` and
+        ``EncodeError`` change nothing.
         """
+        if version is None:
+            version = self.pick(type(request))
         self._connection.send(request, version)
         self.has_unsent = True
         if not expects_response(request):
@@ -215,14 +249,23 @@ class Link:
         elif not self._last_look_until:
             self._last_look_until = now + _LAST_LOOK_S
         else:
-            what = (
-                "there was no response"
-                if self.state is LinkState.READY
-                else "the connection was not ready"
-            )
-            self._end(
-                f"{what} in time; the broker is slow, or this is not a broker", now
-            )
+            self._end_by_silence(now)
+
+    def _end_by_silence(self, now: float) -> None:
+        is_negotiating = self.state is LinkState.NEGOTIATING
+        if is_negotiating and self._settings.fallback is not None:
+            # Kafka 0.9 does not close the connection as older releases do.
+            self.receive_data(b"", now)
+            return
+        what = (
+            "there was no response"
+            if self.state is LinkState.READY
+            else "the connection was not ready"
+        )
+        hint = _SILENCE_HINT if is_negotiating else ""
+        self._end(
+            f"{what} in time; the broker is slow, or this is not a broker{hint}", now
+        )
 
     def wake_at(self) -> float:
         """Return when ``check`` has something to do."""
@@ -241,6 +284,10 @@ class Link:
         """Note that the socket is open, TLS included."""
         if self.state is LinkState.OPENING:
             self.state = LinkState.NEGOTIATING
+            if self._settings.fallback is not None:
+                self._deadline = min(self._deadline, now + SILENCE_S)
+            if self._connection.table is not None:
+                self._authenticate(now)
 
     def note_failure(self, reason: str, now: float) -> None:
         """Note that the socket could not be opened, or failed."""
@@ -322,6 +369,7 @@ class Link:
         elif isinstance(event, SaslFailed):
             self._refuse(_refusal(event), now)
         elif isinstance(event, ConnectionClosed):
+            self.fallback_table = event.fallback
             self._note_close(event.reason, now)
         elif isinstance(event, RequestUnsupported):
             self._end(str(event.error), now)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import KwireError
 from ..messages import ListOffsetsRequest
+from ..negotiation import OFFSETS_BY_TIME
 from . import faults
 from .errors import BrokersUnreachable, TopicNotFound
 from .faults import Reaction
@@ -221,7 +222,17 @@ class LookupMachine:
     def _send_lookups(
         self, link: Link, kind: str, readers: list[PartitionReader], now: float
     ) -> None:
-        request = lookups_request(readers, kind, self.cluster.metadata, self.options)
+        by_time = any(each.lookups[kind].timestamp >= 0 for each in readers)
+        try:
+            version = link.pick(
+                ListOffsetsRequest, *((OFFSETS_BY_TIME,) if by_time else ())
+            )
+        except KwireError as error:
+            self.failure = error
+            return
+        request = lookups_request(
+            readers, kind, self.cluster.metadata, self.options, version
+        )
         asked = Asked(readers)
 
         def done(response: Any, now: float) -> None:
@@ -242,7 +253,7 @@ class LookupMachine:
                 self.cluster.note_fruitless(link, ListOffsetsRequest, now)
             self._retry_all(list(by_name.values()), now)
 
-        if self._send(link, request, done, now):
+        if self._send(link, request, done, now, version=version):
             asked.begin()
 
     def _take_offset(
@@ -255,11 +266,13 @@ class LookupMachine:
         if part.error_code:
             self._take_fault(reader, part.error_code, now)
             return False
-        if part.offset < 0 and reader.lookups[kind].timestamp < 0:
+        # The oldest version returns a list, whose first offset is the requested one.
+        offset = next(iter(part.old_style_offsets), part.offset)
+        if offset < 0 and reader.lookups[kind].timestamp < 0:
             # Each log has a start and an end; this leader does not know them yet.
             self._retry(reader, now)
             return False
-        if part.offset < 0:
+        if offset < 0:
             # No record is as late as that: the end of the log.
             reader.lookups[kind] = LATEST
             return False
@@ -269,7 +282,7 @@ class LookupMachine:
             reader.failures = 0
             self._progress_at = now
         del reader.lookups[kind]
-        self._set_offset(reader, kind, part.offset)
+        self._set_offset(reader, kind, offset)
         return is_first
 
     def _take_fault(

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from .. import error_codes
 from ..errors import KwireError
 from ..formatting import format_address
+from ..messages import MetadataRequest
 from .errors import AuthenticationRefused, BrokersUnreachable
 from .frame_budget import FrameBudget
 from .link import Link, LinkState
-from .metadata import Broker, Metadata, metadata_request
+from .metadata import Broker, Metadata, complete_response, metadata_request
 from .pace import Pace
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from ..messages import Request
+    from ..negotiation import ApiVersionTable
     from .settings import ClusterSettings
 
 NEVER = float("inf")
@@ -87,6 +89,10 @@ class ClusterMachine:
         # Fruitless responses by host, port and request class.
         self._paces: dict[tuple[str, int, type[Request]], Pace] = {}
         self._connect_pace = Pace(_CONNECT_BURST, _CONNECT_S)
+        # Versions to assume of brokers that do not answer the ApiVersions request
+        # (``settings.fallback``). A connection that fails with them removes them,
+        # because the broker may have been upgraded.
+        self._assumed: dict[tuple[str, int], ApiVersionTable] = {}
         self._wake_at = now
         self._has_answered = False
         self._is_asking = False
@@ -120,7 +126,13 @@ class ClusterMachine:
                 self._note_success(place)
             if link.is_over:
                 del self._links[key]
-                self._note_failure(place, link, now)
+                if link.fallback_table is not None:
+                    self._assumed[place] = link.fallback_table
+                    self.want_metadata()
+                else:
+                    if not link.has_answered:
+                        self._assumed.pop(place, None)
+                    self._note_failure(place, link, now)
             elif link.quiet_until > now:
                 self.wake(link.quiet_until)
         self.refresh_metadata(now)
@@ -251,7 +263,8 @@ class ClusterMachine:
         if retry_at > now:
             self.wake(retry_at)
             return None
-        link = Link(*place, node_id, self.settings, now, self.frame_budget)
+        table = self._assumed.get(place)
+        link = Link(*place, node_id, self.settings, now, self.frame_budget, table)
         if "\0" in place[0]:
             # Some resolvers read a name only up to NUL, and find another host.
             link.note_failure("a host name cannot contain NUL characters", now)
@@ -305,7 +318,7 @@ class ClusterMachine:
         if link is None:
             return
         try:
-            link.send(metadata_request(self.topics), self._take_metadata, now)
+            self._request_metadata(link, now)
         except KwireError as error:
             self.failure = error
             return
@@ -315,6 +328,17 @@ class ClusterMachine:
         pause = self.settings.backoff_s(self._refreshes, self.random.random())
         self._refresh_at = now + pause
         self._expires_at = now + self.settings.metadata_max_age_s
+
+    def _request_metadata(self, link: Link, now: float) -> None:
+        version = link.pick(MetadataRequest)
+        names = None if self.topics is None else frozenset(self.topics)
+
+        def done(response: Any, now: float) -> None:
+            if response is not None:
+                response = complete_response(response, names, version)
+            self._take_metadata(response, now)
+
+        link.send(metadata_request(names, version), done, now, version=version)
 
     def _take_metadata(self, response: Any, now: float) -> None:
         self._is_asking = False

@@ -14,10 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from .. import error_codes
-from ..messages import MetadataRequest
+from ..internal_topics import TOPICS as INTERNAL_TOPICS
+from ..messages import MetadataRequest, MetadataResponse
+from ..negotiation.facts import first_nullable_version, first_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+_FIRST_WITHOUT_CREATION = first_version("MetadataRequest", "allow_auto_topic_creation")
+_FIRST_WITH_NULL = first_nullable_version("MetadataRequest", "topics")
+_FIRST_WITH_INTERNAL = first_version("MetadataResponse", "topics.is_internal")
 
 NO_ID = UUID(int=0)
 """The topic id of brokers that have none (before Metadata version 10)."""
@@ -116,11 +122,45 @@ class Metadata:
         return True
 
 
-def metadata_request(topics: Iterable[str] | None) -> MetadataRequest:
-    """Write the request for some topics, or for all; it creates none."""
+def metadata_request(topics: Iterable[str] | None, version: int) -> MetadataRequest:
+    """Write the request for some topics, or for all topics. It creates no topic.
+
+    A broker creates a topic that an old version of the request names, if it is
+    configured to. So these versions request all topics: ``complete_response`` selects
+    the requested ones from the response.
+    """
+    if version < _FIRST_WITHOUT_CREATION:
+        # The first version cannot say "all topics" by null, but by an empty list.
+        return MetadataRequest(topics=() if version < _FIRST_WITH_NULL else None)
     entry = MetadataRequest.MetadataRequestTopic
     entries = None if topics is None else [entry(name=name) for name in topics]
     return MetadataRequest(topics=entries, allow_auto_topic_creation=False)
+
+
+def complete_response(
+    response: Any, topics: frozenset[str] | None, version: int
+) -> Any:
+    """Return a Metadata response as if the newest version had been requested.
+
+    ``topics`` are the requested names, or None for all topics. Topics that an old
+    version returned without being requested are removed, and requested topics that it
+    did not return get the error that newer brokers report.
+    """
+    if version < _FIRST_WITHOUT_CREATION and topics is not None:
+        known = [each for each in response.topics if each.name in topics]
+        absent = sorted(topics - {each.name for each in known})
+        entry = MetadataResponse.MetadataResponseTopic
+        code = error_codes.UNKNOWN_TOPIC_OR_PARTITION
+        known += [entry(name=name, error_code=code) for name in absent]
+        response = response.replace(topics=known)
+    if version < _FIRST_WITH_INTERNAL:
+        response = response.replace(
+            topics=[
+                each.replace(is_internal=each.name in INTERNAL_TOPICS)
+                for each in response.topics
+            ]
+        )
+    return response
 
 
 def _merge(known: TopicInfo | None, response: Any) -> TopicInfo:

@@ -17,7 +17,7 @@ from .._backend import record_engine as engine
 from ..batch_layout import BATCH_OVERHEAD
 from ..batch_options import BatchOptions, make_compressor, make_header
 from ..compression import bound, codec_of, find_room
-from ..records import decode_rows
+from ..records import decode_rows, encode_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,6 +92,19 @@ class RowBatch(engine.EncodedRows):
         header = make_header(options, len(self))
         return self.make_batch(header, make_compressor(options))
 
+    def has_headers(self) -> bool:
+        """Whether a record has headers, which messages of magic 0 and 1 cannot have."""
+        return any(row.headers for row in self.rows())
+
+    def build_messages(self, magic: int) -> bytes:
+        """Encode the records as messages of magic 0 or 1, for brokers before 0.11."""
+        return encode_batch(
+            self.rows(),
+            magic=magic,
+            compression=self._options.compression,
+            compression_level=self._options.compression_level,
+        )
+
     def rows(self) -> list[Record]:
         """Decode the rows; their numbers are offsets from the first."""
         header = make_header(BatchOptions(), len(self))
@@ -124,6 +137,7 @@ class PendingBatch:
         "is_background",
         "is_in_doubt",
         "is_sent",
+        "magic",
         "ordinal",
         "partition",
         "parts",
@@ -150,7 +164,9 @@ class PendingBatch:
         self.give_up_at = give_up_at
         # Nothing waits for it: what becomes of it is reported by the next flush.
         self.is_background = is_background
+        # The encoded batch, and the magic of its format.
         self.data: bytes | None = None
+        self.magic = -1
         self.sequence = -1
         # How many batches of the partition had a number before.
         self.ordinal = -1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import error_codes as codes
 from ..batch_layout import MAX_TIMESTAMP_AT
 from ..messages import InitProducerIdRequest, ProduceRequest
+from ..negotiation import MAGIC_0, MAGIC_1, MAGIC_2
 from . import faults
 from .errors import DeliveryFailed, NotAuthorized, ProducerFenced, RequestRefused
 from .faults import Reaction
@@ -18,6 +19,7 @@ from .faults import Reaction
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ..negotiation import ApiVersionTable
     from .errors import ClusterError
     from .metadata import TopicInfo
     from .pending_batch import PendingBatch
@@ -93,16 +95,30 @@ def may_be_written(error_code: int) -> bool:
     )
 
 
-def read_append_time(part: Any, data: bytes | None) -> int:
+MAGIC_CONSTRAINTS = {2: MAGIC_2, 1: MAGIC_1, 0: MAGIC_0}
+"""Versions of Produce by the magic of the records in it."""
+
+
+def choose_magic(table: ApiVersionTable) -> int:
+    """Choose the newest record format that a broker accepts from producers."""
+    for magic, constraint in MAGIC_CONSTRAINTS.items():
+        if table.usable(ProduceRequest, constraint):
+            return magic
+    # No format fits: the error is that of the newest.
+    return next(iter(MAGIC_CONSTRAINTS))
+
+
+def read_append_time(part: Any, batch: PendingBatch) -> int:
     """Return when the broker appended a batch (ms), -1 where timestamps are kept.
 
     A broker that had the batch already answers with its max timestamp as that time,
     whatever the topic keeps. Source: ``UnifiedLog.append``.
     """
     append_time: int = part.log_append_time_ms
-    if append_time == -1 or data is None:
+    if append_time == -1 or batch.magic < 2 or batch.data is None:
+        # Brokers detect duplicates of record batches only.
         return append_time
-    (max_timestamp,) = _max_timestamp_at(data, MAX_TIMESTAMP_AT)
+    (max_timestamp,) = _max_timestamp_at(batch.data, MAX_TIMESTAMP_AT)
     return -1 if max_timestamp == append_time else append_time
 
 

@@ -238,7 +238,7 @@ class ScanMachine(LookupMachine):
         topics = self.cluster.metadata.topics
         has_ids = all(topics[each.topic].topic_id.int for each in readers)
         try:
-            version = link.table.pick(FetchRequest, *(() if has_ids else _NAMES))
+            version = link.pick(FetchRequest, *(() if has_ids else _NAMES))
         except KwireError as error:
             self.failure = error
             return

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..messages import FetchRequest, ListOffsetsRequest, OffsetForLeaderEpochRequest
+from ..negotiation.facts import first_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .metadata import Metadata
     from .partition_reader import PartitionReader
     from .scan_options import ScanOptions
+
+_FIRST_WITH_ISOLATION = first_version("ListOffsetsRequest", "isolation_level")
 
 _CONSUMER = -1
 """What a consumer has for a replica id; brokers show followers more of the log."""
@@ -28,8 +31,11 @@ def lookups_request(
     kind: str,
     metadata: Metadata,
     options: ScanOptions,
+    version: int,
 ) -> ListOffsetsRequest:
     """Write the ListOffsets request for one kind of lookup of each partition."""
+    # Brokers whose requests have no isolation level have no transactions either.
+    committed = options.read_committed and version >= _FIRST_WITH_ISOLATION
     topics: dict[str, list[Any]] = {}
     for reader in readers:
         entry = ListOffsetsRequest.ListOffsetsPartition(
@@ -40,7 +46,7 @@ def lookups_request(
         topics.setdefault(reader.topic, []).append(entry)
     return ListOffsetsRequest(
         replica_id=_CONSUMER,
-        isolation_level=int(options.read_committed),
+        isolation_level=int(committed),
         topics=[
             ListOffsetsRequest.ListOffsetsTopic(name=name, partitions=partitions)
             for name, partitions in topics.items()
@@ -80,10 +86,13 @@ def fetch_request(
     """Write the Fetch request for the positions of the partitions.
 
     With a session, only those are in it that the broker does not know yet. What a
-    partition may send stays the same then: ``max_bytes`` bounds all of them.
+    partition may send stays the same then: ``max_bytes`` bounds all of them. Old
+    versions have no such bound, so each partition gets its share of ``max_bytes``.
     ``sent_epoch`` of each reader is the epoch of the leader that the request is for.
     """
     share = options.fetch_bytes if session.has_sessions else max_bytes
+    if not session.has_max_bytes:
+        share = max(max_bytes // len(readers), 1)
     make = session.make_position
     named: Mapping[PartitionReader, Position] = {
         each: make(each, max(share, each.fetch_bytes)) for each in readers

@@ -39,6 +39,8 @@ class ClusterSettings:
 
     ``new_mechanism`` makes the mechanism of one SASL exchange. ``compat="java"`` reads
     responses as leniently as Kafka's own clients, for brokers that others wrote.
+    ``fallback`` is the release to assume of brokers before Kafka 0.10, which close the
+    connection when they are asked for their API versions ("0.9.0").
     ``timeout_s`` bounds how long nothing may come of a task that has an end, all
     retries included.
     """
@@ -48,6 +50,7 @@ class ClusterSettings:
     new_mechanism: Callable[[], Mechanism] | None = field(default=None, repr=False)
     policy: VersionPolicy = DEFAULT_POLICY
     limits: Limits = DEFAULT
+    fallback: str | None = None
     compat: Literal["java"] | None = "java"
     timeout_s: float = 60.0
     connect_timeout_s: float = 10.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import error_codes as codes
 from ..errors import KwireError
 from ..messages import CreateTopicsRequest
+from ..negotiation import TOPIC_DEFAULTS
 from . import faults
 from .errors import BrokersUnreachable, NotAuthorized, RequestRefused
 from .machine import ClusterMachine
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from .errors import ClusterError
     from .metadata import TopicInfo
     from .settings import ClusterSettings
+
+_DEFAULT = -1
+"""Count of partitions or replicas that selects the default of the brokers."""
 
 _BROKER_SHARE = 0.8
 """The part of the request timeout that the controller may take."""
@@ -120,8 +124,12 @@ class CreationMachine:
             link = self.cluster.any_link(now)
         if link is None:
             return
+        topic = self._topic
+        is_default = _DEFAULT in (topic.partitions, topic.replication_factor)
+        constraints = (TOPIC_DEFAULTS,) if is_default else ()
         try:
-            link.send(self._request(), self._take_response, now)
+            version = link.pick(CreateTopicsRequest, *constraints)
+            link.send(self._request(), self._take_response, now, version=version)
         except KwireError as error:
             self.failure = error
             return

@@ -501,7 +501,7 @@ class Transactions:
             take(response, now)
 
         try:
-            version = link.table.pick(type(request), *constraints)
+            version = link.pick(type(request), *constraints)
             link.send(request, done, now, version=version)
         except KwireError as error:
             if self.phase is Phase.OPEN:

@@ -19,9 +19,15 @@ from .constraints import CONTROLLERS as CONTROLLERS
 from .constraints import EPOCH_END as EPOCH_END
 from .constraints import FETCH_SESSION as FETCH_SESSION
 from .constraints import FETCHED_EPOCH as FETCHED_EPOCH
+from .constraints import GROUP_PATTERNS as GROUP_PATTERNS
+from .constraints import MAGIC_0 as MAGIC_0
+from .constraints import MAGIC_1 as MAGIC_1
 from .constraints import MAGIC_2 as MAGIC_2
 from .constraints import NO_TOPIC_IDS as NO_TOPIC_IDS
+from .constraints import OFFSETS_BY_TIME as OFFSETS_BY_TIME
+from .constraints import TOPIC_DEFAULTS as TOPIC_DEFAULTS
 from .constraints import TRANSACTION_PROTOCOL_1 as TRANSACTION_PROTOCOL_1
+from .constraints import TRANSACTIONS as TRANSACTIONS
 from .constraints import ZSTD as ZSTD
 from .constraints import Constraint as Constraint
 from .facts import name_of as name_of

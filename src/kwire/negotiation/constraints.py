@@ -49,6 +49,24 @@ ZSTD = _known["zstd"]
 MAGIC_2 = _known["magic-2"]
 """Records are of magic 2: headers, idempotence, transactions (KIP-98, KIP-82)."""
 
+MAGIC_1 = _known["magic-1"]
+"""Records are messages of magic 1, with timestamps and without headers (KIP-32)."""
+
+MAGIC_0 = _known["magic-0"]
+"""Records are messages of magic 0, without timestamps and headers."""
+
+OFFSETS_BY_TIME = _known["offsets-by-time"]
+"""The offset of the first record at or after a time is looked up (KIP-79)."""
+
+TRANSACTIONS = _known["transactions"]
+"""The producer is transactional, and its coordinator is looked up (KIP-98)."""
+
+TOPIC_DEFAULTS = _known["topic-defaults"]
+"""A new topic has the default partitions or replicas of the brokers (KIP-464)."""
+
+GROUP_PATTERNS = _known["group-patterns"]
+"""A group member subscribes to topics by a pattern, which the broker matches."""
+
 NO_TOPIC_IDS = _known["no-topic-ids"]
 """The id of a topic in the request is not known, only its name (KIP-516)."""
 

@@ -15,6 +15,8 @@ from ..versions import NONE, VersionRange
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..schema.model import Field, Struct
+
     Api: TypeAlias = type | int
     Range: TypeAlias = VersionRange | tuple[int, int] | str
     Ranges: TypeAlias = Mapping[int, VersionRange]
@@ -30,10 +32,23 @@ def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
     return found
 
 
-def first_version(message: str, attribute: str) -> int:
-    """Return the first version of a message that has a field at its top."""
-    fields = registry.load(message).struct.fields
-    return next(each.versions.min for each in fields if each.attribute == attribute)
+def first_version(message: str, path: str) -> int:
+    """Return the first version of a message that has a field ("topics.topic_id")."""
+    return _find_field(message, path).versions.min
+
+
+def first_nullable_version(message: str, path: str) -> int:
+    """Return the first version of a message in which a field can be null."""
+    return _find_field(message, path).nullable_versions.min
+
+
+def _find_field(message: str, path: str) -> Field:
+    struct: Struct | None = registry.load(message).struct
+    for attribute in path.split("."):
+        assert struct is not None, f"{message}: {path} names a field without fields"
+        field = next(each for each in struct.fields if each.attribute == attribute)
+        struct = field.struct
+    return field
 
 
 def _ranges(text: str) -> dict[int, VersionRange]:

@@ -36,6 +36,11 @@ FIRST_WITH_NAMES = first_version("ApiVersionsRequest", "client_software_name")
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """What brokers accept as the name and version of a client's software (KIP-511)."""
 
+SILENCE_S = 2.0
+"""Time in seconds after which a broker counts as one that does not answer ApiVersions,
+if there is a fallback. Kafka 0.9 neither answers nor closes the connection.
+"""
+
 HEADER_BYTES = 4
 """The correlation id: all that an empty response has (document 001, reading A)."""
 
@@ -149,7 +154,7 @@ class ApiVersionsHandshake:
         if self.table is not None or self._fallback is None:
             raise RemoteProtocolError(
                 "the broker closed the connection on the ApiVersions request: it is"
-                " older than 0.10.0 (then pass its release as fallback), or it"
+                " older than 0.10.0 (then set fallback to its release), or it"
                 " expects TLS or another protocol on this port"
             )
         return self._fallback

@@ -72,6 +72,12 @@ _FORMS = {
 )
 @compression_option("none", "The compression of record batches.")
 @click.option(
+    "--idempotent/--no-idempotent",
+    default=True,
+    show_default=True,
+    help="Let the broker detect duplicates after a retry. Brokers before 0.11 cannot.",
+)
+@click.option(
     "--skip",
     type=click.IntRange(0),
     default=0,
@@ -86,6 +92,7 @@ def command(
     separator: str | None,
     partition: int | None,
     compression: str,
+    idempotent: bool,
     skip: int,
     **access: Any,
 ) -> int:
@@ -111,7 +118,9 @@ def command(
     sending = 0
     with ExitStack() as stack:
         kafka = stack.enter_context(connect_cluster(address, **access))
-        producer = stack.enter_context(kafka.producer(compression=compression))
+        producer = stack.enter_context(
+            kafka.producer(compression=compression, idempotent=idempotent)
+        )
         send: Callable[..., None] = _send_rows
         if path is not None and form == "parquet":
             pieces, send = read_parquet(path), _send_table

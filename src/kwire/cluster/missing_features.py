@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Describes features that the release of a broker does not have.
+
+The versions that a feature requires are facts of ``kwire.negotiation``. This file has
+the names of the features and the advice for users.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..messages import (
+    ConsumerGroupHeartbeatRequest,
+    CreateTopicsRequest,
+    FindCoordinatorRequest,
+    InitProducerIdRequest,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+)
+from ..negotiation import (
+    GROUP_PATTERNS,
+    MAGIC_2,
+    OFFSETS_BY_TIME,
+    TOPIC_DEFAULTS,
+    TRANSACTIONS,
+    ZSTD,
+    ApiVersionTable,
+    Constraint,
+    guess_release,
+    name_of,
+)
+from ..schema import releases
+from .errors import FeatureUnsupported
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_WITHOUT_JOINING = (
+    "set partitions= to read with committed offsets and without joining the group"
+)
+_COMMITTED = "committed offsets of groups", "store the position of a scan instead"
+
+_OF_CONSTRAINTS = {
+    ZSTD.name: ("zstd compression", "choose another compression"),
+    MAGIC_2.name: ("record headers and idempotence", "write records without headers"),
+    OFFSETS_BY_TIME.name: (
+        "offset lookups by time",
+        'use an offset, "earliest" or "latest"',
+    ),
+    TRANSACTIONS.name: ("transactions", "write without a transactional id"),
+    TOPIC_DEFAULTS.name: (
+        "default partition and replica counts of new topics",
+        "specify both counts",
+    ),
+    GROUP_PATTERNS.name: ("topic patterns of groups", "name the topics"),
+}
+
+_OF_APIS = {
+    ConsumerGroupHeartbeatRequest.api_key: (
+        "the group protocol of KIP-848",
+        _WITHOUT_JOINING,
+    ),
+    CreateTopicsRequest.api_key: (
+        "creating topics by a request",
+        "create the topic with the tools of that release",
+    ),
+    FindCoordinatorRequest.api_key: _COMMITTED,
+    InitProducerIdRequest.api_key: (
+        "idempotent producers",
+        "set idempotent to False (--no-idempotent) to write records that a retry may"
+        " duplicate",
+    ),
+    OffsetCommitRequest.api_key: _COMMITTED,
+    OffsetFetchRequest.api_key: _COMMITTED,
+}
+
+
+def find_missing_feature(
+    address: str,
+    release: str | None,
+    table: ApiVersionTable,
+    api: type[Any],
+    constraints: tuple[Constraint, ...],
+) -> FeatureUnsupported | None:
+    """Return the feature that a broker lacks because its release is too old.
+
+    ``release`` is the release that was assumed, or None to guess it from ``table``.
+    Returns None if the release is not the reason, for example if the policy excludes
+    all versions that the broker supports.
+    """
+    if table.usable(api, *constraints):
+        return None
+    # Requirements that exclude each other, such as of the record format, are met one
+    # by one.
+    missing = tuple(each for each in constraints if not table.usable(api, each))
+    first = _first_release(api, missing or constraints)
+    if first is None:
+        return None
+    own = guess_release(table)
+    known = release or own.at_least or own.at_most
+    if known in releases.NAMES and releases.NAMES.index(known) >= releases.NAMES.index(
+        first
+    ):
+        # The broker has the release, but this listener does not offer the API.
+        return None
+    names = [_OF_CONSTRAINTS[x.name] for x in missing if x.name in _OF_CONSTRAINTS]
+    if not table.usable(api) or not names:
+        fallback = (f"{name_of(api.api_key)} of the required version", "")
+        names = [*names, _OF_APIS.get(api.api_key, fallback)]
+    feature, advice = names[0]
+    shown = release or str(own)
+    return FeatureUnsupported(feature, address, shown, first, advice)
+
+
+def _first_release(api: type[Any], constraints: tuple[Constraint, ...]) -> str | None:
+    """Return the first release whose brokers support a request."""
+    for name in releases.NAMES:
+        if ApiVersionTable.of_release(name).usable(api, *constraints):
+            return name
+    return None
