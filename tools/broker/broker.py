@@ -27,6 +27,7 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -44,6 +45,9 @@ JAVA = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 LOGGING = [
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
     "-Dorg.slf4j.simpleLogger.showDateTime=true",
+    # ZooKeeper would look for classes of log4j that its successors do not have.
+    "-Dzookeeper.jmx.log4j.disable=true",
+    f"-Dlog4j.configuration=file:{HERE / 'log4j.properties'}",
 ]
 
 # One broker is the whole cluster, and a test reads what it wrote at once.
@@ -154,18 +158,21 @@ def free_ports(count: int) -> list[int]:
     return found
 
 
-def answers(port: int) -> bool:
-    """Ask a port for its brokers; True if it knows of one, as a new topic needs.
+def answers(port: int, least_brokers: int = 1) -> bool:
+    """Ask a port for its brokers; True if it names ``least_brokers``.
 
-    Metadata 1 for no topics: header v1, then an empty array. The response begins with
-    its size, the correlation id and the number of brokers.
+    A new topic needs one. Metadata 0, which brokers of all releases answer: header v1,
+    then an empty array. The response begins with its size, the correlation id and the
+    number of brokers.
     """
-    asked = struct.pack(">hhihi", 3, 1, 1, 0, 0)
+    asked = struct.pack(">hhihi", 3, 0, 1, 0, 0)
     try:
         with socket.create_connection((LOOPBACK, port), SECONDS_TO_ANSWER) as wire:
             wire.sendall(struct.pack(">i", len(asked)) + asked)
             head = wire.recv(12, socket.MSG_WAITALL)
-            return len(head) == 12 and struct.unpack(">iii", head)[2] > 0
+            if len(head) < 12:
+                return False
+            return bool(struct.unpack(">iii", head)[2] >= least_brokers)
     except OSError:
         return False
 
@@ -200,6 +207,8 @@ class Broker:
         self.folder = folder
         self.data = folder / "data"
         self.has_zookeeper = int(release.split(".")[0]) < 3
+        # Brokers before 0.9 have one address and cannot name a protocol for it.
+        self.has_listeners = not release.startswith("0.8.")
         self.port, self.other_port = ports or free_ports(2)
         self.address = f"{LOOPBACK}:{self.port}"
         self._processes: list[tuple[str, subprocess.Popen[bytes]]] = []
@@ -254,10 +263,21 @@ class Broker:
         """Run one of the command line tools of this broker's release."""
         return tool(self.release, name, *arguments, text=text)
 
+    def run_class(self, main_class: str, *arguments: str) -> str:
+        """Run a class of this broker's release and return what it printed."""
+        return run(java(self.release, main_class, *arguments))
+
     def _write_settings(self, settings: Mapping[str, str]) -> None:
         merged = {**SETTINGS, "log.dirs": str(self.data)}
+        if not self.has_listeners:
+            # There, -1 is not "forever".
+            del merged["log.retention.ms"]
         if self.has_zookeeper:
-            merged["listeners"] = f"PLAINTEXT://{self.address}"
+            if self.has_listeners:
+                merged["listeners"] = f"PLAINTEXT://{self.address}"
+            else:
+                merged["host.name"] = LOOPBACK
+                merged["port"] = str(self.port)
             merged["zookeeper.connect"] = f"{LOOPBACK}:{self.other_port}"
             merged["broker.id"] = "1"
             self._write_properties(
@@ -316,7 +336,9 @@ class Broker:
 
     def _wait(self, name: str, port: int) -> None:
         process = self._processes[-1][1]
-        ready = answers if name == "server" else accepts
+        # Brokers before 0.9 name no broker while there is no topic.
+        least = int(self.has_listeners)
+        ready = partial(answers, least_brokers=least) if name == "server" else accepts
         deadline = time.monotonic() + SECONDS_TO_START
         while not ready(port):
             if process.poll() is not None:
