@@ -6,6 +6,7 @@ import asyncio
 import dis
 import gc
 import importlib
+import re
 import ssl
 import sys
 import threading
@@ -15,7 +16,7 @@ from itertools import pairwise
 import pytest
 from log_broker import LogBroker
 from loopback_brokers import Listener, make_certificate, server_context
-from runners import open_sockets
+from runners import RUNNERS, open_sockets
 
 DELAYS_S = [0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.008, 0.012, 0.02, 0.05]
 
@@ -332,3 +333,30 @@ def test_uvloop_runs_the_same_client(client, broker, delay_s):
                         pass
 
     run_cleanly(main, uvloop.new_event_loop)
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_pattern_waits_for_its_first_topic(kwire, runner):
+    """A scan that follows reads a topic that is created while it waits."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    pattern = re.compile("late-.*")
+    with LogBroker({"orders": [10]}) as broker:
+
+        def create():
+            broker.cluster_truth.add_topic("late-orders", 1).logs[0].append(3)
+            broker.node.learn()
+
+        timer = threading.Timer(0.5, create)
+        timer.start()
+
+        def read():
+            with client.connect_sync(broker.address) as kafka:
+                return next(iter(kafka.scan(pattern, follow=True)))
+
+        async def read_async():
+            async with client.connect(broker.address) as kafka:
+                return await anext(aiter(kafka.scan(pattern, follow=True)))
+
+        chunk = read() if runner == "blocking" else asyncio.run(read_async())
+        timer.join()
+    assert (chunk.topic, len(chunk.rows())) == ("late-orders", 3)

@@ -11,6 +11,9 @@ from log_broker import LogBroker
 from loopback_brokers import make_certificate, server_context
 from runners import RUNNERS, read
 
+from kwire.client import connect_sync
+from kwire.client.properties import read_config
+
 NAME, PASSWORD = "alice", 'won"der\\land;='
 JAAS = 'org.apache.kafka.common.security.{}.{}LoginModule required username="alice" {};'
 QUOTED = 'password="won\\"der\\\\land;="'
@@ -263,3 +266,24 @@ def test_a_token_is_written_as_the_rfc_says(kwire):
     for extensions in ({"auth": "x"}, {"a": "x\x01y=z"}, {"a=b": "c"}):
         with pytest.raises(ValueError, match="extensions"):
             sasl.OAuthBearer(lambda: "abc", extensions)
+
+
+@pytest.mark.parametrize(
+    ("text", "fallback"),
+    [("0.9.0", "0.9.0"), ("0.8.2.2", "0.8.2.2"), ("0.10.0", None), ("2.8.1", None)],
+)
+def test_the_release_to_assume_is_read_like_librdkafkas(text, fallback):
+    """Newer releases have no effect, because their brokers report their versions."""
+    known = read_config({"broker.version.fallback": text})
+    assert known.fallback == fallback
+
+
+@pytest.mark.parametrize("text", ["0.7.2", "new", "0.9", "", "2.8.1; rm"])
+def test_a_fallback_that_is_no_release_is_rejected(text):
+    """By the property and by the argument."""
+    with pytest.raises(
+        ValueError, match=r"broker\.version\.fallback must be a release"
+    ):
+        read_config({"broker.version.fallback": text})
+    with pytest.raises(ValueError, match="fallback must be a release from"):
+        connect_sync("broker:9092", fallback=text)

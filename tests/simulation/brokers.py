@@ -229,10 +229,12 @@ class SimulatedBroker(
         names = list(topics) if is_all else [each.name for each in wanted]
         if version < 4 or request.allow_auto_topic_creation:
             self._cluster.created |= set(names) - topics.keys()
+        # Brokers before 0.9 name no brokers while there are no topics.
+        is_hidden = version == 0 and not topics and self.release.startswith("0.8.")
         return make(
             brokers=[
                 make.MetadataResponseBroker(node_id=node, host="sim", port=9000 + node)
-                for node in sorted(self.alive)
+                for node in (() if is_hidden else sorted(self.alive))
             ],
             controller_id=1,
             topics=[

@@ -378,6 +378,49 @@ def test_a_pattern_matches_no_internal_topic_of_the_oldest_brokers(kwire):
     assert {name for name, _ in machine._readers} == {"orders"}
 
 
+@pytest.mark.parametrize("release", ["0.8.0", "0.9.0", "1.1", "3.9", NAMES[-1]])
+@pytest.mark.parametrize("has_topic", [False, True])
+def test_a_scan_that_follows_a_pattern_waits_for_topics(kwire, release, has_topic):
+    """It reads them from their start when they appear, and only its caller ends it."""
+    setting = Setting(kwire, release, records=0)
+    cluster, world = setting.cluster, setting.world
+    if not has_topic:
+        # Brokers before 0.9 name no brokers then.
+        cluster.topics.clear()
+    for broker in cluster.brokers.values():
+        broker.learn()
+    pattern = re.compile("late-.*")
+    options = setting.scan_options(topics=(), pattern=pattern, follow=True)
+    machine = setting.make("ScanMachine", options)
+    assert not world.run(machine, machine.has_result, world.now + 600), "it has ended"
+    assert not machine.failure
+    before, began = world.requests, world.now
+    assert not world.run(machine, machine.has_result, began + 60)
+    assert world.requests - before < 60
+    log = cluster.add_topic("late-orders", 1).logs[0]
+    log.magic = magic_of(release)
+    log.append(3)
+    for broker in cluster.brokers.values():
+        broker.learn()
+    appeared = world.now
+    assert world.run(machine, machine.has_result, world.now + 60)
+    assert not machine.failure
+    assert world.now < appeared + 10
+    fetched = machine.take()
+    assert (fetched.topic, fetched.start_offset) == ("late-orders", 0)
+    assert not machine.is_done
+
+
+@pytest.mark.parametrize("release", ["0.8.0", "0.9.0", "2.8"])
+def test_topics_of_an_empty_cluster_are_listed(kwire, release):
+    """Brokers before 0.9 name no brokers while there are no topics."""
+    setting = Setting(kwire, release)
+    setting.cluster.topics.clear()
+    for broker in setting.cluster.brokers.values():
+        broker.learn()
+    assert setting.result(setting.make("TopicsMachine")) == {}
+
+
 class OldReleases(Scenario):
     """A scan under faults while brokers of two old releases are upgraded."""
 

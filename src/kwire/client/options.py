@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
 from ..limits import Limits
-from ..negotiation import fallback_table
 from ..net import split_address
 from ..read_options import check_errors
 from .chunks import COLUMNS, DecodingOptions
-from .properties import read_config
+from .properties import is_fallback, read_config
 from .security import is_mechanism
 
 if TYPE_CHECKING:
@@ -75,10 +74,10 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
             make = partial(copy.copy, sasl)
         settings["new_mechanism"] = make
     fallback = settings.get("fallback")
-    if fallback is not None and fallback_table(fallback) is None:
+    if fallback is not None and not is_fallback(fallback):
         raise ValueError(
-            f"fallback must be a release before 0.10.0 (got {fallback!r}); newer"
-            " brokers report their versions, so leave it out"
+            "fallback must be a release from 0.8.0 to 0.9.0; newer brokers report their"
+            " versions, so leave it out"
         )
     return ClusterSettings(**settings)
 

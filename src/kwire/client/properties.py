@@ -8,11 +8,12 @@ It knows the properties of the Java client and of librdkafka that concern a scan
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
-from ..errors import KwireError
+from ..errors import UnsupportedVersion
 from ..negotiation import fallback_table
 from ..shown_texts import describe_unknown
 from .security import check_choice, check_supported, read_security
@@ -20,6 +21,7 @@ from .security import check_choice, check_supported, read_security
 if TYPE_CHECKING:
     import ssl as tls
 
+_NEWER_RELEASE = re.compile(r"(?:0\.1\d|[1-9]\d?\.\d{1,2})(?:\.\d{1,2}){0,2}")
 _ISOLATION = ("read_uncommitted", "read_committed")
 
 _USE_TOKENS = "pass sasl=kwire.sasl.OAuthBearer(function) as well"
@@ -97,18 +99,25 @@ def read_config(
     )
 
 
+def is_fallback(release: str) -> bool:
+    """Return whether a text is a release whose versions can be assumed."""
+    try:
+        return fallback_table(release) is not None
+    except (ValueError, UnsupportedVersion):
+        return False
+
+
 def _read_fallback(release: str | None) -> str | None:
     """Return the release to assume of brokers that cannot report their versions.
 
     librdkafka accepts newer releases too. They have no effect, because kwire asks all
     brokers for their versions first.
     """
-    if release is None:
+    if release is None or is_fallback(release):
+        return release
+    if _NEWER_RELEASE.fullmatch(release):
         return None
-    try:
-        return None if fallback_table(release) is None else release
-    except (ValueError, KwireError) as error:
-        raise ValueError(f"config: broker.version.fallback: {error}") from None
+    raise ValueError("config: broker.version.fallback must be a release such as 0.9.0")
 
 
 def _read_seconds(texts: Mapping[str, str], name: str) -> float | None:

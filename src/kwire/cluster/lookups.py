@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 _UNKNOWN_TOPIC_S = 3.0
 """How long a topic may be unknown before that is believed: news travels."""
 
+_SEARCH_S = 3.0
+"""Interval in seconds between metadata requests while no topic matches a pattern. As
+soon as a partition is read, ``ClusterSettings.metadata_max_age_s`` applies.
+"""
+
 _LONGEST_NAME = 1000
 """Longer names, which Kafka does not allow (it has 249), match no pattern."""
 
@@ -77,6 +82,7 @@ class LookupMachine:
         self._seen_version = 0
         self._is_planned = False
         self._unknown_since: dict[str, float] = {}
+        self._search_at = now
         self._progress_at = now
 
     @property
@@ -87,6 +93,9 @@ class LookupMachine:
     @property
     def is_done(self) -> bool:
         """Whether nothing is left to do."""
+        if self.options.follow:
+            # Topics and partitions may appear at any time.
+            return False
         return self._is_planned and not self._has_open_readers()
 
     def has_result(self) -> bool:
@@ -130,12 +139,16 @@ class LookupMachine:
 
     def _plan(self, now: float) -> None:
         """Make a reader for each partition that is known and is to be read."""
+        self._find_partitions(now)
+        self._search_topics(now)
+
+    def _find_partitions(self, now: float) -> None:
         cluster = self.cluster
         is_news = cluster.version != self._seen_version
         if not cluster.version or not (is_news or self._unknown_since):
             return
         self._seen_version = cluster.version
-        if self._is_planned and not self._has_open_readers():
+        if self.is_done:
             return
         for name in self._names():
             topic = cluster.metadata.topics.get(name)
@@ -146,8 +159,9 @@ class LookupMachine:
                 self._read_topic(topic)
         if not self._unknown_since:
             self._is_planned = True
-            if not self._readers and not self.options.follow:
-                pattern = self.options.pattern
+            pattern = self.options.pattern
+            may_appear = self.options.follow and (pattern or self.options.topics)
+            if not self._readers and not may_appear:
                 text = (
                     f"no topic matches the pattern {pattern.pattern!r}"
                     if pattern
@@ -156,6 +170,15 @@ class LookupMachine:
                 self.failure = self.failure or TopicNotFound(
                     text or "topics must name at least one topic (got none)"
                 )
+
+    def _search_topics(self, now: float) -> None:
+        """Request metadata regularly while no topic matches the pattern."""
+        if not self._is_planned or self._readers or self.options.pattern is None:
+            return
+        if now >= self._search_at:
+            self._search_at = now + _SEARCH_S
+            self.cluster.want_metadata()
+        self.cluster.wake(self._search_at)
 
     def _names(self) -> Sequence[str]:
         pattern = self.options.pattern

@@ -19,7 +19,13 @@ from ..messages import MetadataRequest
 from .errors import AuthenticationRefused, BrokersUnreachable
 from .frame_budget import FrameBudget
 from .link import Link, LinkState
-from .metadata import Broker, Metadata, complete_response, metadata_request
+from .metadata import (
+    Broker,
+    Metadata,
+    complete_response,
+    is_known_cluster,
+    metadata_request,
+)
 from .pace import Pace
 
 if TYPE_CHECKING:
@@ -334,17 +340,15 @@ class ClusterMachine:
         names = None if self.topics is None else frozenset(self.topics)
 
         def done(response: Any, now: float) -> None:
-            if response is not None:
-                response = complete_response(response, names, version)
-            self._take_metadata(response, now)
+            self._is_asking = False
+            if response is None or not is_known_cluster(response, version):
+                self._is_stale = True
+            else:
+                self._take_metadata(complete_response(response, names, version))
 
         link.send(metadata_request(names, version), done, now, version=version)
 
-    def _take_metadata(self, response: Any, now: float) -> None:
-        self._is_asking = False
-        if response is None or not response.brokers:
-            self._is_stale = True
-            return
+    def _take_metadata(self, response: Any) -> None:
         self.metadata.update(response)
         self.version += 1
         codes = [each.error_code for each in response.topics]

@@ -137,6 +137,16 @@ def metadata_request(topics: Iterable[str] | None, version: int) -> MetadataRequ
     return MetadataRequest(topics=entries, allow_auto_topic_creation=False)
 
 
+def is_known_cluster(response: Any, version: int) -> bool:
+    """Return whether a broker that sent a Metadata response knows its cluster.
+
+    A broker that is starting names no brokers. Brokers before Kafka 0.9 name no brokers
+    either while there are no topics, so this counts as known in the first version.
+    """
+    is_empty = version < _FIRST_WITH_NULL and not response.topics
+    return bool(response.brokers) or is_empty
+
+
 def complete_response(
     response: Any, topics: frozenset[str] | None, version: int
 ) -> Any:
