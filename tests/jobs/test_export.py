@@ -55,7 +55,7 @@ def assert_exact(disks, result):
     assert result.findings == sum(map(len, lost.values()))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", [*range(25), 11572])
 def test_all_that_any_replica_holds_is_recovered(tmp_path, seed):
     """Up to thirty faults of all kinds; stale replicas that went on alone as well."""
     disks = Disks(tmp_path / "in", seed)
