@@ -23,18 +23,28 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
-_OF_KAFKA = (
+OF_KAFKA = (
     *(*consumer_properties.FOLLOWED, *consumer_properties.PASSED_OVER),
     *(*consumer_properties.OF_CONSUMERS, *producer_properties.FOLLOWED),
     *producer_properties.PASSED_OVER,
 )
+"""The properties of Kafka's consumers and producers that kwire knows."""
 _OTHER_WORDS = frozenset(
     (
         *("audience", "auth", "basic", "bearer", "callback", "cipher", "claim"),
         *("class", "clock", "cmd", "credentials", "crl", "curves", "debug"),
         *("enabled", "endpoint", "engine", "factory", "file", "handler"),
         *("implementation", "info", "issuer", "jitter", "jwks", "kafka", "kerberos"),
-        *("keymanager", "kinit", "log", "login", "method", "oauthbearer", "path"),
+        *(
+            "keymanager",
+            "kinit",
+            "log",
+            "login",
+            "method",
+            "name",
+            "oauthbearer",
+            "path",
+        ),
         *("principal", "protocols", "provider", "providers", "queue", "random"),
         *("refresh", "registry", "relogin", "renew", "schema", "scope", "secure"),
         *("service", "sigalgs", "skew", "source", "statistics", "suites", "time"),
@@ -80,7 +90,7 @@ def looks_like_name(name: object, known: Iterable[str]) -> bool:
     if not _NAME.fullmatch(name) or short.startswith(_SECRETS):
         return False
     names = list(known)
-    vocabulary = _OTHER_WORDS.union(*map(_split_words, (*_OF_KAFKA, *names)))
+    vocabulary = _OTHER_WORDS.union(*map(_split_words, (*OF_KAFKA, *names)))
     if vocabulary.issuperset(_split_words(name)):
         return True
     # Imported here because only errors need it.
@@ -93,7 +103,7 @@ def looks_like_name(name: object, known: Iterable[str]) -> bool:
 def describe_unknown(
     unknown: Iterable[object], known: Iterable[str], advice: str
 ) -> str:
-    """Describe unknown names: up to five that look like names, or their count.
+    """Describe unknown names: up to five that look like names, or why none is shown.
 
     ``advice`` is added if none of ``known`` is similar.
     """
@@ -102,10 +112,9 @@ def describe_unknown(
     if shown:
         hint = suggest_names(shown[0], known)
         return ", ".join(shown[:5]) + (hint or f"; {advice}")
-    count = "a name" if len(names) == 1 else f"{len(names)} names"
     return (
-        f"{count} not shown here, because it may be a part of a value; in a property"
-        " file, end each line of a value except the last with a backslash"
+        "of a name that is not shown, because it may be a part of a value; in a"
+        " property file, end each line of a value except the last with a backslash"
     )
 
 

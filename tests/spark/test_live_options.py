@@ -6,6 +6,8 @@ Those of topics and offsets are shared with ``kafka-log``, whose tests have them
 """
 
 import pickle
+import traceback
+import warnings
 
 import pytest
 from guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
@@ -104,6 +106,92 @@ def test_mistakes_are_answered_with_what_is_right(given, text):
     with pytest.raises(ValueError, match=r"\w") as caught:
         options(**given)
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (
+            {
+                "kafka.sasl.mechanism": "AWS_MSK_IAM",
+                "kafka.sasl.jaas.config": "software.amazon.msk.auth.iam.X required;",
+                "kafka.sasl.client.callback.handler.class": "software.amazon.X",
+            },
+            "kwire does not support AWS_MSK_IAM; Spark cannot pass a function",
+        ),
+        ({"kafka.sasl.mechanism": "OAUTHBEARER"}, "with PLAIN, SCRAM-SHA-256 or SCRAM"),
+        ({"kafka.sasl.mechanism": "GSSAPI"}, "does not support GSSAPI; use PLAIN"),
+        (
+            {
+                "kafka.ssl.truststore.location": "trust.jks",
+                "kafka.ssl.truststore.password": "s3cr3t",
+            },
+            "convert a JKS or PKCS12 store to PEM with: keytool -list -rfc",
+        ),
+        ({"kafka.ssl.keystore.type": "PKCS12"}, "openssl pkcs12 -in store.p12"),
+        (
+            {"kafka.security.protocol": "SSL", "kafka.sasl.mechanism": "GSSAPI"},
+            "use PLAIN",
+        ),
+    ],
+)
+def test_what_spark_cannot_use_is_named_with_an_alternative(given, text):
+    """No alternative is a function, which an option cannot pass."""
+    with pytest.raises(
+        ValueError, match=r"^options kafka\.\* of kafka-live: "
+    ) as caught:
+        options(**{"kafka.security.protocol": "SASL_SSL", **given})
+    assert text in str(caught.value) and "sasl=" not in str(caught.value)
+    assert "s3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"maxOffsetsPerTrigger": "5"},
+        {"MINOFFSETSPERTRIGGER": "5"},
+        {"maxOffsetsPerTrigger": "5", "maxTriggerDelay": "1m"},
+    ],
+)
+def test_limits_of_a_stream_are_named_if_a_batch_ignores_them(limits):
+    """Spark's own source warns, too; a stream follows them."""
+    with pytest.warns(UserWarning, match="kafka-live ignores m.* in a batch") as seen:
+        options(**limits)
+    assert all(name.lower() in str(seen[0].message).lower() for name in limits)
+    assert options(is_stream=True, **limits)
+
+
+def test_no_option_of_the_client_shows_its_value_or_a_part_of_one():
+    """Each setting and each name with a secret, in any form."""
+    key = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0waw\n"
+    names = {*LIVE_OPTIONS.honoured, *LIVE_OPTIONS.ignored, *LIVE_OPTIONS.refused}
+    failures = 0
+    for secret in ("hunter2-Kx9", "wonderland", key):
+        given = [
+            {name: secret}
+            for name in sorted(names)
+            if (name.startswith("kafka.") and "location" not in name) or secret is key
+        ]
+        given += [
+            *({secret: "x"}, {f"kafka.{secret}": "x"}, {f"kafka.ssl.{secret}": "x"}),
+            *({f"kafka.sasl.password{secret}": ""}, {f"kafka.sasl.{secret}": "x"}),
+        ]
+        for each in given:
+            for protocol in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT"):
+                with warnings.catch_warnings(record=True) as seen:
+                    warnings.simplefilter("always")
+                    try:
+                        read = options(**{"kafka.security.protocol": protocol, **each})
+                    except (ValueError, OSError) as error:
+                        shown = "".join(traceback.format_exception(error))
+                        failures += 1
+                    else:
+                        shown = repr(read) if "kafka." in str(each) else ""
+                shown += "".join(str(warning.message) for warning in seen)
+                for piece in ("hunter2-Kx9", "wonderland", "MIGHAgEA"):
+                    # Addresses and topics are shown, but not if they are secrets.
+                    assert piece not in shown, (each, shown)
+    assert failures > 100
 
 
 def test_topics_are_required():

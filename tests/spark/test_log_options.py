@@ -63,7 +63,20 @@ def test_what_sparks_own_source_refuses_is_refused_with_a_way_out(name):
 
 
 def test_settings_that_kafka_does_not_know_are_ignored_as_kafka_ignores_them():
-    assert options(**{"kafka.my.plugin": "x", "kafka.key.serializer": "y"}) == options()
+    assert options(**{"kafka.key.serializer": "y", "kafka.acks": "1"}) == options()
+    with pytest.warns(UserWarning, match=r"kafka-log ignores the option of a name"):
+        assert options(**{"kafka.my.plugin": "x"}) == options()
+
+
+def test_a_slip_in_a_setting_of_kafka_is_named_in_a_warning():
+    """Kafka logs such names, too; a secret in the place of a name is not shown."""
+    with pytest.warns(UserWarning, match=r"min\.byte, .* did you mean kaf") as seen:
+        options(**{"kafka.fetch.min.byte": "1", "kafka.max.poll.recods": "2"})
+    (warning,) = seen
+    assert "kafka.max.poll.recods" in str(warning.message)
+    with pytest.warns(UserWarning, match="not shown") as seen:
+        options(**{"kafka.MIGHAgEAMBMGByqGSM49AgEGC": "", "kafka.hunter2": ""})
+    assert "MIG" not in str(seen[0].message) and "hunter" not in str(seen[0].message)
 
 
 def test_kafkas_isolation_level_is_honoured():
@@ -182,7 +195,8 @@ def test_the_first_of_the_three_ways_to_say_a_start_counts(given, starting):
 WRONG = [
     ({"path": ""}, "requires a path"),
     ({"pathh": "x"}, "no option 'pathh': did you mean path?"),
-    ({"zzzzzz": "x"}, "no option 'zzzzzz': use one of path"),
+    ({"zzzzzz": "x"}, "no option of such a name: use one of path"),
+    ({"maxRecords": "x"}, "no option 'maxRecords': did you mean"),
     ({"mode": "LAX"}, "PERMISSIVE, DROPMALFORMED (got 'LAX')"),
     ({"view": "rows"}, "view must be one of records, batches, problems, index"),
     ({"includeHeaders": "yes"}, "includeHeaders must be true or false (got 'yes')"),

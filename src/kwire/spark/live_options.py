@@ -13,11 +13,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .. import client
+from ..client.security import check_supported
 from ..cluster import NotAuthorized, TopicNotFound
 from ..limits import DEFAULT, Limits
+from ..shown_texts import looks_like_name
 from .option_names import LIVE_OPTIONS, OF_CLIENTS
 from .option_values import read_count, read_flag, read_size
-from .topic_options import EARLIEST, LATEST, TopicOptions, read_topic_options
+from .topic_options import (
+    EARLIEST,
+    LATEST,
+    TopicOptions,
+    read_topic_options,
+    warn_of_stream_limits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,6 +36,26 @@ _PREFIX = "kafka."
 _CHECK_CRCS = "kafka.check.crcs"
 _TIMEOUT = "kafka.default.api.timeout.ms"
 _SECURITY = ("kafka.ssl.", "kafka.sasl.")
+_FOLLOWED = tuple(name for name in OF_CLIENTS if name.startswith(_SECURITY))
+
+_ALTERNATIVES = (
+    "Spark cannot pass a function that returns tokens to its tasks; use another"
+    " listener of the brokers with PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"
+    " (kafka.sasl.jaas.config), or with the certificate of a client"
+    " (kafka.security.protocol=SSL and kafka.ssl.keystore.*)"
+)
+_INSTEAD = {
+    "OAUTHBEARER": _ALTERNATIVES,
+    "AWS_MSK_IAM": (
+        f"{_ALTERNATIVES}; Amazon MSK offers SCRAM-SHA-512 on port 9096 and TLS on port"
+        " 9094"
+    ),
+    "GSSAPI": (
+        "use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 (kafka.sasl.jaas.config), or the"
+        " certificate of a client (kafka.security.protocol=SSL)"
+    ),
+}
+"""What can be used in Spark instead of a mechanism that kafka-live lacks."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +89,7 @@ class Cluster:
         try:
             return client.connect_sync(self.addresses, **arguments)
         except ValueError as error:
-            text = str(error).removeprefix("config: ")
-            raise ValueError(f"options {_PREFIX}* of kafka-live: {text}") from None
+            raise _of_options(error, LIVE_OPTIONS.format) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +133,7 @@ def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> Live
         if options.ending != ("offsets", "latest"):
             raise ValueError("a stream has no end; leave out ending offsets")
     else:
+        warn_of_stream_limits(found, LIVE_OPTIONS.format)
         _check_ends(options)
     options.cluster.connect()
     return options
@@ -135,16 +163,30 @@ def read_cluster(found: Mapping[str, str], format: str, timeout: str) -> Cluster
 
 def check_security(given: Mapping[str, str], options: OptionNames) -> None:
     """Refuse settings of TLS and SASL that nothing here can follow."""
+    texts = {
+        name.lower().removeprefix(_PREFIX): str(text)
+        for name, text in given.items()
+        if name.lower().startswith(_PREFIX)
+    }
+    try:
+        check_supported(texts, _INSTEAD)
+    except ValueError as error:
+        raise _of_options(error, options.format) from None
     known = {name.lower() for name in options.honoured}
     for name in given:
         if name.lower().startswith(_SECURITY) and name.lower() not in known:
-            listed = ", ".join(
-                name for name in options.honoured if name.startswith(_SECURITY)
-            )
+            of_security = [each for each in options.honoured if each in _FOLLOWED]
+            is_name = looks_like_name(name, of_security)
+            shown = name if is_name else "of such a name"
             raise ValueError(
-                f"{options.format} has no option {name}: use {listed}; leave out what"
-                " the brokers do not require"
+                f"{options.format} has no option {shown}: use {', '.join(of_security)};"
+                " leave out what the brokers do not require"
             )
+
+
+def _of_options(error: ValueError, format: str) -> ValueError:
+    text = str(error).removeprefix("config: ")
+    return ValueError(f"options {_PREFIX}* of {format}: {text}")
 
 
 def _check_ends(options: LiveOptions) -> None:

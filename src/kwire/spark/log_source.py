@@ -20,6 +20,7 @@ from .options import read_options
 from .planning import Bounds, call_again, find_partitions, pack, plan_pieces
 from .reading import read_indexes, read_pieces, read_problems
 from .short_errors import SparkEntry
+from .topic_options import warn_of_stream_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,6 +54,7 @@ class KafkaLogSource(SparkEntry, DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Make the reader of a batch."""
         options = read_options(self.options)
+        warn_of_stream_limits(self.options, "kafka-log")
         takes_filters = options.push_down_filters and _pushes_filters()
         kind = PushdownReader if takes_filters else LogReader
         return kind(options, _layout(options, schema))

@@ -9,11 +9,13 @@ and producer (``kafka.*``). Those that only ``kafka-log`` has are fields in
 
 from __future__ import annotations
 
+import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import producer_properties
 from ..consumer_properties import FOLLOWED, PASSED_OVER
+from ..shown_texts import OF_KAFKA, describe_unknown, looks_like_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,9 +98,10 @@ class OptionNames(NamedTuple):
         """Return the options that are honoured, under the names of ``honoured``.
 
         Names count without case. A setting that Kafka's clients do not know is
-        ignored, as Kafka ignores it. Raises ``ValueError`` for options that are
+        ignored with a warning, as in Kafka. Raises ``ValueError`` for options that are
         refused, for unknown ones, and for a slip in a setting that is decisive.
         """
+        unused = []
         by_lower = {name.lower(): name for name in (*self.honoured, *self.ignored)}
         found: dict[str, str] = {}
         for name, text in given.items():
@@ -112,6 +115,14 @@ class OptionNames(NamedTuple):
                 found[known] = str(text)
             elif known is None:
                 self._check_unknown(name, lower, by_lower)
+                if lower not in _OF_KAFKA:
+                    unused.append(name)
+        if unused:
+            names = (*self.honoured, *self.ignored)
+            advice = "Kafka's clients have no such setting"
+            described = describe_unknown(unused, names, advice)
+            text = f"{self.format} ignores the option {described}"
+            warnings.warn(text, stacklevel=3)
         return found
 
     def _check_unknown(self, name: str, lower: str, by_lower: dict[str, str]) -> None:
@@ -127,7 +138,9 @@ class OptionNames(NamedTuple):
             hint = f"did you mean {by_lower[near[0]]}?"
         else:
             hint = f"use one of {', '.join(self.honoured)}"
-        raise ValueError(f"{self.format} has no option {name!r}: {hint}")
+        is_name = looks_like_name(name, (*by_lower.values(), *OF_TOPICS))
+        shown = repr(name) if is_name else "of such a name"
+        raise ValueError(f"{self.format} has no option {shown}: {hint}")
 
 
 LIVE_OPTIONS = OptionNames(
@@ -168,3 +181,12 @@ SINK_OPTIONS = OptionNames(
         "kafka.security.providers": LIVE_OPTIONS.refused["kafka.security.providers"],
     },
 )
+
+_OF_KAFKA = frozenset(
+    (
+        *(f"kafka.{name}" for name in OF_KAFKA),
+        *(*LIVE_OPTIONS.refused, *SINK_OPTIONS.refused),
+    )
+)
+"""Settings of Kafka's consumers and producers. Jobs pass the same settings to sources
+and to sinks, so that settings of the other side are ignored without a warning."""

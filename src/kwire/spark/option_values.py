@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import re
 
+from ..shown_texts import is_pem
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +28,16 @@ _MILLISECONDS: dict[str, float] = {
 """Spark's units of time; a number without one is in milliseconds."""
 
 
+def show_value(name: str, value: object) -> str:
+    """Return " (got ...)" for an error; empty for a setting of Kafka's clients.
+
+    Values of settings that begin with ``kafka.`` may be secrets in the wrong place, and
+    PEM text may be a private key wherever it is.
+    """
+    is_hidden = name.lower().startswith("kafka.") or is_pem(str(value))
+    return "" if is_hidden else f" (got {value!r:.80})"
+
+
 def read_json(found: Mapping[str, str], name: str, kind: type, example: str) -> Any:
     """Read JSON whose outermost value is of one kind."""
     try:
@@ -34,7 +46,7 @@ def read_json(found: Mapping[str, str], name: str, kind: type, example: str) -> 
         value = None
     if not isinstance(value, kind):
         raise ValueError(
-            f"{name} must be JSON such as {example} (got {found[name]!r:.80})"
+            f"{name} must be JSON such as {example}{show_value(name, found[name])}"
         )
     return value
 
@@ -50,7 +62,9 @@ def read_word(found: Mapping[str, str], name: str, words: Sequence[str]) -> str:
     for word in words:
         if word.lower() == text.lower():
             return word
-    raise ValueError(f"{name} must be one of {', '.join(words)} (got {text!r:.80})")
+    raise ValueError(
+        f"{name} must be one of {', '.join(words)}{show_value(name, text)}"
+    )
 
 
 def check_at_most_one(found: Mapping[str, str], names: Sequence[str]) -> None:
@@ -64,7 +78,7 @@ def read_flag(found: Mapping[str, str], name: str, default: bool = False) -> boo
     """Read "true" or "false", without case."""
     text = found.get(name, str(default)).lower()
     if text not in ("true", "false"):
-        raise ValueError(f"{name} must be true or false (got {found[name]!r:.80})")
+        raise ValueError(f"{name} must be true or false{show_value(name, found[name])}")
     return text == "true"
 
 
@@ -72,7 +86,7 @@ def read_number(found: Mapping[str, str], name: str, what: str) -> int:
     """Read a number that is not negative; ``what`` is its unit or range, for errors."""
     text = found[name]
     if not text.isdecimal():
-        raise ValueError(f"{name} must be a number, {what} (got {text!r:.80})")
+        raise ValueError(f"{name} must be a number, {what}{show_value(name, text)}")
     return int(text)
 
 
@@ -95,8 +109,8 @@ def read_size(
     match = _SIZE.fullmatch(found[name].strip())
     if match is None:
         raise ValueError(
-            f"{name} must be a number of bytes such as 134217728 or 128m (got"
-            f" {found[name]!r:.80})"
+            f"{name} must be a number of bytes such as 134217728 or"
+            f" 128m{show_value(name, found[name])}"
         )
     size = int(match[1]) * _FACTORS[match[2].lower()]
     if size < 1:
@@ -110,7 +124,7 @@ def read_duration(found: Mapping[str, str], name: str, default: str) -> float:
     match = _DURATION.fullmatch(text.strip().lower())
     if match is None or match[2] not in _MILLISECONDS:
         raise ValueError(
-            f"{name} must be a duration such as 90s, 15m, 1h or 500, which is in ms"
-            f" (got {text!r:.80})"
+            f"{name} must be a duration such as 90s, 15m, 1h or 500, which is in"
+            f" ms{show_value(name, text)}"
         )
     return int(match[1]) * _MILLISECONDS[match[2]]

@@ -10,6 +10,7 @@ Offsets are found where the partitions are known, in ``planning.py`` and
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
 STRATEGIES = ("error", "latest")
+_OF_STREAMS = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
 
 EARLIEST, LATEST = -2, -1
 """The two ends of a partition, written as offsets, as in Spark's own source."""
@@ -127,6 +129,18 @@ def read_topic_options(
         "max_trigger_delay_ms": read_duration(found, "maxTriggerDelay", "15m"),
         "_pattern": _compile_pattern(pattern),
     }
+
+
+def warn_of_stream_limits(given: Mapping[str, str], format: str) -> None:
+    """Warn that a batch ignores the limits of a stream, as Spark's own source does."""
+    names = {name.lower() for name in given}
+    limits = [name for name in _OF_STREAMS if name.lower() in names]
+    if limits:
+        warnings.warn(
+            f"{format} ignores {' and '.join(limits)} in a batch: these options limit"
+            " the micro-batches of a stream; set endingOffsets instead",
+            stacklevel=2,
+        )
 
 
 def _topics(found: Mapping[str, str]) -> frozenset[str] | None:
