@@ -307,6 +307,14 @@ def test_a_long_line_is_read_in_linear_time(kwire):
     assert time.process_time() - begun < 5
 
 
+def test_long_rows_of_csv_are_held_in_limited_pieces(kwire):
+    """Fewer than 1,000, if they have more bytes than 16 MiB."""
+    module = importlib.import_module(f"{kwire.__name__}.cli.record_input")
+    lines = b"\n".join([b"value,key", *[b"x" * (1 << 20)] * 40])
+    pieces = module.read_csv(io.BytesIO(lines), "name")
+    assert [len(piece) for piece in pieces] == [16, 16, 8]
+
+
 def make_json(source, depth=0):
     """Make any value of JSON, with the names that mean something among its fields."""
     names = ["key", "value", "headers", "timestamp", "key_json", "value_hex"]

@@ -26,6 +26,8 @@ InputRow: TypeAlias = "tuple[bytes | None, bytes | None, int | None, Any]"
 
 _READ_BYTES = 1 << 20
 _ROWS_AT_ONCE = 1000
+_BYTES_AT_ONCE = 16 << 20
+"""Of CSV, with one row more."""
 _ENCODINGS = ("base64", "hex", "json")
 _VALUE_NAMES = {"value", *(f"value_{each}" for each in _ENCODINGS)}
 _KEY_NAMES = {"key", *(f"key_{each}" for each in _ENCODINGS)}
@@ -77,6 +79,7 @@ def read_csv(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
     with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         lines = csv.DictReader(text)
         rows: list[InputRow] = []
+        size = 0
         while True:
             try:
                 fields = next(lines, None)
@@ -85,12 +88,13 @@ def read_csv(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
                 if None in fields:
                     raise ValueError("there are more cells than names")
                 rows.append(_make_row(_from_csv(fields)))
+                size += sum(len(text or "") for text in fields.values())
             except (ValueError, csv.Error) as error:
                 yield rows
                 raise _refuse(name, lines.line_num, error) from None
-            if len(rows) == _ROWS_AT_ONCE:
+            if len(rows) == _ROWS_AT_ONCE or size >= _BYTES_AT_ONCE:
                 yield rows
-                rows = []
+                rows, size = [], 0
         yield rows
 
 
