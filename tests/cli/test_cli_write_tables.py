@@ -145,6 +145,45 @@ def test_a_truncated_arrow_file_says_how_to_continue(run, address, topic, tmp_pa
     assert "; the first 3 records are written; --skip 3 goes on after" in ran.err
 
 
+def test_an_arrow_stream_without_its_end_is_an_error(address, topic, read_rows):
+    """Its records are written, but its writer may have had more."""
+    data = write_ipc(pyarrow.ipc.new_stream, TABLE)
+    assert data.endswith(b"\xff\xff\xff\xff\0\0\0\0")
+    with start(address, topic, "--format", "arrow", "-p", "1") as process:
+        _, err = process.communicate(data[:-8], timeout=60)
+    assert process.returncode == 2
+    assert b"stdin: the Arrow stream has no end marker" in err
+    assert b"the first 3 records are written; --skip 3 goes on after" in err
+    assert read_rows() == ROWS
+
+
+def test_a_topic_is_copied_through_a_pipe(handle, address, topic, read_rows):
+    """By ``kwire read`` and ``kwire write``: keys, values, headers and timestamps."""
+    source = f"source-{uuid4().hex[:8]}"
+    handle.list_topics(source, timeout=10)
+    for key, value, headers, timestamp in ROWS:
+        handle.produce(
+            source, value, key, 1, headers=list(headers), timestamp=timestamp
+        )
+    assert handle.flush(10) == 0
+    read = [*PROGRAM, "read", address, source, "-o", "arrow"]
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
+    with (
+        subprocess.Popen(read, env=environment, stdout=subprocess.PIPE) as reader,
+        subprocess.Popen(
+            [*PROGRAM, "write", address, topic, "--format", "arrow", "-p", "1"],
+            env=environment,
+            stdin=reader.stdout,
+            stderr=subprocess.PIPE,
+        ) as writer,
+    ):
+        reader.stdout.close()
+        _, err = writer.communicate(timeout=60)
+        assert reader.wait(60) == 0
+    assert (writer.returncode, err.count(b"3 records written")) == (0, 1), err
+    assert read_rows() == ROWS
+
+
 def test_a_damaged_arrow_file_says_how_to_continue(run, address, topic, tmp_path):
     """One sentence and exit code 2; the record batches before it are written."""
     path = tmp_path / "rows.arrow"

@@ -30,8 +30,10 @@ def read_batches(file: BinaryIO, pyarrow: Any) -> Iterator[Any]:
     """Iterate over the record batches of an Arrow stream, or of an Arrow file.
 
     An Arrow file is read in order, so that ``file`` may be a pipe: it consists of
-    padding, an Arrow stream and a footer. Raises ``ValueError`` for a message that is
-    too large and for a file without an end, and what pyarrow raises.
+    padding, an Arrow stream and a footer. ``kwire read`` omits the end marker of a
+    stream after a failure, so a stream without it is an error after its last batch.
+    Raises ``ValueError`` for a message that is too large and for a missing end, and the
+    errors of pyarrow.
     """
     start = file.read(len(_FILE_START))
     is_file = start == _FILE_START
@@ -40,14 +42,22 @@ def read_batches(file: BinaryIO, pyarrow: Any) -> Iterator[Any]:
         start = file.read(8)
     joined = _JoinedStream(start, file)
     yield from pyarrow.ipc.open_stream(_CheckedStream(joined, pyarrow))
+    if joined.is_at_end:
+        raise ValueError(
+            "the Arrow stream has no end marker; it is truncated, or its writer failed"
+        )
     if is_file and not file.read().endswith(_FILE_END):
         raise ValueError("the Arrow file has no end; it is truncated")
 
 
 class _JoinedStream:
-    """A binary stream whose first bytes have already been read."""
+    """A binary stream whose first bytes have already been read.
+
+    ``is_at_end`` becomes True if fewer bytes were left than were requested.
+    """
 
     closed = False
+    is_at_end = False
 
     def __init__(self, start: bytes, file: BinaryIO) -> None:
         self._start = start
@@ -59,10 +69,10 @@ class _JoinedStream:
 
     def read(self, size: int) -> bytes:
         """Read ``size`` bytes, or fewer at the end of the stream."""
-        if not self._start:
-            return self._file.read(size)
         start, self._start = self._start[:size], self._start[size:]
-        return start + self._file.read(size - len(start))
+        data = self._file.read(size - len(start))
+        self.is_at_end = len(start) + len(data) < size
+        return start + data if start else data
 
 
 class _CheckedStream:
