@@ -31,6 +31,7 @@ def producer():
                 headers=[("h", b"x")],
             )
     handle.produce("other", b"\xff\x00", partition=0)
+    handle.produce("news", b"old", partition=2)
     assert handle.flush(10) == 0
     return handle
 
@@ -227,10 +228,10 @@ def test_a_file_of_a_reading_that_failed_does_not_appear(run, address, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def follow(address, *options, **streams):
+def follow(address, *options, topic="orders", **streams):
     """Start reading for ever."""
     return subprocess.Popen(
-        [*PROGRAM, "read", address, "orders", "--follow", *options],
+        [*PROGRAM, "read", address, topic, "--follow", *options],
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
         stderr=subprocess.PIPE,
         **streams,
@@ -240,12 +241,13 @@ def follow(address, *options, **streams):
 def test_following_prints_at_once_and_ends_with_ctrl_c(producer, address):
     """Records appear when they are written; the end is no traceback."""
     options = "-f", r"%v\n", "-p", "2", "--from", "latest"
-    with follow(address, *options, stdout=subprocess.PIPE) as process:
+    pipe = subprocess.PIPE
+    with follow(address, *options, topic="news", stdout=pipe) as process:
         try:
             seen = []
             for number in range(60):
                 # It reads from when it began: what is written before is not for it.
-                producer.produce("orders", b"news %d" % number, partition=2)
+                producer.produce("news", b"news %d" % number, partition=2)
                 producer.flush(10)
                 if select.select([process.stdout], [], [], 0.5)[0]:
                     seen.append(process.stdout.readline())

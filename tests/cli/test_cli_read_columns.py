@@ -22,7 +22,8 @@ from kwire.cli.commands.read import _Reader
 from kwire.cli.output import Output, RowFormat
 from kwire.cli.parquet import RecordGroups
 from kwire.cli.progress import Progress
-from kwire.cli.record_rows import RowMaker, open_records
+from kwire.cli.record_output import open_records
+from kwire.cli.record_rows import RowMaker
 from kwire.client.chunks import COLUMNS, Chunk, DecodingOptions
 from kwire.cluster.scan_options import Fetched
 from kwire.limits import DEFAULT

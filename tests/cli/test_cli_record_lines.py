@@ -14,7 +14,8 @@ from kwire.cli.byte_formats import BYTE_FORMATS, make_cell
 from kwire.cli.json_fields import format_fields
 from kwire.cli.output import Output, RowFormat
 from kwire.cli.record_format import RecordFormat, RecordWriter
-from kwire.cli.record_rows import RowMaker, open_records
+from kwire.cli.record_output import open_records
+from kwire.cli.record_rows import RowMaker
 from kwire.cli.record_runs import RecordRun, join_runs, make_run, write_runs
 from kwire.records import Record, decode_batches, encode_batch
 

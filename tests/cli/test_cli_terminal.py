@@ -119,6 +119,7 @@ COMMANDS = [
     ["versions", "127.0.0.1:1", "--require", NAME],
     ["record", "--listen", NAME, "--upstream", NAME, "--out", NAME],
     ["record", *LISTEN, "--upstream", f"{NAME}:1", "--out", "NEW"],
+    ["completion", NAME],
     ["spark-bundle", "--out", f"{NAME}.txt"],
     ["spark-bundle", "--out", "NEW", "--wheel", NAME],
     ["dump", "good", "--key", f"hex:{NAME}"],

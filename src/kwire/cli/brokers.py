@@ -21,6 +21,7 @@ from ..errors import KwireError
 from ..messages import DescribeClusterRequest, MetadataRequest
 from ..negotiation import CONTROLLERS, fallback_table
 from ..shown_texts import show_path
+from .cluster_command import ADDRESS_VARIABLE, CONFIG_VARIABLE
 from .main import explain
 from .terminal import say
 
@@ -120,7 +121,11 @@ class _MechanismName(click.Choice[str]):
 def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add to a command the arguments and options that ``read_access`` takes."""
     argument = click.argument(
-        "bootstrap", metavar="HOST:PORT...", nargs=-1, required=True
+        "bootstrap",
+        metavar="HOST:PORT...",
+        nargs=-1,
+        required=True,
+        envvar=ADDRESS_VARIABLE,
     )
     return argument(_add_access_options(command))
 
@@ -131,7 +136,11 @@ def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     option = click.option(
         "--config",
         type=_File(exists=True, dir_okay=False),
-        help="A property file of Kafka's clients, with TLS and SASL settings.",
+        envvar=CONFIG_VARIABLE,
+        help=(
+            "A property file of Kafka's clients, with TLS and SASL settings; else"
+            f" {CONFIG_VARIABLE} in the environment."
+        ),
     )
     return argument(_add_access_options(option(command)))
 
@@ -249,8 +258,8 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
 
     if config is not None and (options["tls"] or options["mechanism"]):
         raise click.UsageError(
-            "--config cannot be given with --tls or --sasl-mechanism; set"
-            " security.protocol and sasl.mechanism in the file"
+            f"--config ({CONFIG_VARIABLE}) cannot be given with --tls or"
+            " --sasl-mechanism; set security.protocol and sasl.mechanism in the file"
         )
     access = read_access(**options)
     proof = access.credentials

@@ -149,6 +149,7 @@ def program() -> None:
     Log files         ls, dump, verify, repair
     Logs of clusters  export, offsets
     Spark             spark-bundle
+    Shell             completion
 
     PATH of log files is a data directory of a broker, a folder above several, the
     folder of one partition, or one .log file. Data goes to stdout, messages to stderr.

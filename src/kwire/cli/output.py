@@ -191,7 +191,7 @@ def open_output(path: str | None = None) -> Iterator[Output]:
     """
     if path is None:
         _prepare(sys.stdout)
-        yield Output(sys.stdout, is_kept=is_regular_file(sys.stdout))
+        yield Output(sys.stdout, is_kept=_is_file(sys.stdout))
         sys.stdout.flush()
         return
     with create_file(path) as file:
@@ -201,8 +201,38 @@ def open_output(path: str | None = None) -> Iterator[Output]:
         text.flush()
 
 
-def is_regular_file(stream: TextIO) -> bool:
-    """Whether a stream is a file, not a pipe or a terminal."""
+def stdout_is_file() -> bool:
+    """Whether stdout is a regular file, not a pipe or a terminal."""
+    return _is_file(sys.stdout)
+
+
+def stdout_is_terminal() -> bool:
+    """Whether stdout is a terminal."""
+    return sys.stdout.isatty()
+
+
+class BinaryStdout(io.RawIOBase):
+    """stdout for bytes, which receives nothing more after ``is_ended`` is set."""
+
+    is_ended = False
+
+    def writable(self) -> bool:
+        """Whether it can be written: yes."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write all bytes."""
+        if not self.is_ended:
+            sys.stdout.buffer.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Write out what is buffered."""
+        if not self.is_ended:
+            sys.stdout.buffer.flush()
+
+
+def _is_file(stream: TextIO) -> bool:
     try:
         return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
     except io.UnsupportedOperation:

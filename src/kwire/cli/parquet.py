@@ -12,8 +12,6 @@ among the input, ``key_json``, ``value_json`` and ``error`` come after them.
 
 from __future__ import annotations
 
-import io
-import sys
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -21,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from ..arrow_types import load_pyarrow
 from ..atomic_files import create_file
 from .byte_formats import compact_json
-from .output import is_regular_file
+from .output import BinaryStdout, stdout_is_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,36 +48,18 @@ def open_arrow_output(
         if path is not None:
             file = stack.enter_context(create_file(path))
         else:
-            file = cast("BinaryIO", _Stdout())
-            if form == "arrow" and not is_regular_file(sys.stdout):
+            file = cast("BinaryIO", BinaryStdout())
+            if form == "arrow" and not stdout_is_file():
                 form = "stream"
         writer = RecordGroups(pyarrow, file, form, headers, decoded, maker)
         try:
             yield writer
             writer.close()
         except BaseException:
-            if isinstance(file, _Stdout):
+            if isinstance(file, BinaryStdout):
                 file.is_ended = True
             writer.abandon()
             raise
-
-
-class _Stdout(io.RawIOBase):
-    """stdout, which receives nothing more after ``is_ended`` is set."""
-
-    is_ended = False
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        if not self.is_ended:
-            sys.stdout.buffer.write(data)
-        return len(data)
-
-    def flush(self) -> None:
-        if not self.is_ended:
-            sys.stdout.buffer.flush()
 
 
 class RecordGroups:

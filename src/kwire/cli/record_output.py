@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of printing records, and what prints them: lines, Parquet, Arrow.
 
-For all commands that print records, wherever these come from. How a row looks is
-decided in ``record_rows.py``, ``record_format.py`` and ``parquet.py``.
+For all commands that print records, wherever these come from. The formats are in
+``record_rows.py``, ``record_lines.py``, ``record_format.py`` and ``parquet.py``.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -17,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import click
 
 from .byte_formats import BYTE_FORMATS, read_bytes
-from .output import Output, RowFormat, csv_option, open_output
+from .output import Output, RowFormat, csv_option, open_output, stdout_is_terminal
 from .parquet import open_arrow_output
 from .record_format import RecordFormat, RecordWriter
-from .record_rows import RowMaker, open_records
+from .record_lines import RecordJsonLines
+from .record_rows import RecordCsv, RecordTable, RowByRow, RowMaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,7 +110,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
             )
         if form is None:
             form = "table" if path is None or own is not None else _find_form(path)
-        if form in _BINARY and path is None and sys.stdout.isatty():
+        if form in _BINARY and path is None and stdout_is_terminal():
             raise click.UsageError(
                 f"{form} is no text for a terminal; add --output FILE, or a pipe"
             )
@@ -162,6 +162,18 @@ class RecordOutput(NamedTuple):
         if self.own is not None:
             return RecordWriter(output, self.own, self._row_maker())
         return open_records(output, self.form, self._row_maker(), self.headers)
+
+
+def open_records(
+    output: Output, form: RowFormat, maker: RowMaker, headers: bool
+) -> RowByRow | RecordJsonLines:
+    """Make the writer for a form."""
+    if form.name == "jsonl":
+        return RecordJsonLines(output, maker, headers)
+    byte_format = maker.byte_format
+    if form.is_table:
+        return RowByRow(maker, RecordTable(output, byte_format, headers))
+    return RowByRow(maker, RecordCsv(output, byte_format, headers, form.csv_safe))
 
 
 class _LateWriter:

@@ -15,13 +15,12 @@ from .byte_formats import NULL, Cell, compact_json, format_cell, make_cell
 from .internal_records import decode_control, decode_internal, is_internal
 from .internal_text import is_decoded, record_words
 from .output import Csv, Table
-from .record_lines import RecordJsonLines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..records import Batch, Record
-    from .output import Output, RowFormat
+    from .output import Output
     from .record_runs import RecordRun
 
 
@@ -90,18 +89,6 @@ class RowByRow:
         """Write the rows of a run."""
         for row in self._maker.rows(run):
             self._rows.write(row)
-
-
-def open_records(
-    output: Output, form: RowFormat, maker: RowMaker, headers: bool
-) -> RowByRow | RecordJsonLines:
-    """Make the writer for a form."""
-    if form.name == "jsonl":
-        return RecordJsonLines(output, maker, headers)
-    byte_format = maker.byte_format
-    if form.is_table:
-        return RowByRow(maker, RecordTable(output, byte_format, headers))
-    return RowByRow(maker, RecordCsv(output, byte_format, headers, form.csv_safe))
 
 
 class RecordTable:

@@ -18,6 +18,7 @@ import click
 from ...cluster import DataLost
 from ...errors import DecodeError
 from ..brokers import add_cluster_options, connect_cluster
+from ..cluster_command import ClusterCommand
 from ..internal_records import is_internal
 from ..interrupts import delay_interrupt
 from ..main import EXIT_CODES, FINE, INTERRUPTED
@@ -73,7 +74,11 @@ class _Position(click.ParamType[object]):
             )
 
 
-@click.command(epilog=EXIT_CODES, short_help="Print the records of live topics.")
+@click.command(
+    cls=ClusterCommand,
+    epilog=EXIT_CODES,
+    short_help="Print the records of live topics.",
+)
 @add_cluster_options
 @click.argument("topics", metavar="TOPIC...", nargs=-1, required=True)
 @click.option(

@@ -26,6 +26,7 @@ from ...recording.relay import (
     Relay,
     read_listen,
 )
+from ..cluster_command import ADDRESS_VARIABLE
 from ..main import EXIT_CODES, FINE
 from ..terminal import error_console, say
 
@@ -49,6 +50,11 @@ def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str
     return callback
 
 
+def _read_first(text: str) -> tuple[str, int]:
+    """Read the first of one or several addresses."""
+    return split_address(text.partition(",")[0].strip())
+
+
 @click.command(
     epilog=EXIT_CODES,
     short_help="Record the traffic of clients, through a relay.",
@@ -64,8 +70,10 @@ def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str
     "--upstream",
     required=True,
     metavar="HOST:PORT",
-    callback=_address(split_address),
-    help="A broker of the cluster.",
+    callback=_address(_read_first),
+    envvar=ADDRESS_VARIABLE,
+    help=f"A broker of the cluster; else the first of {ADDRESS_VARIABLE} in the"
+    " environment.",
 )
 @click.option(
     "--out",

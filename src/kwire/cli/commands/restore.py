@@ -17,6 +17,7 @@ from ...errors import DecodeError
 from ...formatting import format_count
 from ...limits import DEFAULT, MIB
 from ..brokers import add_cluster_options, compression_option, connect_cluster
+from ..cluster_command import ClusterCommand
 from ..log_inputs import LogInputs, add_partition_options, say_unreadable
 from ..main import EXIT_CODES, FINE, PROBLEMS, explain
 from ..progress import Progress
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 _CODES = EXIT_CODES.replace("1 problems found", "1 something was left out or is gone")
 
 
-@click.command(epilog=_CODES, short_help="Write logs or an export to a live cluster.")
+@click.command(
+    cls=ClusterCommand,
+    epilog=_CODES,
+    short_help="Write logs or an export to a live cluster.",
+)
 @add_cluster_options
 @add_partition_options
 @click.option(

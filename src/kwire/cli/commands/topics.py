@@ -12,6 +12,7 @@ from ... import error_codes
 from ...errors import KwireError
 from ...formatting import format_count, suggest_names
 from ..brokers import add_cluster_options, connect_cluster
+from ..cluster_command import ClusterCommand
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output import RowFormat, format_option, open_output, write_table
 from ..terminal import say
@@ -34,6 +35,7 @@ _TITLES = (
 
 
 @click.command(
+    cls=ClusterCommand,
     epilog=EXIT_CODES.replace("1 problems found", "1 partitions without a leader"),
     short_help="List topics: partitions, leaders, replicas, offsets.",
 )

@@ -91,7 +91,8 @@ def command(
     """List the versions of each API that the brokers of a cluster support.
 
     All brokers are found through the first HOST:PORT that answers. An IPv6 address is
-    in brackets: [::1]:9092. USABLE is the version that kwire would choose.
+    in brackets: [::1]:9092. Without an address, KWIRE_BOOTSTRAP_SERVERS in the
+    environment has them. USABLE is the version that kwire would choose.
     """
     access = read_access(**options)
     return asyncio.run(_report(form, read_addresses(bootstrap), access, require))

@@ -17,6 +17,7 @@ import click
 from ...cluster import BrokersUnreachable, ClusterError, TopicNotFound
 from ...errors import KwireError
 from ..brokers import add_cluster_options, compression_option, connect_cluster
+from ..cluster_command import ClusterCommand
 from ..main import EXIT_CODES, FINE, explain
 from ..record_input import read_csv, read_json_lines, read_text
 from ..table_input import read_arrow, read_parquet
@@ -36,7 +37,9 @@ _FORMS = {
 }
 
 
-@click.command(epilog=EXIT_CODES, short_help="Write records to a live topic.")
+@click.command(
+    cls=ClusterCommand, epilog=EXIT_CODES, short_help="Write records to a live topic."
+)
 @add_cluster_options
 @click.argument("topic")
 @click.argument(

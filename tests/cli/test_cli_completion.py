@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire completion``: the scripts run in their shells and complete commands."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+from test_cli_process import SOURCE
+
+# Each calls the function of the script as its shell does, and prints what it offers.
+CALLS = {
+    "bash": """
+source <(kwire completion bash) || exit 3
+COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_kwire_completion kwire
+printf '%s\\n' "${{COMPREPLY[@]}}"
+""",
+    "zsh": """
+compdef() {{ : }}
+_describe() {{ print -l -- ${{(P)3}} }}
+compadd() {{ print -l -- ${{(P)@[-1]}} }}
+source <(kwire completion zsh) || exit 3
+words=({words}); CURRENT=${{#words}}
+_kwire_completion
+""",
+    "fish": """
+kwire completion fish | source; or exit 3
+complete -C '{words}'
+""",
+}
+
+
+@pytest.fixture
+def shell_environment(tmp_path):
+    """An environment whose path has the program, under its name."""
+    program = tmp_path / "bin" / "kwire"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\nfrom kwire.cli import main\nmain()\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return os.environ | {
+        "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(SOURCE),
+        "HOME": str(tmp_path),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("kwire re", ["read", "record", "repair", "restore"]),
+        ("kwire read broker:9092 --on", ["--on-data-loss"]),
+        ("kwire read broker:9092 orders --isolation read_c", ["read_committed"]),
+        ("kwire completion f", ["fish"]),
+    ],
+)
+@pytest.mark.parametrize("shell", CALLS)
+def test_a_shell_completes_commands_options_and_values(
+    shell, words, offered, shell_environment
+):
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"requires {shell}")
+    ran = subprocess.run(
+        [program, "-c", CALLS[shell].format(words=words)],
+        env=shell_environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    # zsh and fish add the help of a command or option, after a colon or a tab.
+    names = [line.split("\t")[0].split(":")[0] for line in ran.stdout.splitlines()]
+    assert sorted(name for name in names if name) == offered
+
+
+def test_an_unknown_shell_is_named(run):
+    ran = run("completion", "tcsh")
+    assert ran.code == 2 and "'tcsh' is not one of 'bash', 'zsh', 'fish'" in ran.err
