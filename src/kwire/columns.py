@@ -17,14 +17,14 @@ from struct import error as struct_error
 from ._backend import record_engine as engine
 from .batch_options import BatchOptions, make_compressor, make_header
 from .errors import EncodeError
-from .limits import DEFAULT, Limits
+from .limits import DEFAULT, PIECE_BYTES, Limits
 from .read_options import make_read_options
 from .records import decode_batches
 from .records import encode_batch as encode_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any, Literal, TypeAlias, Unpack
 
     from numpy.typing import NDArray
@@ -41,7 +41,14 @@ if TYPE_CHECKING:
 
     Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
 
-__all__ = ["BytesColumn", "HeadersColumn", "Records", "decode_records", "encode_batch"]
+__all__ = [
+    "BytesColumn",
+    "HeadersColumn",
+    "Records",
+    "decode_records",
+    "encode_batch",
+    "iter_records",
+]
 
 
 class BytesColumn:
@@ -299,7 +306,8 @@ def decode_records(
     in the decompressed batch. Up to 12 bytes are copied, and so are headers.
     Cost: linear in the bytes, without an object for each record; other threads run.
     Raises ``DecodeError`` as ``decode_batches`` does; ``LimitExceeded`` if keys or
-    values are over 2 GiB, unless they are views.
+    values are over 2 GiB, unless they are views, and if the batches together pass
+    ``total_decompressed_bytes`` of ``limits``: ``iter_records`` decodes these.
     """
     options = make_read_options(
         errors=errors,
@@ -315,6 +323,59 @@ def decode_records(
             data, options, position, end, headers, batch_columns, timestamp_unit, views
         )
     )
+
+
+def iter_records(
+    data: Buffer,
+    *,
+    piece_bytes: int = PIECE_BYTES,
+    position: int = 0,
+    end: int | None = None,
+    headers: bool = True,
+    batch_columns: bool = False,
+    timestamp_unit: Unit = "ms",
+    views: bool = False,
+    aborted_transactions: Iterable[AbortedTransaction]
+    | TransactionFilter
+    | None = None,
+    start_offset: int | None = None,
+    end_offset: int | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    check_crc: bool = True,
+    limits: Limits = DEFAULT,
+) -> Iterator[Records]:
+    """Decode a record set piece by piece into columns.
+
+    A piece ends after the batch with which it reaches ``piece_bytes``, counted after
+    decompression, so that the memory does not depend on the number of batches.
+    ``limits`` apply to each piece. The other arguments are those of ``decode_records``.
+    Raises ``DecodeError`` as ``decode_batches`` does, when its piece is reached.
+    """
+    options = make_read_options(
+        errors=errors,
+        check_crc=check_crc,
+        limits=limits,
+        start_offset=start_offset,
+        end_offset=end_offset,
+        aborted_transactions=aborted_transactions,
+        piece_bytes=piece_bytes,
+    )
+    check_unit(timestamp_unit)
+    end = memoryview(data).nbytes if end is None else end
+    start = -1
+    while start < position < end:
+        start = position
+        records = Records(
+            *engine.decode_columns(
+                *(data, options, start, end, headers, batch_columns),
+                *(timestamp_unit, views),
+            )
+        )
+        position = records.end_position
+        if len(records):
+            yield records
+        # Do not keep the columns of this piece while the next one is decoded.
+        del records
 
 
 def check_unit(unit: str) -> None:

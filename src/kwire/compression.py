@@ -68,16 +68,18 @@ def decompress(
     limits: Limits,
     position: int,
     allocate: Callable[[int], Buffer] = bytearray,
+    remaining: int = sys.maxsize,
 ) -> memoryview:
     """Decompress the payload of one batch.
 
     ``data`` is the payload alone, any contiguous bytes; ``position`` the first byte
     of its batch, which every error names. ``allocate(size)`` gives writable memory
-    of at least that many bytes, whatever they hold.
+    of at least that many bytes, whatever they hold. ``remaining`` is the part of
+    ``total_decompressed_bytes`` that earlier batches of the same call have left.
 
     Raises ``CorruptBatch`` for damaged data and for more blocks than any writer makes,
-    ``LimitExceeded`` before the result passes ``decompressed_bytes`` or
-    ``decompressed_ratio`` of ``limits``.
+    ``LimitExceeded`` before the result passes ``decompressed_bytes``,
+    ``decompressed_ratio`` or ``total_decompressed_bytes`` of ``limits``.
     """
     if codec == 0:
         return memoryview(data).cast("B")
@@ -90,6 +92,11 @@ def decompress(
             limit = int(min(limit, limits.decompressed_bytes))
         if limits.decompressed_ratio is not None:
             limit = int(min(limit, limits.decompressed_ratio * len(payload)))
+        total = limits.total_decompressed_bytes
+        if total is not None:
+            remaining = int(min(remaining, total))
+        is_total = remaining < limit
+        limit = min(limit, remaining)
         # Libraries look at their input more than once: what may change is copied.
         own = payload if type(view.obj) is bytes else memoryview(bytes(payload))
         try:
@@ -99,11 +106,15 @@ def decompress(
             words = f"the {NAMES[codec]} data is damaged: {fault}"
             failure = errors.CorruptBatch(words, position)
         except TooLarge:
-            failure = errors.LimitExceeded(
+            words = (
                 f"the {NAMES[codec]} data grows past {limit} bytes; pass limits="
-                "kwire.Limits(decompressed_bytes=..., decompressed_ratio=...) for more",
-                position,
+                "kwire.Limits(decompressed_bytes=..., decompressed_ratio=...) for more"
             )
+            failure = errors.LimitExceeded(words, position)
+            if is_total:
+                failure = errors.decode_failure(
+                    errors.CALL_TOO_LARGE, int(total or 0), position, ""
+                )
         except (MemoryError, OverflowError):
             words = f"the {NAMES[codec]} data grows to more than there is memory for"
             failure = errors.LimitExceeded(words, position)

@@ -213,7 +213,8 @@ def _subject(message_name: str, version: int | None, path: str) -> str:
     INPUT_CHANGED,
     TOO_MANY_ELEMENTS,
     TOO_MANY_TAGS,
-) = range(1, 28)
+    CALL_TOO_LARGE,
+) = range(1, 29)
 
 _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     TRUNCATED: (Truncated, "the input ends here, bytes still needed: {}"),
@@ -265,6 +266,12 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     COLUMN_TOO_LARGE: (
         LimitExceeded,
         "a column over 2 GiB; decode fewer bytes in one call",
+    ),
+    CALL_TOO_LARGE: (
+        LimitExceeded,
+        "the batches of this call hold more than {} bytes after decompression (a"
+        " record counts as 64 bytes or more); decode fewer batches in one call, or pass"
+        " limits=kwire.Limits(total_decompressed_bytes=...) to allow more",
     ),
     INPUT_CHANGED: (
         InvalidValue,

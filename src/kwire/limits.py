@@ -17,6 +17,10 @@ class Limits:
     * ``decompressed_bytes``: maximum decompressed size of one record batch, in bytes.
     * ``decompressed_ratio``: maximum decompressed size of one record batch, as a
       multiple of its compressed size.
+    * ``total_decompressed_bytes``: maximum decompressed size of all compressed batches
+      of one call, in bytes. A record counts as 64 bytes or more, because a record that
+      is smaller still becomes an object or a row. Functions that return one batch at a
+      time begin to count again at each batch.
     * ``records``: maximum number of records in one batch.
     * ``array_elements``: maximum number of elements in each array of a message.
     * ``tagged_fields``: maximum number of tagged fields in each tag section of a
@@ -34,6 +38,7 @@ class Limits:
         "frame_bytes",
         "records",
         "tagged_fields",
+        "total_decompressed_bytes",
     )
 
     frame_bytes: int | None
@@ -42,6 +47,7 @@ class Limits:
     records: int | None
     array_elements: int | None
     tagged_fields: int | None
+    total_decompressed_bytes: int | None
 
     def __init__(
         self,
@@ -52,6 +58,7 @@ class Limits:
         records: int | None = None,
         array_elements: int | None = None,
         tagged_fields: int | None = None,
+        total_decompressed_bytes: int | None = 256 * MIB,
     ) -> None:
         for name, value in (
             ("frame_bytes", frame_bytes),
@@ -60,6 +67,7 @@ class Limits:
             ("records", records),
             ("array_elements", array_elements),
             ("tagged_fields", tagged_fields),
+            ("total_decompressed_bytes", total_decompressed_bytes),
         ):
             if value is not None and not isinstance(value, (int, float)):
                 raise TypeError(f"{name} must be a number or None (got {value!r:.40})")
@@ -92,6 +100,9 @@ class Limits:
 def _restore(*values: float | None) -> Limits:
     return Limits(**dict(zip(Limits.__slots__, values, strict=True)))  # type: ignore[arg-type]
 
+
+PIECE_BYTES = 16 * MIB
+"""Decompressed bytes that end a piece of a record set which is decoded in pieces."""
 
 DEFAULT = Limits()
 """The limits that every decoder has without ``limits=``."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .record_classes import AbortedTransaction
 
 _INT64 = 2**63 - 1
+_NO_PIECES = _INT64 // 2
 
 
 def make_read_options(
@@ -31,17 +32,22 @@ def make_read_options(
     limits: Limits | None = DEFAULT,
     start_offset: int | None = None,
     end_offset: int | None = None,
+    piece_bytes: int | None = None,
     aborted_transactions: Iterable[AbortedTransaction]
     | TransactionFilter
     | None = None,
 ) -> engine.ReadOptions:
     """Check the options of ``records.decode_batches`` and its like.
 
-    Raises ``ValueError`` for another ``errors`` than "strict" and "replace".
+    Raises ``ValueError`` for another ``errors`` than "strict" and "replace", and for
+    ``piece_bytes`` below 1.
     """
     check_errors(errors)
+    if piece_bytes is not None and piece_bytes < 1:
+        raise ValueError(f"piece_bytes must be 1 or more (got {piece_bytes!r:.40})")
     limits = limits or DEFAULT
     most_records = limits.records
+    most_bytes = limits.total_decompressed_bytes
     transactions = aborted_transactions
     if transactions is not None and not isinstance(transactions, TransactionFilter):
         transactions = TransactionFilter(transactions)
@@ -53,6 +59,8 @@ def make_read_options(
         _INT64 if most_records is None else _to_int64(most_records),
         check_crc,
         errors == "replace",
+        _INT64 if most_bytes is None else _to_int64(most_bytes),
+        _NO_PIECES if piece_bytes is None else min(piece_bytes, _NO_PIECES),
     )
 
 
@@ -68,9 +76,16 @@ def _to_int64(number: float) -> int:
 
 
 def _decompress_within(
-    limits: Limits, codec: int, payload: memoryview, magic: int, position: int
+    limits: Limits,
+    codec: int,
+    payload: memoryview,
+    magic: int,
+    position: int,
+    remaining: int,
 ) -> memoryview:
-    return codecs.decompress(codec, payload, magic, limits, position, engine.new_memory)
+    return codecs.decompress(
+        codec, payload, magic, limits, position, engine.new_memory, remaining
+    )
 
 
 _decompress = partial(_decompress_within, DEFAULT)

@@ -136,7 +136,7 @@ class BatchArguments(TypedDict, total=False):
 # The bytes of a batch's records, before and after compression.
 Compress: TypeAlias = Callable[[bytes], bytes]
 # Codec, payload, magic, position of the batch.
-Decompress: TypeAlias = Callable[[int, memoryview, int, int], Buffer]
+Decompress: TypeAlias = Callable[[int, memoryview, int, int, int], Buffer]
 
 # Columns as Arrow has them: validity, then offsets, then data, and the first row.
 NumberRows: TypeAlias = tuple[Buffer | None, Buffer | None, int]

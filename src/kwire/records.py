@@ -16,7 +16,7 @@ from . import errors
 from ._backend import record_engine as engine
 from .batch_layout import BATCH_OVERHEAD, CODEC_MASK, LOG_OVERHEAD, MESSAGE_OVERHEADS
 from .batch_options import BatchOptions, make_compressor, make_header
-from .limits import DEFAULT, Limits
+from .limits import DEFAULT, PIECE_BYTES, Limits
 from .read_options import make_read_options
 from .record_classes import Batch, BatchHeader, Record, TransactionFilter
 
@@ -43,6 +43,7 @@ __all__ = [
     "decode_batches",
     "decode_rows",
     "encode_batch",
+    "iter_rows",
     "read_batch_header",
     "read_last_header",
 ]
@@ -159,9 +160,11 @@ def decode_rows(
     the next offset is ``start_offset``, or None if no ``start_offset`` is specified.
     The list omits control records, records before ``start_offset``, and records from
     ``end_offset`` on. All other arguments are those of ``decode_batches``.
-    Raises ``DecodeError`` as that does, before any row is returned.
+    Raises ``DecodeError`` as that does, before any row is returned, and
+    ``LimitExceeded`` if the batches together pass ``total_decompressed_bytes`` of
+    ``limits``: ``iter_rows`` decodes these.
     """
-    rows, next_offset = engine.decode_rows(
+    rows, _, next_offset = engine.decode_rows(
         data,
         make_read_options(
             errors=errors,
@@ -173,6 +176,47 @@ def decode_rows(
         ),
     )
     return rows, start_offset if next_offset is None else next_offset
+
+
+def iter_rows(
+    data: Buffer,
+    *,
+    piece_bytes: int = PIECE_BYTES,
+    start_offset: int | None = None,
+    end_offset: int | None = None,
+    aborted_transactions: Iterable[AbortedTransaction]
+    | TransactionFilter
+    | None = None,
+    errors: Literal["strict", "replace"] = "strict",
+    check_crc: bool = True,
+    limits: Limits = DEFAULT,
+) -> Iterator[list[Record]]:
+    """Decode a record set piece by piece, as lists of records.
+
+    A piece ends after the batch with which it reaches ``piece_bytes``, counted after
+    decompression, so that the memory does not depend on the number of batches.
+    ``limits`` apply to each piece. The other arguments are those of ``decode_rows``.
+    Raises ``DecodeError`` as ``decode_batches`` does, when its piece is reached.
+    """
+    options = make_read_options(
+        errors=errors,
+        check_crc=check_crc,
+        limits=limits,
+        start_offset=start_offset,
+        end_offset=end_offset,
+        aborted_transactions=aborted_transactions,
+        piece_bytes=piece_bytes,
+    )
+    end = memoryview(data).nbytes
+    start = -1
+    position = 0
+    while start < position < end:
+        start = position
+        rows, position, _ = engine.decode_rows(data, options, start, end)
+        if rows:
+            yield rows
+        # Do not keep the records of this piece while the next one is decoded.
+        del rows
 
 
 def read_records(

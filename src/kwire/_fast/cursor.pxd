@@ -46,6 +46,7 @@ cdef enum:
     INPUT_CHANGED = 25
     TOO_MANY_ELEMENTS = 26
     TOO_MANY_TAGS = 27
+    CALL_TOO_LARGE = 28
     # No fault of the input: a Python exception is set.
     PYTHON_ERROR = -1
 

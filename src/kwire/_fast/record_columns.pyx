@@ -218,6 +218,8 @@ cdef WalkEnd walk_entry(
     get_input(payload, &buffer)
     try:
         at = <const uint8_t*>buffer.buf
+        if entry.magic == 2:
+            charge_entry(&w.entries, buffer.len)
         if w.views:
             w.source.start = at
             w.source.first_buffer = w.buffer_count
@@ -228,6 +230,8 @@ cdef WalkEnd walk_entry(
                 reason = walk_records(w, at, at + buffer.len)
             else:
                 reason = walk_inner(w, at, buffer.len)
+        if reason == AT_END and entry.magic < 2:
+            charge_entry(&w.entries, buffer.len)
     finally:
         PyBuffer_Release(&buffer)
     if reason == BAD_ENTRY or (reason == TOO_MANY and entry.magic < 2):

@@ -33,8 +33,13 @@ cdef struct EntryWalk:
     int64_t lowest
     int64_t highest
     int64_t most_records
+    int64_t most_bytes
     bint check_crc
     bint with_control
+    # What most_bytes leaves for further compressed entries, and the position at which
+    # the walk ends, which each decompressed entry brings nearer.
+    int64_t remaining
+    int64_t stop
     # The attributes that make a batch one for the filter of transactions; 0 for none.
     int filtered
 
@@ -46,6 +51,8 @@ cdef class ReadOptions:
     cdef readonly int64_t most_records
     cdef readonly bint check_crc
     cdef readonly bint replace
+    cdef readonly int64_t most_bytes
+    cdef readonly int64_t piece_bytes
 
 cdef int begin_walk(
     EntryWalk* w,
@@ -56,13 +63,14 @@ cdef int begin_walk(
 ) except -1
 cdef bint filter_entry(EntryWalk* w, object data, ReadOptions options) except -1
 cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options)
+cdef int charge_entry(EntryWalk* w, Py_ssize_t size) except -1
 cdef object make_walk_failure(EntryWalk* w)
 cdef object make_record_limit_failure(EntryWalk* w)
 
 
 cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
     """Advance to the next entry that is read, or that the filter has to see first."""
-    while True:
+    while w.position < w.stop:
         if not read_entry(&w.cursor, w.position, w.end, w.check_crc, &w.entry):
             return SET_FAULT if w.cursor.fault else SET_END
         w.position += <Py_ssize_t>w.entry.size
@@ -76,6 +84,7 @@ cdef inline Step find_entry(EntryWalk* w) noexcept nogil:
                 continue
         if not is_outside(w):
             return SET_ENTRY
+    return SET_END
 
 
 cdef inline bint is_outside(EntryWalk* w) noexcept nogil:

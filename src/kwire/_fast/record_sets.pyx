@@ -29,16 +29,21 @@ from kwire import errors
 cdef enum:
     # Entries from this size on are checked without the lock.
     LARGE_ENTRY = 32768
+    # The least that a record of a compressed entry counts for in ``most_bytes``.
+    RECORD_BYTES = 64
 
 
 cdef class ReadOptions:
     """How a record set is read: what batches, rows and columns have in common.
 
-    ``decompress(codec, payload, magic, position)`` returns the bytes of a compressed
-    entry. ``transactions`` is a ``TransactionFilter``, or None to read what is not
-    committed too. ``lowest`` and ``highest`` are the offsets of the first and the last
-    record that are wanted; ``most_records`` is the limit for one entry. ``replace`` is
-    for header keys that are not UTF-8.
+    ``decompress(codec, payload, magic, position, remaining)`` returns the bytes of a
+    compressed entry, of which there may be ``remaining``. ``transactions`` is a
+    ``TransactionFilter``, or None to read what is not committed too. ``lowest`` and
+    ``highest`` are the offsets of the first and the last record that are wanted;
+    ``most_records`` is the limit for one entry. ``replace`` is for header keys that are
+    not UTF-8. ``most_bytes`` is the limit for the compressed entries of one call after
+    decompression. A call for rows or columns ends after the entry with which its
+    entries reach ``piece_bytes``, counted after decompression.
     """
 
     def __init__(
@@ -50,6 +55,8 @@ cdef class ReadOptions:
         int64_t most_records=INT64_MAX,
         bint check_crc=True,
         bint replace=False,
+        int64_t most_bytes=INT64_MAX,
+        int64_t piece_bytes=INT64_MAX // 2,
     ):
         self.decompress = decompress
         self.transactions = transactions
@@ -58,6 +65,8 @@ cdef class ReadOptions:
         self.most_records = most_records
         self.check_crc = check_crc
         self.replace = replace
+        self.most_bytes = most_bytes
+        self.piece_bytes = piece_bytes
 
 
 def read_batch(
@@ -89,11 +98,14 @@ def read_batch(
         PyBuffer_Release(&buffer)
 
 
-def decode_rows(data, ReadOptions options not None):
+def decode_rows(
+    data, ReadOptions options not None, Py_ssize_t position=0, end=None
+):
     """Read the records of a record set into one list, in one call.
 
-    Returns it and the offset after the last complete entry, whatever its records are;
-    None if there is no complete entry. Control records are left out.
+    ``position`` and ``end`` bound the entries in ``data`` (bytes). Returns the list,
+    the position after the last complete entry and the offset after it, which is None if
+    there is no such entry. Control records are left out.
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
     """
     cdef EntryWalk w
@@ -103,13 +115,16 @@ def decode_rows(data, ReadOptions options not None):
     begin(&r, options.replace)
     get_input(data, &buffer)
     try:
-        begin_walk(&w, &buffer, 0, buffer.len, options)
+        begin_walk(
+            &w, &buffer, position, buffer.len if end is None else end, options
+        )
         while find_wanted(&w, data, options):
             rows += read_found(&w, &r, data, options)
     finally:
         finish(&r)
         PyBuffer_Release(&buffer)
-    return rows, <object>w.last_offset + 1 if w.is_started else None
+    next_offset = <object>w.last_offset + 1 if w.is_started else None
+    return rows, w.position, next_offset
 
 
 cdef int begin_walk(
@@ -131,6 +146,9 @@ cdef int begin_walk(
     w.lowest = options.lowest
     w.highest = options.highest
     w.most_records = options.most_records
+    w.most_bytes = options.most_bytes
+    w.remaining = options.most_bytes
+    w.stop = position + options.piece_bytes
     w.check_crc = options.check_crc
     w.with_control = False
     w.filtered = 0 if options.transactions is None else TRANSACTIONAL | CONTROL
@@ -204,6 +222,7 @@ cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options
     The entry is then that of the run; a wrapper's has the offset of its first message.
     """
     cdef Py_buffer buffer
+    cdef Py_ssize_t size
     cdef tuple records
     if w.entry.count > w.most_records:
         raise make_record_limit_failure(w)
@@ -220,14 +239,17 @@ cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options
     get_input(payload, &buffer)
     try:
         if w.entry.magic == 2:
+            charge_entry(w, buffer.len)
             return read_content(r, <const uint8_t*>buffer.buf, buffer.len)
         records = read_inner(r, <const uint8_t*>buffer.buf, buffer.len, w.check_crc)
     finally:
+        size = buffer.len
         PyBuffer_Release(&buffer)
     w.entry.base_offset = <object>slots_of(PyTuple_GET_ITEM(<PyObject*>records, 0))[0]
     w.entry.count = <int32_t>len(records)
     if w.entry.count > w.most_records:
         raise make_record_limit_failure(w)
+    charge_entry(w, size)
     return records
 
 
@@ -263,6 +285,7 @@ cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
                     payload,
                     w.entry.magic,
                     w.entry.position,
+                    w.remaining,
                 )
             finally:
                 payload.release()
@@ -270,6 +293,29 @@ cdef object decompress_entry(EntryWalk* w, object data, ReadOptions options):
             source.release()
     finally:
         view.release()
+
+
+cdef int charge_entry(EntryWalk* w, Py_ssize_t size) except -1:
+    """Count a decompressed entry towards the limit of the call and of the piece.
+
+    A record count that the bytes rule out is left to the decoder, which rejects it.
+    """
+    cdef int64_t count = w.entry.count
+    if count > size // LEAST_RECORD:
+        return 0
+    count = max(<int64_t>size, count * RECORD_BYTES)
+    if count > w.remaining:
+        raise make_call_limit_failure(w)
+    w.remaining -= count
+    w.stop -= count
+    return 0
+
+
+cdef object make_call_limit_failure(EntryWalk* w):
+    """Make the exception of a call whose entries hold more than the limit."""
+    return errors.decode_failure(
+        errors.CALL_TOO_LARGE, w.most_bytes, w.entry.position, ""
+    )
 
 
 cdef object make_walk_failure(EntryWalk* w):

@@ -33,7 +33,9 @@ cdef void reserve_rows(ColumnWalk* w) noexcept nogil:
     A hint, no more: the walk reads them again, and makes room for what it reads then.
     """
     cdef const uint8_t* at = w.entries.cursor.start + w.entries.position
-    cdef const uint8_t* end = w.entries.cursor.start + w.entries.end
+    cdef const uint8_t* end = (
+        w.entries.cursor.start + min(<int64_t>w.entries.end, w.entries.stop)
+    )
     cdef int64_t rows = 0
     cdef int64_t bytes_ = 0
     cdef int64_t size, count
@@ -386,6 +388,8 @@ cdef WalkEnd walk_inner(
         if reason != AT_END:
             return reason
         at += <Py_ssize_t>inner.size
+    # For what the entry counts towards the limit of the call.
+    w.entries.entry.count = <int32_t>count
     return AT_END
 
 

@@ -14,7 +14,7 @@ Python needs for itself: ``read_single_message``, ``has_unwanted``.
 from __future__ import annotations
 
 from .. import errors
-from ..batch_layout import CODEC_MASK, CONTROL, TRANSACTIONAL
+from ..batch_layout import CODEC_MASK, CONTROL, LEAST_RECORD, TRANSACTIONAL
 from .batches import read_batch_header
 from .cursor import Cursor, CursorFault
 from .legacy_records import (
@@ -33,15 +33,21 @@ if TYPE_CHECKING:
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
+RECORD_BYTES = 64
+"""The least that a record of a compressed entry counts for in ``most_bytes``."""
+
 
 class ReadOptions:
     """How a record set is read: what batches, rows and columns have in common.
 
-    ``decompress(codec, payload, magic, position)`` returns the bytes of a compressed
-    entry. ``transactions`` is a ``TransactionFilter``, or None to read what is not
-    committed too. ``lowest`` and ``highest`` are the offsets of the first and the last
-    record that are wanted; ``most_records`` is the limit for one entry. ``replace`` is
-    for header keys that are not UTF-8.
+    ``decompress(codec, payload, magic, position, remaining)`` returns the bytes of a
+    compressed entry, of which there may be ``remaining``. ``transactions`` is a
+    ``TransactionFilter``, or None to read what is not committed too. ``lowest`` and
+    ``highest`` are the offsets of the first and the last record that are wanted;
+    ``most_records`` is the limit for one entry. ``replace`` is for header keys that are
+    not UTF-8. ``most_bytes`` is the limit for the compressed entries of one call after
+    decompression. A call for rows or columns ends after the entry with which its
+    entries reach ``piece_bytes``, counted after decompression.
     """
 
     __slots__ = (
@@ -49,7 +55,9 @@ class ReadOptions:
         "decompress",
         "highest",
         "lowest",
+        "most_bytes",
         "most_records",
+        "piece_bytes",
         "replace",
         "transactions",
     )
@@ -63,6 +71,8 @@ class ReadOptions:
         most_records: int = _HIGHEST,
         check_crc: bool = True,
         replace: bool = False,
+        most_bytes: int = _HIGHEST,
+        piece_bytes: int = _HIGHEST // 2,
     ) -> None:
         self.decompress = decompress
         self.transactions = transactions
@@ -71,6 +81,8 @@ class ReadOptions:
         self.most_records = most_records
         self.check_crc = check_crc
         self.replace = replace
+        self.most_bytes = most_bytes
+        self.piece_bytes = piece_bytes
 
 
 class EntryWalk:
@@ -80,11 +92,13 @@ class EntryWalk:
     ``position``. ``is_hidden`` is what the filter of transactions answered. A walk that
     ``keeps_payload`` has in ``payload`` what decompression of that entry gave, or None.
     A walk ``with_control`` stops at hidden entries too, and at control batches.
+    ``remaining`` is what ``most_bytes`` leaves for further compressed entries. The walk
+    ends at the position ``stop``, which each decompressed entry brings nearer.
     """
 
     __slots__ = (
         *("data", "end", "entry", "is_hidden", "keeps_payload", "last_offset"),
-        *("options", "payload", "position", "with_control"),
+        *("options", "payload", "position", "remaining", "stop", "with_control"),
     )
 
     entry: BatchHeader
@@ -102,6 +116,8 @@ class EntryWalk:
             self.end = view.nbytes if end is None else end
         self.data = data
         self.position = position
+        self.remaining = options.most_bytes
+        self.stop = position + options.piece_bytes
         self.options = options
         self.with_control = with_control
         self.is_hidden = False
@@ -132,18 +148,21 @@ def read_batch(
     return walk.entry, records
 
 
-def decode_rows(data: Buffer, options: ReadOptions) -> tuple[list[Record], int | None]:
+def decode_rows(
+    data: Buffer, options: ReadOptions, position: int = 0, end: int | None = None
+) -> tuple[list[Record], int, int | None]:
     """Read the records of a record set into one list, in one call.
 
-    Returns it and the offset after the last complete entry, whatever its records are;
-    None if there is no complete entry. Control records are left out.
+    ``position`` and ``end`` bound the entries in ``data`` (bytes). Returns the list,
+    the position after the last complete entry and the offset after it, which is None if
+    there is no such entry. Control records are left out.
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
     """
-    walk = EntryWalk(data, 0, None, options)
+    walk = EntryWalk(data, position, end, options)
     rows: list[Record] = []
     while find_wanted(walk):
         rows += read_found(walk, options.replace)
-    return rows, walk.next_offset
+    return rows, walk.position, walk.next_offset
 
 
 def find_wanted(walk: EntryWalk) -> bool:
@@ -224,12 +243,14 @@ def read_every(
     if walk.keeps_payload:
         walk.payload = payload
     if entry.magic == 2:
+        charge_entry(walk, payload)
         return read_records(payload, entry, compressed=True, replace=replace)
     records = read_inner_messages(payload, entry, check_crc=options.check_crc)
     base_offset, count = records[0].offset, len(records)
     walk.entry = entry = entry.replace(base_offset=base_offset, count=count)
     if count > options.most_records:
         raise make_record_limit_failure(entry)
+    charge_entry(walk, payload)
     return records
 
 
@@ -249,7 +270,31 @@ def decompress_entry(walk: EntryWalk) -> Buffer:
     start, end = find_payload(walk.data, entry)
     decompress = walk.options.decompress
     with memoryview(walk.data) as view, view.cast("B")[start:end] as payload:
-        return decompress(codec, payload, entry.magic, entry.position)
+        return decompress(codec, payload, entry.magic, entry.position, walk.remaining)
+
+
+def charge_entry(walk: EntryWalk, payload: Buffer) -> None:
+    """Count a decompressed entry towards the limit of the call and of the piece.
+
+    A record count that the bytes rule out is left to the decoder, which rejects it.
+    """
+    count = walk.entry.count
+    with memoryview(payload) as view:
+        size = view.nbytes
+    if count > size // LEAST_RECORD:
+        return
+    size = max(size, count * RECORD_BYTES)
+    if size > walk.remaining:
+        raise make_call_limit_failure(walk)
+    walk.remaining -= size
+    walk.stop -= size
+
+
+def make_call_limit_failure(walk: EntryWalk) -> errors.DecodeError:
+    """Make the exception of a call whose entries hold more than the limit."""
+    return errors.decode_failure(
+        errors.CALL_TOO_LARGE, walk.options.most_bytes, walk.entry.position, ""
+    )
 
 
 def make_record_limit_failure(entry: BatchHeader) -> errors.DecodeError:
@@ -262,7 +307,7 @@ def make_record_limit_failure(entry: BatchHeader) -> errors.DecodeError:
 def find_entry(walk: EntryWalk) -> bool:
     """Advance to the next entry that is read, or that the filter has to see first."""
     options = walk.options
-    while True:
+    while walk.position < walk.stop:
         entry = read_batch_header(
             walk.data, walk.position, check_crc=options.check_crc, end=walk.end
         )
@@ -281,6 +326,7 @@ def find_entry(walk: EntryWalk) -> bool:
                 continue
         if not is_outside(walk):
             return True
+    return False
 
 
 def is_outside(walk: EntryWalk) -> bool:

@@ -3,8 +3,9 @@
 """Fetched bytes, cut into runs of batches that are decoded at once.
 
 Records alone do not say what their batch does: its kind of timestamps and its leader
-epoch. So a run ends where these change. It also ends after ``RUN_BYTES``, so that a
-consumer that takes one record at a time does not hold a whole response as objects.
+epoch. So a run ends where these change. It also ends at ``RUN_BYTES`` as fetched and at
+``RUN_DECOMPRESSED_BYTES`` after decompression, so that a consumer that takes one record
+at a time does not hold a whole response as objects.
 
 Only record batches (magic 2) without damage are decoded here. At the first byte that is
 anything else the reader stops, and the client's own code continues from there: messages
@@ -16,9 +17,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._backend import record_engine as engine
 from ..batch_layout import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from ..errors import KwireError
-from ..records import decode_batches, decode_rows, read_batch_header
+from ..limits import MIB, Limits
+from ..read_options import make_read_options
+from ..records import decode_batches, read_batch_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +31,12 @@ if TYPE_CHECKING:
 
 RUN_BYTES = 65_536
 """No batch joins a run that has this many bytes."""
+
+RUN_DECOMPRESSED_BYTES = 4 * MIB
+"""No batch joins a run that has this many bytes after decompression."""
+
+_LIMITS = Limits(total_decompressed_bytes=128 * MIB)
+"""Limits of a run. The client itself decodes a batch that is larger."""
 
 _ABORT = 0
 
@@ -50,9 +60,13 @@ class RunReader:
     ) -> None:
         self.rest: int | None = None
         self._data = data
-        self._start_offset = start_offset
-        self._check_crc = check_crc
-        self._transactions = transactions
+        self._options = make_read_options(
+            start_offset=start_offset,
+            aborted_transactions=transactions,
+            check_crc=check_crc,
+            limits=_LIMITS,
+            piece_bytes=RUN_DECOMPRESSED_BYTES,
+        )
 
     def __iter__(self) -> Iterator[tuple[list[Record], BatchHeader, int]]:
         header = self._read_header(0)
@@ -61,11 +75,15 @@ class RunReader:
             start = first.position
             end, header = self._find_end(first)
             try:
-                rows, next_offset = self._decode(start, end)
+                rows, position, next_offset = engine.decode_rows(
+                    self._data, self._options, start, end
+                )
             except (KwireError, ImportError):
                 self.rest = start
                 return
             assert next_offset is not None, "a run has at least one batch"
+            if position < end:
+                header = self._read_header(position)
             yield rows, first, next_offset
 
     def _find_end(self, first: BatchHeader) -> tuple[int, BatchHeader | None]:
@@ -97,16 +115,6 @@ class RunReader:
             self.rest = position
             return None
         return header
-
-    def _decode(self, start: int, end: int) -> tuple[list[Record], int | None]:
-        data = self._data
-        with memoryview(data)[start:end] as run:
-            return decode_rows(
-                data if end - start == len(data) else run,
-                start_offset=self._start_offset,
-                aborted_transactions=self._transactions,
-                check_crc=self._check_crc,
-            )
 
 
 def read_filtered_batches(data: bytes, end: int) -> Iterator[tuple[BatchHeader, bool]]:

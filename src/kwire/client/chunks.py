@@ -4,6 +4,10 @@
 
 Chunk -> records (columns)  or  rows() and batches() (objects)
       -> to_arrow() (a record batch)
+
+A response of a few KiB may decompress to gigabytes. Therefore each form of the whole
+chunk has a limit, and a form that is decoded in pieces: ``messages()`` for ``rows()``,
+``iter_records()`` for ``records``, ``iter_arrow()`` for ``to_arrow()``.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import columns
 from ..formatting import escape_line, format_time
-from ..records import TransactionFilter, decode_batches, decode_rows
+from ..records import TransactionFilter, decode_batches, decode_rows, iter_rows
 from .descriptions import make_html_table
 
 if TYPE_CHECKING:
@@ -81,31 +85,28 @@ class Chunk:
 
     @cached_property
     def records(self) -> columns.Records:
-        """The records as columns."""
-        return columns.decode_records(
-            self.data,
-            start_offset=self.fetched.start_offset,
-            end_offset=self.fetched.end_offset,
-            headers="headers" in self._options.columns,
-            timestamp_unit=self._options.timestamp_unit,
-            views=self._options.views,
-            aborted_transactions=self.aborted_transactions,
-            errors=self._options.errors,
-            check_crc=self._options.check_crc,
-            limits=self._options.limits,
-        )
+        """The records as columns.
+
+        Raises ``LimitExceeded`` as ``rows``; ``iter_records`` has no such limit.
+        """
+        return columns.decode_records(self.data, **self._column_arguments())
 
     def rows(self) -> list[Record]:
-        """The records as objects."""
-        return decode_rows(
-            self.data,
-            start_offset=self.fetched.start_offset,
-            end_offset=self.fetched.end_offset,
-            aborted_transactions=self.aborted_transactions,
-            errors=self._options.errors,
-            check_crc=self._options.check_crc,
-            limits=self._options.limits,
-        )[0]
+        """The records as objects.
+
+        Raises ``LimitExceeded`` if the batches of the chunk together pass
+        ``total_decompressed_bytes`` of the limits; ``messages`` has no such limit.
+        """
+        rows, _ = decode_rows(self.data, **self._row_arguments())
+        return rows
+
+    def iter_records(self) -> Iterator[columns.Records]:
+        """Iterate over the records as columns, in pieces.
+
+        A chunk of usual size is one piece. A piece ends after the batch with which its
+        records reach 16 MiB after decompression.
+        """
+        return columns.iter_records(self.data, **self._column_arguments())
 
     def batches(
         self, *, errors: Literal["strict", "replace"] | None = None
@@ -125,28 +126,48 @@ class Chunk:
         )
 
     def messages(self) -> Iterator[ConsumerRecord]:
-        """The records one by one, each with its topic and partition."""
+        """The records one by one, each with its topic and partition.
+
+        They are decoded in pieces, so that the memory does not depend on the number of
+        batches.
+        """
         make, topic, partition = tuple.__new__, self.topic, self.partition
-        for row in self.rows():
-            yield make(
-                ConsumerRecord,
-                (
-                    topic,
-                    partition,
-                    row.offset,
-                    row.timestamp,
-                    row.key,
-                    row.value,
-                    row.headers,
-                ),
-            )
+        for rows in iter_rows(self.data, **self._row_arguments()):
+            for row in rows:
+                yield make(
+                    ConsumerRecord,
+                    (
+                        topic,
+                        partition,
+                        row.offset,
+                        row.timestamp,
+                        row.key,
+                        row.value,
+                        row.headers,
+                    ),
+                )
+            # Do not keep the records of this piece while the next one is decoded.
+            del rows
 
     def to_arrow(self) -> Any:
-        """The columns of the scan, as a ``pyarrow.RecordBatch``."""
+        """The columns of the scan, as a ``pyarrow.RecordBatch``.
+
+        Raises ``LimitExceeded`` as ``rows``; ``iter_arrow`` has no such limit.
+        """
+        return self._make_batch(self.records)
+
+    def iter_arrow(self) -> Iterator[Any]:
+        """Iterate over the columns of the scan as ``pyarrow.RecordBatch``, in pieces.
+
+        The pieces are those of ``iter_records``.
+        """
+        return map(self._make_batch, self.iter_records())
+
+    def _make_batch(self, records: columns.Records) -> Any:
         import pyarrow
 
-        records = pyarrow.record_batch(self.records)
-        count = records.num_rows
+        batch = pyarrow.record_batch(records)
+        count = batch.num_rows
         arrays = []
         for name in self._options.columns:
             if name == "topic":
@@ -155,15 +176,32 @@ class Chunk:
                 partition = pyarrow.scalar(self.partition, pyarrow.int32())
                 arrays.append(pyarrow.repeat(partition, count))
             else:
-                arrays.append(records.column(name))
+                arrays.append(batch.column(name))
         schema = arrow_schema(self._options)
         return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 
+    def _row_arguments(self) -> dict[str, Any]:
+        return {
+            "start_offset": self.fetched.start_offset,
+            "end_offset": self.fetched.end_offset,
+            "aborted_transactions": self.aborted_transactions,
+            "errors": self._options.errors,
+            "check_crc": self._options.check_crc,
+            "limits": self._options.limits,
+        }
+
+    def _column_arguments(self) -> dict[str, Any]:
+        return self._row_arguments() | {
+            "headers": "headers" in self._options.columns,
+            "timestamp_unit": self._options.timestamp_unit,
+            "views": self._options.views,
+        }
+
     def _repr_html_(self) -> str:
-        rows = [
+        rows = (
             (record.offset, format_time(record.timestamp), record.key, record.value)
             for record in self.messages()
-        ]
+        )
         columns = ("offset", "timestamp", "key", "value")
         return make_html_table(repr(self), columns, rows)
 

@@ -51,16 +51,22 @@ def describe_cluster(addresses: Iterable[tuple[str, int]]) -> str:
 
 
 def make_html_table(
-    caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+    caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> str:
-    """Return an HTML table of the first rows, for notebooks. All text is escaped."""
+    """Return an HTML table of the first rows, for notebooks. All text is escaped.
+
+    Further rows are counted one by one and not kept.
+    """
     lines = [f"<table><caption>{html.escape(caption)}</caption>", "<thead><tr>"]
     lines += [f"<th>{html.escape(name)}</th>" for name in columns]
     lines.append("</tr></thead><tbody>")
-    for row in rows[:_MAX_ROWS]:
+    hidden_count = 0
+    for number, row in enumerate(rows):
+        if number >= _MAX_ROWS:
+            hidden_count += 1
+            continue
         cells = (f"<td>{html.escape(_format_cell(value))}</td>" for value in row)
         lines.append(f"<tr>{''.join(cells)}</tr>")
-    hidden_count = len(rows) - _MAX_ROWS
     if hidden_count > 0:
         text = f"{hidden_count:,} more rows"
         lines.append(f'<tr><td colspan="{len(columns)}">{text}</td></tr>')

@@ -32,8 +32,8 @@ class ScanSync(ScanBase):
     """A scan: iterate over it for chunks, or pass it to a consumer of Arrow streams.
 
     ``pyarrow.table(scan)``, ``polars.from_arrow(scan)`` and DuckDB's queries take one
-    record batch for each chunk. Its connections are opened by the first chunk and
-    closed after the last one.
+    record batch for each chunk, or several if it is large after decompression. Its
+    connections are opened by the first chunk and closed after the last one.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class ScanSync(ScanBase):
     def _stream(self) -> Iterator[Any]:
         for chunk in self:
             self._is_streamed = True
-            yield chunk.to_arrow()
+            yield from chunk.iter_arrow()
 
     def _claim_chunks(self, user: object) -> None:
         """Make ``user`` the user of the generator, unless there is one."""

@@ -274,6 +274,7 @@ def _tighten_limits(limits: Limits) -> Limits:
         decompressed_bytes=limits.decompressed_bytes,
         decompressed_ratio=_RATIO if ratio is None else min(ratio, _RATIO),
         records=limits.records,
+        total_decompressed_bytes=limits.total_decompressed_bytes,
     )
 
 

@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     from ..frame_splitter import Frame
 
 NO_LIMITS = Limits(
-    frame_bytes=None, decompressed_bytes=None, decompressed_ratio=None, records=None
+    frame_bytes=None,
+    decompressed_bytes=None,
+    decompressed_ratio=None,
+    records=None,
+    total_decompressed_bytes=None,
 )
 
 _head = Struct(">hhi").unpack_from

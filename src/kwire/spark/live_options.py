@@ -18,7 +18,7 @@ from ..cluster import NotAuthorized, TopicNotFound
 from ..limits import DEFAULT, Limits
 from ..shown_texts import looks_like_name
 from .option_names import LIVE_OPTIONS, OF_CLIENTS
-from .option_values import read_count, read_flag, read_size
+from .option_values import make_limits, read_count, read_flag, read_size
 from .topic_options import (
     EARLIEST,
     LATEST,
@@ -152,12 +152,11 @@ def read_cluster(found: Mapping[str, str], format: str, timeout: str) -> Cluster
         for name, text in found.items()
         if name in OF_CLIENTS
     }
-    most = read_size(found, "maxBatchBytes")
     return Cluster(
         addresses,
         properties,
         read_count(found, timeout) or 60_000,
-        DEFAULT if most is None else Limits(frame_bytes=most, decompressed_bytes=most),
+        make_limits(read_size(found, "maxBatchBytes")),
     )
 
 

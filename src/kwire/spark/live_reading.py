@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..cluster import ClusterError, DataLost, TopicNotFound
-from ..columns import decode_records
+from ..columns import iter_records
 from ..errors import DecodeError, LimitExceeded
 from .offsets import report_loss
 from .record_batches import make_assembler
@@ -48,8 +48,8 @@ def read_range(
         )
         try:
             for chunk in scan:
-                records = _decode(chunk, wanted, has_headers, options)
-                yield from assemble(records)
+                for records in _decode(chunk, wanted, has_headers, options):
+                    yield from assemble(records)
         except (DataLost, TopicNotFound) as error:
             what = error.reason if isinstance(error, DataLost) else str(error)
             _lose(wanted, what, options)
@@ -62,13 +62,13 @@ def read_range(
 
 def _decode(
     chunk: Chunk, wanted: OffsetRange, has_headers: bool, options: LiveOptions
-) -> Records:
+) -> Iterator[Records]:
     """Decode a chunk, of which nothing is read that another task reads.
 
     After a loss, a scan may go on before the range or after it.
     """
     try:
-        return decode_records(
+        yield from iter_records(
             chunk.data,
             start_offset=max(chunk.start_offset, wanted.start),
             end_offset=wanted.end,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 
+from ..limits import DEFAULT, Limits
 from ..shown_texts import is_pem
 
 TYPE_CHECKING = False
@@ -54,6 +55,18 @@ def read_json(found: Mapping[str, str], name: str, kind: type, example: str) -> 
 def is_number(value: object) -> bool:
     """Whether a value of JSON is an integer."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def make_limits(max_batch_bytes: int | None) -> Limits:
+    """Make the limits of ``maxBatchBytes``; a call may hold at least one such batch."""
+    if max_batch_bytes is None:
+        return DEFAULT
+    assert DEFAULT.total_decompressed_bytes is not None
+    return Limits(
+        frame_bytes=max_batch_bytes,
+        decompressed_bytes=max_batch_bytes,
+        total_decompressed_bytes=max(DEFAULT.total_decompressed_bytes, max_batch_bytes),
+    )
 
 
 def read_word(found: Mapping[str, str], name: str, words: Sequence[str]) -> str:

@@ -14,14 +14,15 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..limits import DEFAULT, Limits
 from .layout import VIEWS
 from .option_names import IGNORED, OF_TOPICS, REFUSED, UNUSED, OptionNames
-from .option_values import read_flag, read_json, read_size, read_word
+from .option_values import make_limits, read_flag, read_json, read_size, read_word
 from .topic_options import TopicOptions, read_topic_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from ..limits import Limits
 
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 DUPLICATES = ("keep", "longest", "error")
@@ -63,10 +64,7 @@ class LogOptions(TopicOptions):
     @property
     def limits(self) -> Limits:
         """The limits of one batch, compressed and decompressed."""
-        most = self.max_batch_bytes
-        if most is None:
-            return DEFAULT
-        return Limits(frame_bytes=most, decompressed_bytes=most)
+        return make_limits(self.max_batch_bytes)
 
 
 _FIELDS = {

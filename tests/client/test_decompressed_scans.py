@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scans of topics whose batches decompress to much more than their size.
+
+The memory of each form of a chunk is measured in ``tests/records/test_call_limits.py``.
+"""
+
+import asyncio
+import importlib
+
+import pyarrow
+import pytest
+from bombs import make_batch
+from log_broker import LogBroker
+
+BATCHES = 6
+"""Batches of 64 MiB in one chunk: more than a call may decompress."""
+
+
+@pytest.fixture(scope="module")
+def broker():
+    """A broker with a topic of these batches, 13 KB together."""
+    with LogBroker({"orders": (0,)}) as running:
+        log = running.log("orders")
+        for number in range(BATCHES):
+            log.append_bytes(number.to_bytes(8, "big") + make_batch()[8:], 1)
+        yield running
+
+
+def test_messages_of_batches_that_grow_arrive_once(kwire, broker):
+    """Both clients iterate over records without the limit of a call."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        blocking = [each.offset for each in kafka.scan("orders").messages()]
+
+    async def run():
+        async with client.connect(broker.address) as kafka:
+            return [each.offset async for each in kafka.scan("orders").messages()]
+
+    assert blocking == asyncio.run(run()) == list(range(BATCHES))
+
+
+def test_a_stream_of_batches_that_grow_has_several_pieces(kwire, broker):
+    """Arrow consumers get one record batch for each piece of a chunk."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        reader = pyarrow.RecordBatchReader.from_stream(
+            kafka.scan("orders", columns=["partition", "offset", "value"])
+        )
+        offsets = [batch.column("offset").to_pylist() for batch in reader]
+        assert offsets == [[number] for number in range(BATCHES)]
+
+
+def test_a_whole_chunk_that_grows_ends_with_limit_exceeded(kwire, broker):
+    """The error names the limit, and a client with a larger one returns the rows."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(broker.address) as kafka:
+        chunk = next(kafka.scan("orders"))
+        for form in (chunk.rows, chunk.to_arrow, lambda: chunk.records):
+            with pytest.raises(kwire.LimitExceeded, match="total_decompressed_bytes"):
+                form()
+        assert [len(each) for each in chunk.iter_records()] == [1] * BATCHES
+    limits = kwire.Limits(total_decompressed_bytes=BATCHES * 64 << 20)
+    with client.connect_sync(broker.address, limits=limits) as kafka:
+        assert len(next(kafka.scan("orders")).rows()) == BATCHES

@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The limit of a call over many batches, and the forms that decode in pieces.
+
+Anyone who may produce to a topic can write batches of 2 KB that hold 64 MiB each. A
+limit for each batch does not help against many of them: 128 KB made a call allocate
+3.9 GB.
+"""
+
+import pytest
+from bombs import MIB, measure
+
+BATCHES = 12
+"""Batches of 64 MiB: a call that keeps all of them takes 768 MiB."""
+
+MOST_MIB = 600
+"""Bound for every form: below the batches together, above the limits of a call."""
+
+WHOLE = {
+    "rows": "len(chunk.rows())",
+    "records": "len(chunk.records)",
+    "arrow": "chunk.to_arrow().num_rows",
+    "decode_records": "len(kwire.columns.decode_records(data, views=True))",
+    "records_to_arrow": "kwire.arrow.records_to_arrow(data).num_rows",
+}
+PIECES = {
+    "messages": "sum(1 for _ in chunk.messages())",
+    "iter_records": "sum(len(each) for each in chunk.iter_records())",
+    "iter_arrow": "sum(each.num_rows for each in chunk.iter_arrow())",
+    "batches": "sum(len(each.records) for each in chunk.batches())",
+}
+
+
+@pytest.mark.parametrize("form", WHOLE)
+def test_bombs_in_one_call_end_with_limit_exceeded(kwire, form):
+    """The call stops at its limit, and names the limit."""
+    result, peak = measure(kwire, WHOLE[form], BATCHES)
+    assert result == "LimitExceeded"
+    assert peak < MOST_MIB
+
+
+@pytest.mark.parametrize("form", PIECES)
+def test_bombs_are_read_completely_in_pieces(kwire, form):
+    """Every record arrives, in memory that does not depend on the batch count."""
+    result, peak = measure(kwire, PIECES[form], BATCHES)
+    assert result == str(BATCHES)
+    assert peak < MOST_MIB
+
+
+@pytest.mark.parametrize("form", ["rows", "messages"])
+def test_bombs_of_smallest_records_end_with_limit_exceeded(kwire, form):
+    """9 million records of 7 bytes fit into 64 MiB, but take 1.3 GB as objects."""
+    forms = WHOLE | PIECES
+    result, peak = measure(kwire, forms[form], 1, record_count=9 << 20)
+    assert result == "LimitExceeded"
+    assert peak < MOST_MIB
+
+
+def make_sets(kwire):
+    """Make {format: three compressed entries of two records, 1,000 bytes each}."""
+    encode = kwire.records.encode_batch
+    return {
+        (magic, codec): b"".join(
+            encode(
+                [(None, bytes(1000)), (b"k", b"v" * 1000)],
+                magic=magic,
+                base_offset=2 * number,
+                compression=codec,
+            )
+            for number in range(3)
+        )
+        for magic, codec in [(0, "gzip"), (1, "lz4"), (2, "zstd"), (2, "snappy")]
+    }
+
+
+def decoders(kwire):
+    """Return the functions that decode a record set in one call."""
+    return (
+        kwire.records.decode_rows,
+        kwire.columns.decode_records,
+        kwire.arrow.records_to_arrow,
+    )
+
+
+def test_calls_may_decompress_as_much_as_their_limit(kwire):
+    """The limit applies to the sum of all entries; the error is at the entry."""
+    for data in make_sets(kwire).values():
+        size = kwire.records.read_batch_header(data, 0).size
+        low, high = 1, 10_000
+        while high - low > 1:
+            middle = (low + high) // 2
+            limits = kwire.Limits(total_decompressed_bytes=middle)
+            try:
+                kwire.records.decode_rows(data, limits=limits)
+                high = middle
+            except kwire.LimitExceeded:
+                low = middle
+        assert 6000 < high < 6500
+        for decode in decoders(kwire):
+            decode(data, limits=kwire.Limits(total_decompressed_bytes=high))
+            # The last entry begins before the end of the data, after the second one.
+            with pytest.raises(kwire.LimitExceeded, match="total_decompressed") as info:
+                decode(data, limits=kwire.Limits(total_decompressed_bytes=low))
+            assert 2 * size - 10 <= info.value.offset < len(data)
+        limits = kwire.Limits(total_decompressed_bytes=high // 3 + 1)
+        assert len(list(kwire.records.decode_batches(data, limits=limits))) == 3
+
+
+def test_plain_batches_have_no_limit_for_the_call(kwire):
+    """Records that are not compressed are bounded by their input."""
+    data = kwire.records.encode_batch([(None, bytes(1000))] * 10)
+    limits = kwire.Limits(total_decompressed_bytes=1)
+    for decode in decoders(kwire):
+        decode(data * 3, limits=limits)
+
+
+def test_small_records_count_as_64_bytes(kwire):
+    """A record becomes an object or a row however small it is."""
+    data = kwire.records.encode_batch([(None, None)] * 100, compression="gzip")
+    for decode in decoders(kwire):
+        decode(data, limits=kwire.Limits(total_decompressed_bytes=6400))
+        with pytest.raises(kwire.LimitExceeded, match="total_decompressed_bytes"):
+            decode(data, limits=kwire.Limits(total_decompressed_bytes=6399))
+
+
+def test_one_batch_may_not_pass_the_limit_of_the_call(kwire):
+    """The smaller limit applies, and the error names that limit."""
+    data = kwire.records.encode_batch([(None, bytes(5000))], compression="gzip")
+    limits = kwire.Limits(decompressed_bytes=None, total_decompressed_bytes=4000)
+    for decode in decoders(kwire):
+        with pytest.raises(kwire.LimitExceeded, match="more than 4000 bytes"):
+            decode(data, limits=limits)
+
+
+def test_false_record_counts_are_damage_and_no_limit(kwire):
+    """A count that the bytes rule out stays an error of the data."""
+    data = bytearray(kwire.records.encode_batch([(None, None)], compression="gzip"))
+    data[57:61] = (1 << 30).to_bytes(4, "big")
+    for decode in decoders(kwire)[:2]:
+        with pytest.raises(kwire.DecodeError) as info:
+            decode(bytes(data), check_crc=False)
+        assert not isinstance(info.value, kwire.LimitExceeded)
+
+
+def test_pieces_together_are_the_whole(kwire):
+    """Each record once and in order, whatever the size of the pieces."""
+    data = b"".join(make_sets(kwire).values())
+    rows = kwire.records.decode_rows(data)[0]
+    assert len(rows) == 24
+    for piece_bytes in (1, 2000, 2500, 5000, MIB):
+        pieces = list(kwire.records.iter_rows(data, piece_bytes=piece_bytes))
+        assert [row for piece in pieces for row in piece] == rows
+        columns = list(kwire.columns.iter_records(data, piece_bytes=piece_bytes))
+        assert [len(each) for each in columns] == [len(each) for each in pieces]
+        values = [each.value[n] for each in columns for n in range(len(each))]
+        assert values == [row.value for row in rows]
+        assert len(pieces) == {1: 12, MIB: 1}.get(piece_bytes, len(pieces))
+
+
+def test_pieces_hide_what_the_whole_hides(kwire):
+    """Offsets and transactions apply across the pieces."""
+    encode = kwire.records.encode_batch
+    producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}
+    marker = {**producer, "is_transactional": True, "is_control": True}
+    data = b"".join(
+        [
+            encode([(None, b"a")] * 3, compression="gzip"),
+            encode([(None, b"b")], base_offset=3, is_transactional=True, **producer),
+            encode(
+                [(None, b"c")],
+                base_offset=4,
+                compression="gzip",
+                is_transactional=True,
+                **producer,
+            ),
+            encode([(bytes(4), bytes(6))], base_offset=5, **marker),
+            encode([(None, b"d")], base_offset=6, is_transactional=True, **producer),
+            encode([(None, b"e")] * 4, base_offset=7, compression="lz4"),
+            b"cut",
+        ]
+    )
+    aborted = [kwire.messages.FetchResponse.AbortedTransaction(producer_id=7)]
+    options = {"aborted_transactions": aborted, "start_offset": 1, "end_offset": 9}
+    whole = [row.offset for row in kwire.records.decode_rows(data, **options)[0]]
+    assert whole == [1, 2, 6, 7, 8]
+    for piece_bytes in (1, 100, MIB):
+        rows = kwire.records.iter_rows(data, piece_bytes=piece_bytes, **options)
+        assert [row.offset for piece in rows for row in piece] == whole
+        columns = kwire.columns.iter_records(data, piece_bytes=piece_bytes, **options)
+        assert [int(n) for each in columns for n in each.offset] == whole
+
+
+def test_pieces_before_damage_arrive(kwire):
+    """Damage ends the iteration where it is reached."""
+    data = kwire.records.encode_batch([(None, b"a")], compression="gzip")
+    bad = data[:-1] + bytes([data[-1] ^ 1])
+    for iterate in (kwire.records.iter_rows, kwire.columns.iter_records):
+        pieces = iterate(data + bad, piece_bytes=1)
+        assert len(next(pieces)) == 1
+        with pytest.raises(kwire.CorruptBatch):
+            next(pieces)
+
+
+def test_pieces_of_no_bytes_are_rejected(kwire):
+    """A piece has at least one batch."""
+    for iterate in (kwire.records.iter_rows, kwire.columns.iter_records):
+        with pytest.raises(ValueError, match="piece_bytes must be 1 or more"):
+            list(iterate(b"", piece_bytes=0))
+        assert list(iterate(b"")) == []
