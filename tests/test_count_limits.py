@@ -16,9 +16,16 @@ import pytest
 
 from kwire.schema import releases
 from tools.oracle import boundary_shapes
-from tools.oracle.boundary_shapes import RECORDED, SHAPES, read_boundaries
+from tools.oracle.boundary_shapes import (
+    RECORD_SHAPES,
+    RECORDED,
+    SHAPES,
+    read_boundaries,
+)
 
-BOUNDARIES = read_boundaries(RECORDED.read_text(encoding="utf-8"))
+ALL_BOUNDARIES = read_boundaries(RECORDED.read_text(encoding="utf-8"))
+BOUNDARIES = ALL_BOUNDARIES[: 2 * len(SHAPES)]
+RECORD_BOUNDARIES = ALL_BOUNDARIES[2 * len(SHAPES) :]
 NEWEST, OLDER = dict.fromkeys(row.release for row in BOUNDARIES)
 KAFKA_44 = {"array_elements": 1_000_000, "tagged_fields": 10_000}
 """The arguments that the documentation gives for a broker of Kafka 4.4."""
@@ -143,14 +150,17 @@ def test_boundaries_are_those_of_the_newest_releases():
     newest = list(releases.NAMES[-2:])
     assert [OLDER.rpartition(".")[0], NEWEST.rpartition(".")[0]] == newest
     assert [row.shape for row in BOUNDARIES[::2]] == [shape.name for shape in SHAPES]
+    recorded = [row.shape for row in RECORD_BOUNDARIES[::2]]
+    assert recorded == [shape.name for shape in RECORD_SHAPES]
+    assert RECORD_BOUNDARIES[0].release == NEWEST
 
 
 def test_every_changed_boundary_is_documented():
     """The page names each count that the newest Kafka rejects and the older accepts."""
     page = (RECORDED.parent.parent.parent / "docs" / "deviations.md").read_text()
-    changed = boundary_shapes.changes(BOUNDARIES)
+    changed = boundary_shapes.changes(ALL_BOUNDARIES)
     assert changed
-    for row in BOUNDARIES:
+    for row in ALL_BOUNDARIES:
         if row.release == NEWEST and any(row.shape in line for line in changed):
             assert f"{row.accepted:,}" in page, row
 
@@ -176,3 +186,16 @@ def test_kwire_has_the_boundaries_of_both_releases(kwire, shape):
                 assert not is_accepted, (row, str(error))
             else:
                 assert is_accepted, row
+
+
+@pytest.mark.slow
+@pytest.mark.gate_on_pure
+@pytest.mark.parametrize("shape", RECORD_SHAPES, ids=lambda shape: shape.name)
+def test_kwire_reads_the_records_that_both_releases_read(kwire, shape):
+    """No release has a limit for records that the other one lacks."""
+    rows = [row for row in RECORD_BOUNDARIES if row.shape == shape.name]
+    assert len({(row.accepted, row.rejected) for row in rows}) == 1
+    assert rows[0].rejected == 0
+    data = shape.encode(rows[0].accepted)
+    (batch,) = kwire.records.decode_batches(data)
+    assert len(batch.records) == len(shape.make_rows(rows[0].accepted))

@@ -4,7 +4,8 @@
 
 Each shape is one count or length in a message: array elements, tagged fields, bytes of
 a string. The generated classes of both releases read each shape at every power of ten,
-one below it and one above it. ``write`` records the results in ``boundaries.txt``;
+one below it and one above it; so do the record classes of the releases that
+``records.py`` has. ``write`` records the results in ``boundaries.txt``;
 ``check`` runs again and compares. If a new release has another limit,
 ``docs/deviations.md`` and ``kwire.Limits`` must describe it.
 
@@ -21,10 +22,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import oracle
+import records
 from boundary_shapes import (
+    RECORD_SHAPES,
     RECORDED,
     SHAPES,
     Boundary,
+    RecordShape,
     Shape,
     changes,
     counts,
@@ -70,6 +74,24 @@ def find_boundaries(shapes: Iterable[Shape], releases: list[str]) -> list[Bounda
     return found
 
 
+def find_record_boundaries(
+    shapes: Iterable[RecordShape], releases: list[str]
+) -> list[Boundary]:
+    """Let the record classes of each release read all counts of all shapes."""
+    found = []
+    for shape in shapes:
+        asked = [count for count in counts() if 0 < count <= shape.highest + 1]
+        questions = [records.about("read", shape.encode(count)) for count in asked]
+        for release in releases:
+            answers = records.ask(release, questions)
+            verdicts = {
+                count: "error" not in answer
+                for count, answer in zip(asked, answers, strict=True)
+            }
+            found.append(make_boundary(shape.name, release, verdicts))
+    return found
+
+
 HEADER = """\
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
@@ -86,6 +108,7 @@ def main() -> None:
     command = parser.parse_args().command
     try:
         found = find_boundaries(SHAPES, oracle.releases()[:2])
+        found += find_record_boundaries(RECORD_SHAPES, records.releases()[:2])
     except (oracle.OracleError, ValueError) as error:
         sys.exit(f"boundaries: {error}")
     for line in changes(found):
@@ -95,7 +118,9 @@ def main() -> None:
     elif found != read_boundaries(RECORDED.read_text(encoding="utf-8")):
         print(format_boundaries(found), end="")
         sys.exit(f"boundaries: Kafka's limits differ from {RECORDED.name}; see above")
-    print(f"{len(SHAPES)} shapes at up to {len(counts())} sizes each")
+    print(
+        f"{len(SHAPES) + len(RECORD_SHAPES)} shapes at up to {len(counts())} sizes each"
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of which one count or length grows, and the recorded limits of Kafka.
+"""Messages and records of which one count or length grows, and Kafka's limits.
 
 ``boundaries.py`` lets Kafka read the shapes and writes ``boundaries.txt``. This file
 needs no Java: the tests use it to compare kwire with the recorded limits.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 RECORDED = Path(__file__).resolve().parent / "boundaries.txt"
 HIGHEST_POWER = 7
@@ -29,6 +29,21 @@ class Shape(NamedTuple):
         """Estimate the bytes of a large count from those of a small one."""
         sample = min(count, 1000)
         return len(self.encode(sample)) * count // max(sample, 1)
+
+
+class RecordShape(NamedTuple):
+    """A record batch of which one count or length grows, up to ``highest``."""
+
+    name: str
+    highest: int
+    make_rows: Callable[[int], list[Any]]
+    compression: str = "none"
+
+    def encode(self, count: int) -> bytes:
+        """Encode the batch; its checksum is right."""
+        from kwire import records
+
+        return records.encode_batch(self.make_rows(count), compression=self.compression)
 
 
 class Boundary(NamedTuple):
@@ -171,6 +186,21 @@ SHAPES = (
         2,
         lambda n: varint(n + 1) + bytes(n) + b"\x00",
     ),
+)
+
+
+RECORD_SHAPES = (
+    RecordShape("records of a batch", 10**5, lambda n: [(None, b"")] * n),
+    RecordShape("records of a gzip batch", 10**5, lambda n: [(None, b"")] * n, "gzip"),
+    RecordShape(
+        "headers of a record", 10**5, lambda n: [(None, b"", 0, [("h", b"")] * n)]
+    ),
+    RecordShape(
+        "bytes of a header name", 10**6, lambda n: [(None, b"", 0, [("h" * n, b"")])]
+    ),
+    RecordShape("bytes of a key", 10**6, lambda n: [(bytes(n), b"")]),
+    RecordShape("bytes of a value", 10**6, lambda n: [(None, bytes(n))]),
+    RecordShape("bytes of a gzip value", 10**6, lambda n: [(None, bytes(n))], "gzip"),
 )
 
 
