@@ -509,3 +509,22 @@ def test_a_struct_that_is_cut_drops_what_it_has_and_no_more(kwire):
                 kwire.decode(cls, data[:end], version=9)
     assert sys.getrefcount(name) == before
     assert kwire.decode(cls, data, version=9) == whole
+
+
+def test_a_struct_in_another_struct_is_named_with_its_place(kwire):
+    """All structs are attributes of the message, at any depth of its fields."""
+    message = kwire.messages.MetadataResponse
+    topic = message.MetadataResponseTopic
+    expected = (
+        "MetadataResponse.MetadataResponseTopic has no attribute"
+        " MetadataResponsePartition; nested structs are attributes of the message: use"
+        " MetadataResponse.MetadataResponsePartition"
+    )
+    for owner in (topic, topic()):
+        with pytest.raises(AttributeError) as caught:
+            _ = owner.MetadataResponsePartition
+        assert str(caught.value) == expected
+        assert not hasattr(owner, "MetadataResponsePartition")
+    assert message.MetadataResponsePartition
+    with pytest.raises(AttributeError, match="no attribute 'Other'"):
+        _ = topic.Other

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from keyword import iskeyword
+from types import MappingProxyType
 
 from . import plan
 from ._backend import engine
@@ -18,12 +19,33 @@ from .schema.model import Field, Message, Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 decode = engine.decode
 encode = engine.encode
 
 _RESERVED = frozenset(("replace", "to_dict", "unknown_tagged_fields"))
+
+
+class _MovedStruct:
+    """Attribute of a nested struct for another struct, which the message has.
+
+    Structs are nested in the message and not in each other. Reading the attribute
+    raises an ``AttributeError`` with the name that works.
+    """
+
+    __slots__ = ("_name", "_path")
+
+    def __init__(self, message_name: str, name: str) -> None:
+        self._name = name
+        self._path = f"{message_name}.{name}"
+
+    def __get__(self, instance: object, owner: type) -> object:
+        raise AttributeError(
+            f"{owner.__qualname__} has no attribute {self._name}; nested structs are"
+            f" attributes of the message: use {self._path}"
+        )
 
 
 def build_class(message: Message, module: str = f"{__package__}.schema") -> type:
@@ -33,8 +55,12 @@ def build_class(message: Message, module: str = f"{__package__}.schema") -> type
     an attribute which every message has.
     """
     binding = plan.Binding(message)
+    moved = {
+        struct.name: _MovedStruct(message.name, struct.name)
+        for struct in message.structs()
+    }
     for struct in message.structs():
-        _build(struct, f"{message.name}.{struct.name}", module, {}, binding)
+        _build(struct, f"{message.name}.{struct.name}", module, {}, binding, moved)
     facts: dict[str, object] = {
         "api_key": message.api_key,
         "kind": message.kind,
@@ -52,6 +78,7 @@ def _build(
     module: str,
     facts: dict[str, object],
     binding: plan.Binding,
+    moved: Mapping[str, _MovedStruct] = MappingProxyType({}),
 ) -> type:
     attributes = tuple(field.attribute for field in struct.fields)
     uses = Counter(attributes)
@@ -74,7 +101,11 @@ def _build(
         attributes,
         defaults,
         tuple(field.is_array for field in struct.fields),
-        {"__module__": module, "_binding": binding, "_secrets": secrets, **facts},
+        {
+            **{name: value for name, value in moved.items() if name not in uses},
+            **{"__module__": module, "_binding": binding, "_secrets": secrets},
+            **facts,
+        },
     )
     binding.classes[struct.name] = made
     binding.defaults[struct.name] = defaults
