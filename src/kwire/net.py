@@ -155,6 +155,12 @@ async def connect(
     not have. ``NetworkError``.
     """
     address = address_text(host, port)
+    if ssl is not None and not isinstance(ssl, (bool, tls.SSLContext)):
+        # asyncio would show the value, which may be a password in the wrong place.
+        raise TypeError(
+            "ssl must be an ssl.SSLContext, True, False or None"
+            f" (got {type(ssl).__name__})"
+        )
     context = tls.create_default_context() if ssl is True else ssl or None
     table = None
     async with _deadline(address, timeout_s, "not connected"):

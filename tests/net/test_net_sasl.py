@@ -135,6 +135,13 @@ def test_no_error_has_an_unescaped_host_or_its_password(net):
     assert caught.value.address.startswith(r"kafka\x1b[2J\x00")
 
 
+def test_a_secret_in_the_place_of_tls_is_not_shown(net):
+    """Nothing is sent, and the error has the type of the value alone."""
+    with pytest.raises(TypeError, match=r"ssl must be .* \(got str\)") as caught:
+        asyncio.run(net.connect("127.0.0.1", 9, ssl="wonderland"))
+    assert "wonderland" not in str(caught.value)
+
+
 def test_scram_errors_escape_what_the_server_sent(sasl):
     """Each value of its messages, also when there are too many iterations."""
     for message in (
