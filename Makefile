@@ -197,6 +197,9 @@ bench-adapters: $(BUILT) $(VENV)/.has-bench  ## consumers of other clients witho
 bench-producer: $(BUILT) $(VENV)/.has-bench  ## producers beside those of other clients (Java 17, Maven)
 	$(PY) -m benchmarks producer
 
+bench-commands: $(BUILT) $(VENV)/.has-bench  ## kwire read beside kcat (kcat, Java 17, Maven)
+	$(PY) -m benchmarks commands
+
 bench-languages: $(BUILT) $(VENV)/.has-bench  ## beside codecs of Rust, Java and Go (cargo, Java 17, Maven, Go)
 	$(PY) -m benchmarks languages
 

@@ -3,9 +3,9 @@
 """``python -m benchmarks``: compare all values, measure, write the report.
 
 ``python -m benchmarks spark``, ``live``, ``spark-live``, ``adapters``, ``producer``,
-``leaders`` and ``languages`` write a chapter of it alone, and ``scale`` writes
-``docs/scale.md``; ``python -m benchmarks safety`` measures what safety costs, on the
-terminal.
+``commands``, ``leaders`` and ``languages`` write a chapter of it alone, and ``scale``
+writes ``docs/scale.md``; ``python -m benchmarks safety`` measures what safety costs, on
+the terminal.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from benchmarks.worker import ROOT
 
 JSON = ROOT / "build" / "benchmarks.json"
 ADAPTERS_JSON = ROOT / "build" / "adapters-benchmarks.json"
+COMMANDS_JSON = ROOT / "build" / "commands-benchmarks.json"
 PRODUCER_JSON = ROOT / "build" / "producer-benchmarks.json"
 LANGUAGES_JSON = ROOT / "build" / "languages-benchmarks.json"
 LEADERS_JSON = ROOT / "build" / "leader-moves.json"
@@ -100,6 +101,15 @@ def producer(rounds: int, scale: float) -> None:
     print(chapter.write_chapter(PRODUCER_JSON))
 
 
+def commands(rounds: int, scale: float) -> None:
+    """Print topics with ``kwire read`` and kcat, and write the chapter."""
+    from benchmarks.commands import chapter
+
+    COMMANDS_JSON.parent.mkdir(exist_ok=True)
+    chapter.run(COMMANDS_JSON, rounds, scale)
+    print(chapter.write_chapter(COMMANDS_JSON))
+
+
 def leaders(moves: int) -> None:
     """Move leaders under load, and write the chapter, its page and picture."""
     from benchmarks.leaders import chapter
@@ -138,42 +148,49 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    commands = parser.add_subparsers(dest="command")
+    parsers = parser.add_subparsers(dest="command")
     for kind in quick.ROWS:
-        some = commands.add_parser(
+        some = parsers.add_parser(
             kind, help=f"measure only rows of {kind}, and print them"
         )
         some.add_argument("words", nargs="*", help="words in the name of a row")
-    commands.add_parser("spark", help="measure in Spark, and write its chapter")
-    read = commands.add_parser("live", help="read topics of a broker, and its chapter")
+    parsers.add_parser("spark", help="measure in Spark, and write its chapter")
+    read = parsers.add_parser("live", help="read topics of a broker, and its chapter")
     read.add_argument("--rounds", type=int, default=LIVE_ROUNDS)
     read.add_argument("--scale", type=float, default=1.0, help="size of the topics")
-    adapted = commands.add_parser(
+    adapted = parsers.add_parser(
         "adapters", help="read without and with the adapters, and write its chapter"
     )
     adapted.add_argument("--rounds", type=int, default=LIVE_ROUNDS)
     adapted.add_argument("--scale", type=float, default=1.0, help="size of the topics")
-    written = commands.add_parser(
+    written = parsers.add_parser(
         "producer", help="write to a topic with all clients, and its chapter"
     )
     written.add_argument("--rounds", type=int, default=LIVE_ROUNDS)
     written.add_argument(
         "--scale", type=float, default=1.0, help="share of the records"
     )
-    moved = commands.add_parser(
+    printed = parsers.add_parser(
+        "commands", help="print topics beside kcat, and write its chapter"
+    )
+    printed.add_argument("--rounds", type=int, default=LIVE_ROUNDS)
+    printed.add_argument(
+        "--scale", type=float, default=1.0, help="share of the records"
+    )
+    moved = parsers.add_parser(
         "leaders", help="move leaders of three brokers, and write its chapter"
     )
     moved.add_argument("--moves", type=int, default=40)
-    compared = commands.add_parser(
+    compared = parsers.add_parser(
         "languages",
         help="beside codecs of Rust, Java and Go, and its chapter",
     )
     compared.add_argument("--rounds", type=int, default=21)
-    commands.add_parser(
+    parsers.add_parser(
         "spark-live", help="measure kafka-live beside Spark's own source"
     )
-    commands.add_parser("scale", help="plans of 20 TB, and reads by four executors")
-    safety = commands.add_parser("safety", help="measure what safety costs")
+    parsers.add_parser("scale", help="plans of 20 TB, and reads by four executors")
+    safety = parsers.add_parser("safety", help="measure what safety costs")
     safety.add_argument("parts", nargs="*", help="time, bombs, import, checks; or all")
     safety.add_argument("--record", action="store_true", help="note the figures")
     chosen = parser.parse_args()
@@ -187,6 +204,8 @@ if __name__ == "__main__":
         adapters(chosen.rounds, chosen.scale)
     elif chosen.command == "producer":
         producer(chosen.rounds, chosen.scale)
+    elif chosen.command == "commands":
+        commands(chosen.rounds, chosen.scale)
     elif chosen.command == "leaders":
         leaders(chosen.moves)
     elif chosen.command == "scale":

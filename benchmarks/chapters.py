@@ -15,7 +15,7 @@ RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
 
 SEPARATE = (
     *("## Live topics", "## Leaders that move", "## Adapters", "## Producers"),
-    "## Languages",
+    *("## Commands", "## Languages"),
     *("## Spark", "## Live topics in Spark"),
 )
 """Headings of the chapters with a run of their own, in order, at the end."""

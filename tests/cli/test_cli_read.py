@@ -14,6 +14,8 @@ import pytest
 from confluent_kafka import Producer
 from test_cli_process import PROGRAM, SOURCE
 
+from kwire import client
+
 COUNTS = {0: 5, 1: 3, 2: 0, 3: 1}
 
 
@@ -324,3 +326,55 @@ def test_a_full_disk_under_stdout_is_named(address, form):
         2,
         "kwire: stdout: no space left on device\n",
     )
+
+
+@pytest.fixture(scope="module")
+def exact(producer):
+    """A topic with each kind of key, value and headers, and its records."""
+    contents = [b"", b"a", None, b"\xff\x00", '"ü"\n'.encode(), b"x" * 5000]
+    headers = [[], [("h", b"x")], [("h", b"\xff"), ("h", b""), ("ü", None)]]
+    wanted = []
+    for number in range(36):
+        record = contents[number % 6], contents[number // 6], headers[number % 3]
+        key, value, pairs = record
+        stamp = 1_700_000_000_000 + number
+        producer.produce(
+            *("exact", value, key), partition=0, headers=pairs, timestamp=stamp
+        )
+        wanted.append((stamp, key, value, pairs))
+    assert producer.flush(10) == 0
+    return wanted
+
+
+@pytest.mark.parametrize("through", ["pipe", "file"])
+def test_arrow_copies_a_topic_with_keys_headers_and_timestamps(
+    address, producer, exact, through, tmp_path
+):
+    copy = f"copy-by-{through}"
+    producer.produce(copy, b"the topic has to exist", partition=0)
+    assert producer.flush(10) == 0
+    writing = [*PROGRAM, "write", address, copy, "-p", "0", "--format", "arrow"]
+    streams = {
+        "stderr": subprocess.PIPE,
+        "env": os.environ | {"PYTHONPATH": str(SOURCE)},
+    }
+    path = tmp_path / "exact.arrow"
+    if through == "pipe":
+        with start(address, "exact", "-o", "arrow") as reading:
+            with subprocess.Popen(writing, stdin=reading.stdout, **streams) as writer:
+                reading.stdout.close()
+                _, err = writer.communicate(timeout=120)
+            assert reading.wait(60) == 0
+    else:
+        with start(address, "exact", "--output", str(path)) as reading:
+            assert reading.wait(60) == 0
+        with subprocess.Popen([*writing, str(path)], **streams) as writer:
+            _, err = writer.communicate(timeout=120)
+    assert (writer.returncode, err) == (
+        0,
+        b"kwire: 36 records written to %b\n" % copy.encode(),
+    )
+    with client.connect_sync(address) as kafka:
+        rows = [row for chunk in kafka.scan(copy) for row in chunk.rows()][1:]
+    found = [(row.timestamp, row.key, row.value, list(row.headers)) for row in rows]
+    assert found == exact

@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire read`` beside kcat: the CPU time of printing a topic."""
+
+import sys
+
+from benchmarks.worker import ROOT
+
+sys.path.append(str(ROOT / "tools" / "broker"))

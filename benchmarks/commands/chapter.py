@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prints topics with ``kwire read`` and with kcat into a pipe, and its chapter.
+
+kcat is the package ``kcat`` of Debian. The values are text, as JSON requires.
+"""
+
+from __future__ import annotations
+
+import compileall
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import broker as brokers
+import confluent_kafka
+import workloads
+from bulk_writing import BulkRecord, write_records
+
+from benchmarks.broker_runs import (
+    describe_counts,
+    describe_machine,
+    find_micros,
+    measure_in_turn,
+    write_run,
+)
+from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.tables import summary, table
+from benchmarks.targets import Verdict
+from benchmarks.worker import ROOT
+
+HEADING = "## Commands"
+PARTITIONS = 4
+RECORDS = {100: 1_000_000, 1000: 200_000}
+BATCH_BYTES = {100: 16 << 10, 1000: 64 << 10}
+PACKAGES = ("click", "confluent-kafka")
+PATTERN = r"%p,%o,%k,%s\n"
+
+KWIRE = [sys.executable, "-m", "kwire", "read"]
+COMMANDS = {
+    "kcat -f": (["kcat", "-b"], ["-C", "-o", "beginning", "-e", "-q", "-f", PATTERN]),
+    "kwire read -f": (KWIRE, ["-f", PATTERN]),
+    "kcat -J": (["kcat", "-b"], ["-C", "-o", "beginning", "-e", "-q", "-J"]),
+    "kwire read -o jsonl": (KWIRE, ["-o", "jsonl"]),
+}
+TARGETS = (("kwire read -f", "kcat -f", 2.0), ("kwire read -o jsonl", "kcat -J", 1.0))
+"""A command, the command that it is compared with, and the maximum ratio of CPU."""
+
+_METHOD = """\
+Written by `python -m benchmarks commands`. A broker of Kafka {kafka} and one command at
+a time on the same machine; topics of {partitions} partitions,
+{counts}, keys of 10 B, values of JSON text.
+The output goes to a pipe, which is read and counted. Figures are medians of {rounds}
+rounds in an order drawn anew, in microseconds a record: CPU time of the process (user
+and system, all threads, start included) / wall time. The start is the CPU time of
+printing an empty topic. {kcat}. The load average of the
+machine was {load:.1f} at the end: other programs were running."""
+
+
+def _fill(kafka: brokers.Broker, size: int, count: int) -> None:
+    """Write the topic of a size; its values are JSON text."""
+    workloads.create_topic(kafka, f"text-{size}", partitions=PARTITIONS)
+    producer = confluent_kafka.Producer(
+        {
+            "bootstrap.servers": kafka.address,
+            "linger.ms": 50,
+            "batch.size": BATCH_BYTES[size],
+        }
+    )
+    source = random.Random(size)
+    values = []
+    for number in range(1000):
+        fields = {"id": number, "price": source.random(), "name": "item", "text": ""}
+        fields["text"] = "x" * (size - len(json.dumps(fields)))
+        values.append(json.dumps(fields).encode())
+    records = (
+        BulkRecord(values[n % len(values)], n % PARTITIONS, b"key%07d" % n)
+        for n in range(count)
+    )
+    write_records(producer, f"text-{size}", records)
+
+
+def _run_command(name: str, address: str, topic: str) -> dict[str, Any]:
+    """Run a command into a pipe; return its CPU and wall time, and its output."""
+    program, options = COMMANDS[name]
+    topics = ["-t", topic] if program[0] == "kcat" else [topic]
+    # Start and end of the process are in the wall time, as a user waits for both.
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [*program, address, *topics, *options], stdout=subprocess.PIPE, cwd=ROOT
+    )
+    assert process.stdout is not None
+    lines = size = 0
+    while data := os.read(process.stdout.fileno(), 1 << 20):
+        lines += data.count(b"\n")
+        size += len(data)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stdout.close()
+    if process.returncode:
+        raise SystemExit(f"{name} {topic} ended with {process.returncode}")
+    cpu = usage.ru_utime + usage.ru_stime
+    return {"cpu": cpu, "wall": wall, "records": lines, "bytes": size}
+
+
+def run(json_path: Path, rounds: int, scale: float) -> None:
+    """Measure everything and write it down."""
+    if shutil.which("kcat") is None:
+        raise SystemExit("kcat is not installed; install the package kcat")
+    # Installed packages have bytecode, which this source may lack.
+    compileall.compile_dir(ROOT / "src" / "kwire", quiet=1)
+    counts = {size: int(count * scale) for size, count in RECORDS.items()}
+    version = subprocess.run(["kcat", "-V"], capture_output=True, text=True).stdout
+    with brokers.running("4.x") as kafka:
+        workloads.create_topic(kafka, "empty", partitions=PARTITIONS)
+        for size, count in counts.items():
+            _fill(kafka, size, count)
+
+        def read(name: str, size: int) -> dict[str, Any]:
+            topic = f"text-{size}" if size else "empty"
+            figures = _run_command(name, kafka.address, topic)
+            if figures["records"] != counts.get(size, 0):
+                raise SystemExit(f"{name} {topic} printed {figures['records']} lines")
+            return figures
+
+        turns = [(name, size) for name in COMMANDS for size in (0, *RECORDS)]
+        found = measure_in_turn("commands", turns, rounds, read)
+        release = kafka.release
+    for size in RECORDS:
+        sizes = {found[f"{name}/{size}"][0]["bytes"] for name in list(COMMANDS)[:2]}
+        if len(sizes) != 1:
+            raise SystemExit(f"the commands printed other bytes: {sizes}")
+    write_run(
+        *(json_path, release, PACKAGES),
+        rounds=rounds,
+        records=counts,
+        readings=found,
+        kcat=re.sub(
+            r".*Version (\S+) .*(librdkafka \S+) .*",
+            r"kcat \1 with \2",
+            version,
+            flags=re.S,
+        ),
+        load=os.getloadavg()[0],
+    )
+
+
+def _find_start(readings: dict[str, list[Any]], name: str) -> float:
+    """Return the median CPU time of printing an empty topic, in seconds."""
+    return statistics.median(each["cpu"] for each in readings[f"{name}/0"])
+
+
+def _find_rest(readings: dict[str, list[Any]], name: str, size: int) -> float:
+    """Return the median CPU time without that of the start, in seconds."""
+    cpu = statistics.median(each["cpu"] for each in readings[f"{name}/{size}"])
+    return cpu - _find_start(readings, name)
+
+
+def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
+    for name, other, most in TARGETS:
+        for size in RECORDS:
+            own = find_micros(readings[f"{name}/{size}"])
+            ratio = own / find_micros(readings[f"{other}/{size}"])
+            yield Verdict(
+                f"{name}, {size} B",
+                f"at most {most:g}x {other}",
+                f"{ratio:.3g}x",
+                ratio <= most,
+            )
+
+
+def write_chapter(json_path: Path) -> str:
+    """Put the chapter of one run into the report; return its verdicts as text."""
+    figures = json.loads(json_path.read_text())
+    readings = figures["readings"]
+    lines = []
+    for name in COMMANDS:
+        cells = [
+            f"{find_micros(readings[f'{name}/{size}']):.3g} /"
+            f" {find_micros(readings[f'{name}/{size}'], 'wall'):.3g}"
+            for size in RECORDS
+        ]
+        lines.append([name, *cells, f"{1e3 * _find_start(readings, name):.0f} ms"])
+    found = list(_verdicts(readings))
+    pairs = [(name, other, size) for name, other, _ in TARGETS for size in RECORDS]
+    rests = [
+        _find_rest(readings, name, size) / _find_rest(readings, other, size)
+        for name, other, size in pairs
+    ]
+    method = _METHOD.format(
+        kafka=figures["kafka"],
+        partitions=PARTITIONS,
+        counts=describe_counts(figures["records"]),
+        rounds=figures["rounds"],
+        kcat=figures["kcat"],
+        load=figures["load"],
+    )
+    targets = [
+        [
+            each.work,
+            each.wanted,
+            each.reached,
+            f"{rest:.3g}x",
+            "yes" if each.met else "no",
+        ]
+        for each, rest in zip(found, rests, strict=True)
+    ]
+    parts = [
+        method,
+        describe_machine(figures),
+        summary(found),
+        table(("target", "wanted", "reached", "without start", "met"), targets),
+        table(("µs CPU / wall", *(f"{size} B" for size in RECORDS), "start"), lines),
+    ]
+    put_chapter(RESULTS, HEADING, "\n\n".join(parts))
+    return summary(found)
