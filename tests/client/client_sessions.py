@@ -89,10 +89,10 @@ class Session:
             ranges = {**self.broker.table.ranges(), **SASL}
             self.broker.table = negotiation.ApiVersionTable.from_ranges(ranges)
             new_mechanism = lambda: sasl.Scram("ann", "secret")  # noqa: E731
-        # Damaged metadata can name an address at which nobody listens.
-        nobody = SimpleNamespace(node=0, is_up=False, is_silent=False)
+        # Damaged metadata can name an address without a listener.
+        absent = SimpleNamespace(node=0, is_up=False, is_silent=False)
         self.cluster.at = lambda host, port: (
-            self.broker if (host, port) == ("sim", 9001) else nobody
+            self.broker if (host, port) == ("sim", 9001) else absent
         )
         accept = self.broker.connection
         self.broker.connection = lambda: ChangedConnection(kwire, accept(), change)
@@ -139,7 +139,7 @@ class Session:
             value for batch in self.log.batches for value in batch.values.values()
         }
         if self.is_honest:
-            assert written.issuperset(values), "records that nobody has written"
+            assert written.issuperset(values), "records that are not in the log"
         return values
 
     def finish(self):

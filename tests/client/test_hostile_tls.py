@@ -92,7 +92,7 @@ def authority(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def other_authority(tmp_path_factory):
-    """An authority that nobody trusts."""
+    """An authority that the clients do not trust."""
     return Authority(tmp_path_factory.mktemp("other"), "other")
 
 

@@ -193,7 +193,7 @@ HANDSHAKES = {
     ),
 }
 RAW = ("another nonce", "one iteration", "one bit of the signature", "empty challenge")
-"""Lies that are also told in raw tokens, after SaslHandshake version 0."""
+"""Lies that servers also send in raw tokens, after SaslHandshake version 0."""
 
 
 def fail(kwire, number, broker, mechanism):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Complete client sessions with a broker whose responses are wrong in good form.
 
-``tests/simulation/test_lying_brokers.py`` has scans alone. Here the same lies are told
-to producers, transactions, group consumers and scans with SASL. Each session ends with
+``tests/simulation/test_lying_brokers.py`` has scans alone. Here the same lies go to
+producers, transactions, group consumers and scans with SASL. Each session ends with
 records or a typed error, in bounded time and with a bounded number of requests.
 """
 

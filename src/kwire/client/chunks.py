@@ -97,6 +97,7 @@ class Chunk:
         Raises ``LimitExceeded`` if the batches of the chunk together pass
         ``total_decompressed_bytes`` of the limits; ``messages`` has no such limit.
         """
+        rows: list[Record]
         rows, _ = decode_rows(self.data, **self._row_arguments())
         return rows
 
