@@ -20,14 +20,13 @@ from itertools import islice, starmap
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..records import TransactionFilter
 from .adapter import Replacement
-from .runs import RunReader, read_filtered_batches
+from .runs import RunReader, read_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..records import Record
+    from ..records import BatchHeader, Record
 
 LEAST_BYTES = 1024
 """Of fewer fetched bytes, the client makes its few records itself: in less time than a
@@ -144,15 +143,18 @@ class FastPartitionRecords(_Own):
         return super()._unpack_records()
 
     def _unpack_runs(self, data: bytes) -> Iterator[Any]:
-        transactions = None
+        aborted = None
         if self._isolation_level == 1:
             aborted = starmap(AbortedTransaction, self._aborted_transactions)
-            transactions = TransactionFilter(aborted)
-        reader = RunReader(data, self.next_fetch_offset, self._check_crcs, transactions)
+        reader = RunReader(data, self.next_fetch_offset, self._check_crcs, aborted)
         key_deserializer = self._key_deserializer
         value_deserializer = self._value_deserializer
         for rows, header, next_offset in reader:
-            self._made = made = iter(self._make_records(rows, header.timestamp_type))
+            records = self._make_records(rows, header)
+            if records is None:
+                reader.rest = header.position
+                break
+            self._made = made = iter(records)
             for record in made:
                 if key_deserializer:
                     record.key = key_deserializer(record.key)
@@ -162,24 +164,39 @@ class FastPartitionRecords(_Own):
                 yield record
             self.next_fetch_offset = next_offset
         if reader.rest is not None:
-            if transactions is not None:
+            if aborted is not None:
                 self._show_transactions(data, reader.rest)
             self._records = self._memory_records(data[reader.rest :])
             yield from super()._unpack_records()
 
-    def _make_records(self, rows: list[Record], timestamp_type: int) -> list[Any]:
-        """Make the client's records of the rows of a run."""
+    def _make_records(
+        self, rows: list[Record], header: BatchHeader
+    ) -> list[Any] | None:
+        """Make the client's records of the rows of a run.
+
+        Returns None if their offsets do not ascend from the base offset: the client
+        compares each of them with the position, which it changes after each batch.
+        """
+        timestamp_type = header.timestamp_type
+        previous = header.base_offset - 1
+        next_fetch_offset = self.next_fetch_offset
         topic, partition = self._tp
         record_class = self._fetcher_module.ConsumerRecord
         new = record_class.__new__
         made = []
         for row in rows:
+            offset = row.offset
+            if offset <= previous:
+                return None
+            previous = offset
+            if offset < next_fetch_offset:
+                continue
             key, value = row.key, row.value
             # One by one: __init__ would take longer than all of the decoding.
             record = new(record_class)
             record.topic = topic
             record.partition = partition
-            record.offset = row.offset
+            record.offset = offset
             record.timestamp = row.timestamp
             record.timestamp_type = timestamp_type
             record.key = key
@@ -193,7 +210,7 @@ class FastPartitionRecords(_Own):
 
     def _show_transactions(self, data: bytes, end: int) -> None:
         """Let the client know the aborted producers after what kwire decoded."""
-        for header, is_abort in read_filtered_batches(data, end):
+        for header, is_abort in read_batches(data, end):
             self._consume_aborted_up_to(header.base_offset)
             if is_abort:
                 self._aborted_producers.discard(header.producer_id)

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..records import TransactionFilter
 from .adapter import Replacement
-from .runs import RunReader, read_filtered_batches
+from .runs import RunReader, read_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ..record_classes import AbortedTransaction
+    from ..records import Record
 
 LEAST_BODY = 6
 """Bytes of a record besides key, value and headers, at least."""
@@ -81,16 +81,23 @@ class FastPartitionRecords(_Own):
             )
             return
         data = records._buffer
-        transactions = None
-        if self.isolation_level == 1:
-            transactions = TransactionFilter(self.aborted_transactions)
-        reader = RunReader(data, self.fetch_offset, self.check_crcs, transactions)
+        aborted = self.aborted_transactions if self.isolation_level == 1 else None
+        reader = RunReader(data, self.fetch_offset, self.check_crcs, aborted)
+        end_offset = self.next_fetch_offset
+        is_before_start = True
         topic, partition = tp
         record_class, new = client.ConsumerRecord, tuple.__new__
         for rows, header, next_offset in reader:
             epoch = self.leader_epoch = header.partition_leader_epoch
             timestamp_type = header.timestamp_type
-            for row in rows:
+            hidden_count = 0
+            if is_before_start:
+                # The client would deserialize these records and drop them.
+                hidden_count = _count_before(rows, self.fetch_offset)
+                is_before_start = hidden_count == len(rows)
+                if hidden_count:
+                    self.next_fetch_offset = rows[hidden_count - 1].offset + 1
+            for row in rows[hidden_count:]:
                 offset = row.offset
                 key = raw_key = row.key
                 value = raw_value = row.value
@@ -128,17 +135,22 @@ class FastPartitionRecords(_Own):
                         header_size,
                     ),
                 )
-            self.next_fetch_offset = next_offset
+            end_offset = next_offset
+            if header.count and not rows:
+                # The client passes hidden batches immediately, and the end of any other
+                # batch when it reaches the end of the fetched bytes.
+                self.next_fetch_offset = next_offset
         if reader.rest is None:
+            self.next_fetch_offset = end_offset
             self.drain()
             return
-        if transactions is not None:
+        if aborted is not None:
             self._show_transactions(data, reader.rest)
+        rest = client.MemoryRecords(memoryview(data)[reader.rest :])
+        if not rest.has_next():
+            self.next_fetch_offset = end_offset
         yield from super()._unpack_records(
-            tp,
-            client.MemoryRecords(memoryview(data)[reader.rest :]),
-            key_deserializer,
-            value_deserializer,
+            tp, rest, key_deserializer, value_deserializer
         )
 
     def _apply(self, deserializer: Any, topic: str, headers: Any, data: Any) -> Any:
@@ -148,10 +160,20 @@ class FastPartitionRecords(_Own):
 
     def _show_transactions(self, data: bytes, end: int) -> None:
         """Let the client know the aborted producers after what kwire decoded."""
-        for header, is_abort in read_filtered_batches(data, end):
+        for header, is_abort in read_batches(data, end):
+            if header.producer_id < 0:
+                continue
             self._consume_aborted_transactions_up_to(header.last_offset)
             if is_abort:
                 self.aborted_producer_ids.discard(header.producer_id)
+
+
+def _count_before(rows: list[Record], offset: int) -> int:
+    """Count the first rows whose offsets are below ``offset``."""
+    for index, row in enumerate(rows):
+        if row.offset >= offset:
+            return index
+    return len(rows)
 
 
 def _sum_sizes(headers: list[tuple[str, bytes | None]]) -> int:

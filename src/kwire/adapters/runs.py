@@ -18,16 +18,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._backend import record_engine as engine
-from ..batch_layout import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
+from ..batch_layout import CONTROL, LOG_APPEND_TIME
 from ..errors import KwireError
 from ..limits import MIB, Limits
 from ..read_options import make_read_options
 from ..records import decode_batches, read_batch_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from ..records import BatchHeader, Record, TransactionFilter
+    from ..record_classes import AbortedTransaction
+    from ..records import BatchHeader, Record
 
 RUN_BYTES = 65_536
 """No batch joins a run that has this many bytes."""
@@ -39,14 +40,19 @@ _LIMITS = Limits(total_decompressed_bytes=128 * MIB)
 """Limits of a run. The client itself decodes a batch that is larger."""
 
 _ABORT = 0
+_MARKER_BYTES = 4
 
 
 class RunReader:
     """Iterates over the runs of fetched bytes, once.
 
     A run is a list of records, the header of its first batch, and the offset after its
-    last batch. Records before ``start_offset`` are left out, control records too, and
-    what ``transactions`` hides.
+    last batch. Control records are left out, and aborted records too if ``aborted`` is
+    not None. Records before ``start_offset`` are included, because each client skips
+    them in its own way.
+    Clients do not compare headers with records, so that a batch with a false header has
+    its effects by the client's own rules. Therefore a run has more than one batch only
+    if their headers have consecutive offsets without gaps from ``start_offset`` on.
     After the last run, ``rest`` is the position from which the client has to continue;
     None where everything was decoded.
     """
@@ -56,13 +62,17 @@ class RunReader:
         data: bytes,
         start_offset: int,
         check_crc: bool,
-        transactions: TransactionFilter | None,
+        aborted: Iterable[AbortedTransaction] | None,
     ) -> None:
         self.rest: int | None = None
         self._data = data
+        self._position = start_offset
+        self._end_offset = -1
+        aborted = None if aborted is None else tuple(aborted)
+        self._is_committed = aborted is not None
+        self._aborted_offsets = [each.first_offset for each in aborted or ()]
         self._options = make_read_options(
-            start_offset=start_offset,
-            aborted_transactions=transactions,
+            aborted_transactions=aborted,
             check_crc=check_crc,
             limits=_LIMITS,
             piece_bytes=RUN_DECOMPRESSED_BYTES,
@@ -73,6 +83,10 @@ class RunReader:
         while header is not None:
             first = header
             start = first.position
+            if self._aborted_offsets and first.base_offset < self._end_offset:
+                # Where transactions end depends on the order of the batches.
+                self.rest = start
+                return
             end, header = self._find_end(first)
             try:
                 rows, position, next_offset = engine.decode_rows(
@@ -84,6 +98,7 @@ class RunReader:
             assert next_offset is not None, "a run has at least one batch"
             if position < end:
                 header = self._read_header(position)
+            self._position = self._end_offset = next_offset
             yield rows, first, next_offset
 
     def _find_end(self, first: BatchHeader) -> tuple[int, BatchHeader | None]:
@@ -92,14 +107,19 @@ class RunReader:
         most = first.position + RUN_BYTES
         kind = first.attributes & LOG_APPEND_TIME
         epoch = first.partition_leader_epoch
+        next_offset = first.last_offset + 1
+        is_joined = can_join(first) and first.last_offset >= self._position
         while (header := self._read_header(end)) is not None:
-            if (
-                header.attributes & LOG_APPEND_TIME != kind
+            if not is_joined or (
+                header.base_offset != next_offset
+                or not can_join(header)
+                or header.attributes & LOG_APPEND_TIME != kind
                 or header.partition_leader_epoch != epoch
                 or end >= most
             ):
                 break
             end += header.size
+            next_offset = header.last_offset + 1
         return end, header
 
     def _read_header(self, position: int) -> BatchHeader | None:
@@ -111,27 +131,56 @@ class RunReader:
         except KwireError:
             self.rest = position
             return None
-        if header is not None and header.magic != 2:
-            self.rest = position
-            return None
-        return header
+        if header is None or (header.magic == 2 and not self._is_ambiguous(header)):
+            return header
+        self.rest = position
+        return None
+
+    def _is_ambiguous(self, header: BatchHeader) -> bool:
+        """Whether clients differ in what they make of a batch of a transaction.
+
+        A transaction that begins within a batch is no transaction of a broker, and
+        neither is a control batch without a marker.
+        """
+        if not self._is_committed:
+            return False
+        if header.attributes & CONTROL:
+            return not _is_marker(self._data, header)
+        first, last = header.base_offset, header.last_offset
+        return any(first < offset <= last for offset in self._aborted_offsets)
 
 
-def read_filtered_batches(data: bytes, end: int) -> Iterator[tuple[BatchHeader, bool]]:
-    """Read what a filter of transactions was shown before ``end``, for another one.
+def can_join(header: BatchHeader) -> bool:
+    """Whether a batch has no gaps and no control records, by its header."""
+    return (
+        header.count == header.last_offset - header.base_offset + 1
+        and not header.attributes & CONTROL
+    )
 
-    Yields the header of each control and transactional batch, and whether the batch is
-    the marker of an aborted transaction.
+
+def read_batches(data: bytes, end: int) -> Iterator[tuple[BatchHeader, bool]]:
+    """Read the headers before ``end``, for a client that continues there.
+
+    Yields each header, and whether the batch is the marker of an aborted transaction.
     """
     position = 0
     while position < end:
         header = read_batch_header(data, position, check_crc=False)
         assert header is not None, "these batches have been read before"
         position += header.size
-        if header.attributes & CONTROL:
-            yield header, _is_abort_marker(data, header)
-        elif header.attributes & TRANSACTIONAL:
-            yield header, False
+        is_control = bool(header.attributes & CONTROL)
+        yield header, is_control and _is_abort_marker(data, header)
+
+
+def _is_marker(data: bytes, header: BatchHeader) -> bool:
+    """Whether a control batch has one record, whose key every client can read."""
+    end = header.position + header.size
+    try:
+        batch = next(decode_batches(data, position=header.position, end=end))
+    except (KwireError, ImportError):
+        return False
+    key = batch.records[0].key if len(batch.records) == 1 else None
+    return key is not None and len(key) == _MARKER_BYTES and header.producer_id >= 0
 
 
 def _is_abort_marker(data: bytes, header: BatchHeader) -> bool:
