@@ -191,7 +191,9 @@ if __name__ == "__main__":
     )
     parsers.add_parser("scale", help="plans of 20 TB, and reads by four executors")
     safety = parsers.add_parser("safety", help="measure what safety costs")
-    safety.add_argument("parts", nargs="*", help="time, bombs, import, checks; or all")
+    safety.add_argument(
+        "parts", nargs="*", help="time, bombs, import, checks, arrow; or all"
+    )
     safety.add_argument("--record", action="store_true", help="note the figures")
     chosen = parser.parse_args()
     # What has begun is ended: brokers, too.

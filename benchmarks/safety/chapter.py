@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import kwire
-from benchmarks.safety import bombs, checks, imports, linear
+from benchmarks.safety import arrow, bombs, checks, imports, linear
 from tools.promises import Figure, record
 
 TEST = "make bench-safety"
@@ -59,11 +59,19 @@ def cost() -> Iterator[Figure]:
         yield Figure("P6", what, work, TEST, unit=" %")
 
 
+def validation() -> Iterator[Figure]:
+    """What the validation of Arrow data costs a producer."""
+    for size, added in arrow.run().items():
+        what = f"time that the validation of Arrow data adds to send_table, {size} B"
+        yield Figure("P6", what, added, TEST, most=5.0, unit=" %")
+
+
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "time": time,
     "bombs": bomb,
     "import": start,
     "checks": cost,
+    "arrow": validation,
 }
 
 
