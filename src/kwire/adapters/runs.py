@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._backend import record_engine as engine
-from ..batch_layout import CONTROL, LOG_APPEND_TIME
+from ..batch_layout import BATCH_OVERHEAD, CODEC_MASK, CONTROL, LOG_APPEND_TIME
 from ..errors import KwireError
 from ..limits import MIB, Limits
 from ..read_options import make_read_options
@@ -41,6 +41,7 @@ _LIMITS = Limits(total_decompressed_bytes=128 * MIB)
 
 _ABORT = 0
 _MARKER_BYTES = 4
+_MARKER_HEAD = b"\0\0\0\x08"
 
 
 class RunReader:
@@ -174,7 +175,15 @@ def read_batches(data: bytes, end: int) -> Iterator[tuple[BatchHeader, bool]]:
 
 def _is_marker(data: bytes, header: BatchHeader) -> bool:
     """Whether a control batch has one record, whose key every client can read."""
-    end = header.position + header.size
+    start, end = header.position + BATCH_OVERHEAD, header.position + header.size
+    # As brokers write it: no attributes, deltas of 0, and the size of the key.
+    if (
+        header.producer_id >= 0
+        and header.count == 1
+        and not header.attributes & CODEC_MASK
+        and data[start + 1 : start + 5] == _MARKER_HEAD
+    ):
+        return True
     try:
         batch = next(decode_batches(data, position=header.position, end=end))
     except (KwireError, ImportError):
