@@ -139,6 +139,10 @@ interop-brokers: $(TESTED)
 	$(PY) tools/adapter_versions.py --newest
 	$(PY) tools/broker/negotiate.py
 	$(PY) tools/broker/versions_check.py
+	$(PY) tools/broker/releases_check.py
+
+interop-releases: $(TESTED)  ## every feature against brokers of each release from 0.8.2 on, into docs/live.md
+	$(PY) tools/broker/releases_check.py --all --document
 
 interop-pages: $(TESTED)
 	$(PY) tools/browser/schema_page.py
