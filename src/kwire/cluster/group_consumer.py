@@ -22,12 +22,13 @@ from .scan import ScanMachine
 from .scan_options import EARLIEST, choose_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from random import Random
     from uuid import UUID
 
     from .group_options import GroupOptions
     from .metadata import TopicInfo
+    from .partition_reader import PartitionReader
     from .scan_options import Fetched, ScanOptions
     from .settings import ClusterSettings
 
@@ -239,6 +240,20 @@ class ConsumerMachine(ScanMachine):
             self._offsets.is_fenced = False
             self._member.beat_now(now)
             self._member.advance(now)
+
+    def _forget_deleted(self, now: float) -> None:
+        if self._member is None:
+            super()._forget_deleted(now)
+        else:
+            # The coordinator decides which partitions a member owns.
+            self._forget_sessions()
+
+    def _forget_reader(self, reader: PartitionReader) -> None:
+        super()._forget_reader(reader)
+        self._lose_reader(self._owned[reader.topic, reader.partition])
+
+    def _chosen_readers(self) -> Mapping[tuple[str, int], PartitionReader]:
+        return self._owned
 
     def _check_topics(self, now: float) -> None:
         """Fail for topics that do not exist when the consumer begins."""

@@ -25,7 +25,7 @@ from .scan_options import LATEST, partitions_in
 from .scan_requests import lookups_request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from random import Random
 
     from .link import Link
@@ -39,6 +39,11 @@ _UNKNOWN_TOPIC_S = 3.0
 _SEARCH_S = 3.0
 """Interval in seconds between metadata requests while no topic matches a pattern. As
 soon as a partition is read, ``ClusterSettings.metadata_max_age_s`` applies.
+"""
+
+_MAX_MISSING = 1000
+"""Number of missing partitions that are kept, in addition to as many as metadata has
+named at the same time.
 """
 
 _LONGEST_NAME = 1000
@@ -83,6 +88,11 @@ class LookupMachine:
         self._is_planned = False
         self._unknown_since: dict[str, float] = {}
         self._search_at = now
+        # Partitions that metadata has stopped to name, by when that was noticed first,
+        # and the maximum number of partitions that one response has named.
+        self._missing_since: dict[tuple[str, int], float] = {}
+        self._max_named = 0
+        self._cleaned_version = 0
         self._progress_at = now
 
     @property
@@ -107,6 +117,9 @@ class LookupMachine:
         self.cluster.advance(now)
         self.failure = self.failure or self.cluster.failure
         if self.failure is None:
+            if self.cluster.version != self._cleaned_version:
+                self._cleaned_version = self.cluster.version
+                self._forget_deleted(now)
             self._plan(now)
             self._look_up(now)
             self._fetch(now)
@@ -180,6 +193,45 @@ class LookupMachine:
             self.cluster.want_metadata()
         self.cluster.wake(self._search_at)
 
+    def _forget_deleted(self, now: float) -> None:
+        """Forget partitions that metadata no longer names.
+
+        A broker that has just started may name too few topics for a while. Therefore a
+        partition has to be missing for ``timeout_s``, unless there are so many that
+        brokers must name other ones in each response. Once all partitions of a bounded
+        task are known, no partition is added, and none is forgotten.
+        """
+        if self._is_planned and not self.options.follow:
+            return
+        missing, topics = self._missing_since, self.cluster.metadata.topics
+        for name in self._unknown_since.keys() - topics.keys():
+            if name not in self.options.topics:
+                del self._unknown_since[name]
+        readers = self._chosen_readers()
+        for place in readers:
+            topic = topics.get(place[0])
+            if topic is not None and (topic.error_code or place[1] in topic.partitions):
+                missing.pop(place, None)
+            else:
+                missing.setdefault(place, now)
+        present = len(readers) - len(missing)
+        self._max_named = max(self._max_named, present)
+        excess = len(missing) - self._max_named - _MAX_MISSING
+        for number, (place, since) in enumerate(list(missing.items())):
+            if number < excess or now >= since + self._settings.timeout_s:
+                del missing[place]
+                if place in readers:
+                    self._forget_reader(readers[place])
+
+    def _forget_reader(self, reader: PartitionReader) -> None:
+        """Forget a partition; earlier requests no longer concern it."""
+        reader.generation += 1
+        self._readers.pop((reader.topic, reader.partition), None)
+
+    def _chosen_readers(self) -> Mapping[tuple[str, int], PartitionReader]:
+        """Return all partitions that metadata added, also before they are read."""
+        return self._readers
+
     def _names(self) -> Sequence[str]:
         pattern = self.options.pattern
         if pattern is None:
@@ -219,7 +271,9 @@ class LookupMachine:
                 continue
             reader = self._readers.get((topic.name, partition))
             if reader is None:
-                self._read_partition(topic, partition)
+                # A bounded task ends although partitions are added meanwhile.
+                if not self._is_planned or self.options.follow:
+                    self._read_partition(topic, partition)
             elif reader.topic_id == NO_ID:
                 # Brokers were upgraded: the topic has an id from now on (KIP-516).
                 reader.topic_id = topic.topic_id

@@ -309,6 +309,25 @@ class ClusterMachine:
         ):
             self.failure = BrokersUnreachable(self.reasons())
 
+    def _forget_unnamed(self, now: float) -> None:
+        """Drop what belongs to addresses that metadata no longer names.
+
+        Brokers can name other addresses in each response, also in leader hints and as
+        coordinators. A connection in use is closed after a later response.
+        """
+        named = {(each.host, each.port) for each in self.metadata.brokers.values()}
+        named.update(self._bootstrap)
+        for key, link in list(self._links.items()):
+            if key[:2] not in named and not link.in_flight:
+                del self._links[key]
+                link.close(now)
+        for place, failures in list(self._failures.items()):
+            if place not in named and failures.retry_at <= now:
+                del self._failures[place]
+        for pace_key, pace in list(self._paces.items()):
+            if pace.is_idle(now):
+                del self._paces[pace_key]
+
     def refresh_metadata(self, now: float) -> None:
         """Fetch metadata if it is wanted and time, or have ``advance`` called then.
 
@@ -344,12 +363,13 @@ class ClusterMachine:
             if response is None or not is_known_cluster(response, version):
                 self._is_stale = True
             else:
-                self._take_metadata(complete_response(response, names, version))
+                self._take_metadata(complete_response(response, names, version), now)
 
         link.send(metadata_request(names, version), done, now, version=version)
 
-    def _take_metadata(self, response: Any) -> None:
-        self.metadata.update(response)
+    def _take_metadata(self, response: Any, now: float) -> None:
+        self.metadata.update(response, self.topics)
+        self._forget_unnamed(now)
         self.version += 1
         codes = [each.error_code for each in response.topics]
         if any(code in _COMING for code in codes):

@@ -19,7 +19,7 @@ from ..messages import MetadataRequest, MetadataResponse
 from ..negotiation.facts import first_nullable_version, first_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 _FIRST_WITHOUT_CREATION = first_version("MetadataRequest", "allow_auto_topic_creation")
 _FIRST_WITH_NULL = first_nullable_version("MetadataRequest", "topics")
@@ -67,18 +67,29 @@ class Metadata:
         self.cluster_id: str | None = None
         self.controller = -1
 
-    def update(self, response: Any) -> None:
-        """Take a Metadata response; a topic that it does not name stays as it is."""
+    def update(self, response: Any, requested: Collection[str] | None) -> None:
+        """Replace the metadata by that of a response.
+
+        ``requested`` are the topics of interest, or None for all. A response for all
+        topics is complete: other topics do not exist. A response for some topics may
+        omit one of them, which is not changed. Topics that were not requested are
+        dropped, so that the size depends on the last response and not on all of them.
+        """
         self.brokers = {
             each.node_id: Broker(each.node_id, each.host, each.port, each.rack)
             for each in response.brokers
         }
         self.cluster_id = response.cluster_id
         self.controller = response.controller_id
+        topics: dict[str, TopicInfo] = {}
+        for name in () if requested is None else requested:
+            known = self.topics.get(name)
+            if known is not None:
+                topics[name] = known
         for each in response.topics:
-            if each.name is not None:
-                known = self.topics.get(each.name)
-                self.topics[each.name] = _merge(known, each)
+            if each.name is not None and (requested is None or each.name in requested):
+                topics[each.name] = _merge(self.topics.get(each.name), each)
+        self.topics = topics
 
     def partition(self, topic: str, partition: int) -> PartitionInfo | None:
         """Return what is known of a partition, if anything is."""

@@ -68,6 +68,7 @@ class ProducerMachine(BatchSender):
         self._writers: dict[tuple[str, int], PartitionWriter] = {}
         self.appended = AppendedRows(self, options)
         self._topics = WantedTopics(cluster, settings.timeout_s)
+        self._cleaned_version = 0
 
     @property
     def wake_at(self) -> float:
@@ -79,6 +80,9 @@ class ProducerMachine(BatchSender):
         self.cluster.advance(now)
         self.failure = self.failure or self.cluster.failure
         if self.failure is None:
+            if self.cluster.version != self._cleaned_version:
+                self._cleaned_version = self.cluster.version
+                self._forget_deleted()
             self._topics.advance(now)
             self.appended.close_lingering(now)
             self._expire(now)
@@ -273,6 +277,19 @@ class ProducerMachine(BatchSender):
         if self.failure is None and transactions and not transactions.takes_records:
             return transactions.refusal()
         return self.failure
+
+    def _forget_deleted(self) -> None:
+        """Forget partitions without batches that their topic no longer has.
+
+        A topic loses partitions only if it is deleted and created again. Its brokers
+        then know nothing of the sequence numbers of this producer.
+        """
+        for place, writer in list(self._writers.items()):
+            topic = self.cluster.metadata.topics.get(place[0])
+            if topic is None or topic.error_code or not topic.partitions:
+                continue
+            if place[1] not in topic.partitions and not writer.batches:
+                del self._writers[place]
 
     def _writer(self, topic: str, partition: int) -> PartitionWriter:
         writer = self._writers.get((topic, partition))

@@ -47,6 +47,9 @@ _NAMES = (NO_TOPIC_IDS,)
 _REPLICA_S = 300.0
 """How long to read from the replica that a leader named (KIP-392)."""
 
+_MAX_LOSSES = 10_000
+"""Number of losses that a scan remembers. Brokers can cause them for ever."""
+
 _ABORTED_BYTES = 160
 """Memory of an aborted transaction in a response: an object, two integers and a place
 in a tuple.
@@ -63,7 +66,8 @@ class ScanMachine(LookupMachine):
     what was fetched, oldest first, and ``release`` gives its memory back to the budget:
     ``wake_at`` is at once then if a Fetch or a large response waited for it.
     ``is_done`` once all was taken; ``failure`` is what ended the scan before that.
-    ``losses`` are the records that are gone, if ``on_data_loss`` lets it go on.
+    ``losses`` are the records that are gone, if ``on_data_loss`` lets it go on: the
+    last 10,000.
     """
 
     def __init__(
@@ -136,8 +140,6 @@ class ScanMachine(LookupMachine):
     # From where to where.
 
     def _read_partition(self, topic: TopicInfo, partition: int) -> None:
-        if self._is_planned and not self.options.follow:
-            return
         place = (topic.name, partition)
         reader = PartitionReader(*place, topic.topic_id)
         start = choose_spec(self.options.start, place, EARLIEST)
@@ -153,9 +155,20 @@ class ScanMachine(LookupMachine):
                 reader.lookups["end"] = end
         self._readers[place] = reader
 
+    def _forget_deleted(self, now: float) -> None:
+        super()._forget_deleted(now)
+        self._forget_sessions()
+
+    def _forget_sessions(self) -> None:
+        """Forget the fetch sessions of brokers that metadata no longer names."""
+        brokers = self.cluster.metadata.brokers
+        for node in self._sessions.keys() - brokers.keys() - self._fetching:
+            del self._sessions[node]
+
     def _stop_reading(self, reader: PartitionReader) -> None:
         """Give up a partition while others are read on; drop what was not taken."""
         self._readers.pop((reader.topic, reader.partition), None)
+        self._missing_since.pop((reader.topic, reader.partition), None)
         # What is on its way for it is of no use any more.
         reader.generation += 1
         dropped = [each for each in self._fetched if each.reader is reader]
@@ -569,6 +582,7 @@ class ScanMachine(LookupMachine):
             self.failure = lost
             return
         self.losses.append(lost)
+        del self.losses[:-_MAX_LOSSES]
         reader.generation += 1
         reader.epoch = -1
         reader.checked_epoch = -1
@@ -592,7 +606,9 @@ class ScanMachine(LookupMachine):
     def _replica(self, reader: PartitionReader, now: float) -> int:
         """Return the node to fetch from: the leader, or the replica that it named."""
         if reader.replica >= 0:
-            is_there = reader.replica in self.cluster.metadata.brokers
+            metadata = self.cluster.metadata
+            is_there = reader.replica in metadata.brokers
+            is_there &= metadata.partition(reader.topic, reader.partition) is not None
             if is_there and now < reader.replica_until:
                 return reader.replica
             reader.replica = -1
