@@ -18,7 +18,7 @@ WINDOW_S = 5.0
 CONNECTION = "connection"
 """The kind of a new connection, whose first request is ApiVersions."""
 
-MAX_IN_WINDOW = 33
+MAX_IN_WINDOW = 45
 """Maximum number of fruitless requests of one kind that a broker receives in a window,
 if brokers fail in the way of real brokers.
 """
