@@ -135,7 +135,7 @@ DOCUMENTED = sorted(
         for page in REFERENCE.glob("*.md")
         for name in (
             *re.findall(r"^\.\. (?:current)?module:: (\S+)$", page.read_text(), re.M),
-            *re.findall(r"^\| .*?`(kwire\.\w+)`", page.read_text(), re.M),
+            *re.findall(r"^\| \[`(kwire\.\w+)`", page.read_text(), re.M),
         )
     }
     - {"kwire"}

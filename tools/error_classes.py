@@ -25,6 +25,9 @@ PAGE = ROOT / "docs" / "reference" / "errors.md"
 INTERNAL = {"kwire.compression_frames"}
 """Modules whose exceptions never leave kwire."""
 
+PUBLIC_MODULES = {"kwire.regular_files": "kwire.log"}
+"""Public modules of classes that are defined in a private module."""
+
 HEAD = "| class | base | import from | meaning |\n|---|---|---|---|\n"
 
 
@@ -84,6 +87,8 @@ def order_classes(classes: dict[str, ErrorClass]) -> Iterator[ErrorClass]:
 
 def find_public_module(each: ErrorClass) -> str:
     """Return the shortest module that the class can be imported from."""
+    if each.module in PUBLIC_MODULES:
+        return PUBLIC_MODULES[each.module]
     parts = each.module.split(".")
     for count in range(1, len(parts)):
         module = ".".join(parts[:count])

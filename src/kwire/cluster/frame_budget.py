@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ..frame_splitter import LEAST_MEMORY
 
 if TYPE_CHECKING:
-    from .link import Link
+    from collections.abc import Hashable
 
 SPARSE = 2
 """A frame is sparse if its records are less than one part in so many of its bytes. The
@@ -40,10 +40,10 @@ class FrameBudget:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.held = 0
-        self._expected: dict[Link, int] = {}
-        self._large: dict[Link, int] = {}
+        self._expected: dict[Hashable, int] = {}
+        self._large: dict[Hashable, int] = {}
         # Links that cannot receive their large frame yet.
-        self._waiting: set[Link] = set()
+        self._waiting: set[Hashable] = set()
 
     @property
     def used(self) -> int:
@@ -64,15 +64,15 @@ class FrameBudget:
         """Whether a link waits until memory is released."""
         return bool(self._waiting)
 
-    def expect(self, link: Link, size: int) -> None:
+    def expect(self, link: Hashable, size: int) -> None:
         """Reserve memory for the response to a Fetch."""
         self._expected[link] = size
 
-    def end_expected(self, link: Link) -> None:
+    def end_expected(self, link: Hashable) -> None:
         """Note that the response has arrived, or will not."""
         self._expected.pop(link, None)
 
-    def can_receive(self, link: Link, size: int) -> bool:
+    def can_receive(self, link: Hashable, size: int) -> bool:
         """Return whether a link may receive more bytes of a frame.
 
         ``size`` is the announced size of the frame, 0 if it is not known yet.
@@ -93,7 +93,7 @@ class FrameBudget:
         self._waiting.add(link)
         return False
 
-    def forget(self, link: Link) -> None:
+    def forget(self, link: Hashable) -> None:
         """Release what a link has used, because it is closed."""
         self._expected.pop(link, None)
         self._large.pop(link, None)

@@ -15,6 +15,7 @@ the file in its path.
 
 from __future__ import annotations
 
+from ..regular_files import NotRegularFile
 from .checkpoints import (
     PartitionMetadata,
     read_leader_epochs,
@@ -36,6 +37,7 @@ __all__ = [
     "AbortedTransaction",
     "CopyReport",
     "LogDirectory",
+    "NotRegularFile",
     "OffsetIndex",
     "Partition",
     "PartitionMetadata",
