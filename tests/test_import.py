@@ -32,7 +32,7 @@ FLOORS = [
     {
         *("__version__", "errors", "limits", "versions", "error_codes"),
         *("frame_hints", "java_utf8", "formatting", "atomic_files"),
-        *("regular_files", "batch_layout", "record_types"),
+        *("regular_files", "batch_layout", "record_types", "addresses"),
         *("consumer_properties", "producer_properties", "shown_texts"),
     },
     {"schema", "compression", "compression_frames"},

@@ -13,13 +13,13 @@ import io
 import os
 import stat
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from .regular_files import name_kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import Any, BinaryIO
 
 _WITHOUT_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
@@ -37,6 +37,9 @@ def create_file(
     and no file is left, except where only the folder could not be synced: then the
     complete file stays.
     """
+    # Importing pathlib takes longer than a command that writes no file.
+    from pathlib import Path
+
     target = Path(path)
     if not replaces:
         _check_free(target)

@@ -14,15 +14,15 @@ where that is known.
 from __future__ import annotations
 
 import asyncio
-import os
-import re
-import socket
 import ssl as tls
 from collections import deque
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from . import error_codes
+from .addresses import connection_problem as connection_problem
+from .addresses import format_reason
+from .addresses import split_address as split_address
 from .api_registry import KAFKA
 from .connection import (
     ClientConnection,
@@ -68,9 +68,6 @@ _NO_SASL = (
     " port"
 )
 
-_HOST = re.compile(r"[\w.:%-]+")
-"""The characters of a host name or an IP address, which may name an interface."""
-
 _GOODBYE_S = 1.0
 """How long a peer may take to end TLS in good order."""
 
@@ -103,32 +100,6 @@ def address_text(host: str, port: int) -> str:
     before the host are omitted.
     """
     return format_address(host, port)
-
-
-def split_address(text: str) -> tuple[str, int]:
-    """Read host and port. The host of an IPv6 address is in brackets.
-
-    Raises ``ValueError`` if the text is not an address. The error does not show the
-    text, because it may contain a password.
-    """
-    if "@" in text:
-        raise ValueError(
-            "an address cannot contain a user name or a password; write HOST:PORT, and"
-            " use the settings of SASL"
-        )
-    host, colon, digits = text.rpartition(":")
-    in_brackets = host.startswith("[") and host.endswith("]")
-    if in_brackets:
-        host = host[1:-1]
-    is_host = _HOST.fullmatch(host) and (":" in host) == in_brackets
-    if not colon or not is_host:
-        raise ValueError("an address must be HOST:PORT, or [HOST]:PORT for IPv6")
-    port = int(digits) if digits.isascii() and digits.isdigit() else 0
-    if not 0 < port < 1 << 16:
-        raise ValueError(
-            "an address must be HOST:PORT with a port that is a number from 1 to 65535"
-        )
-    return host, port
 
 
 async def connect(
@@ -366,8 +337,10 @@ class Broker:
         if isinstance(error, NetworkError):
             return
         if isinstance(error, tls.SSLError):
-            reason = f"the TLS handshake failed: {_plain(error.reason or str(error))}"
-            raise NetworkError(self.address, reason) from error
+            reason = format_reason(error.reason or str(error))
+            raise NetworkError(
+                self.address, f"the TLS handshake failed: {reason}"
+            ) from error
         if isinstance(error, (KwireError, OSError)):
             raise NetworkError(self.address, str(error)) from error
 
@@ -521,50 +494,6 @@ async def _open(
         raise NetworkError(
             address_text(host, port), connection_problem(error, context)
         ) from error
-
-
-def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
-    """Describe why there is no connection, and what to do about it.
-
-    ``context`` is that of TLS, if the connection was to have it.
-    """
-    if not isinstance(error, OSError):
-        return "not an address: the host name or the port is not valid"
-    if isinstance(error, tls.SSLCertVerificationError):
-        reason = quote_text(error.verify_message)
-        return (
-            f"its certificate is not trusted: {reason}; give the certificate of the"
-            " authority that signed it"
-        )
-    if isinstance(error, tls.SSLError):
-        if error.reason == "WRONG_VERSION_NUMBER":
-            return "it does not speak TLS on this port"
-        return f"the TLS handshake failed: {_plain(error.reason or str(error))}"
-    if isinstance(error, socket.gaierror):
-        return (
-            f"the host name cannot be resolved: {_plain(error.strerror or str(error))}"
-        )
-    if isinstance(error, ConnectionRefusedError):
-        return (
-            "connection refused; check that the broker is running, and that this is"
-            " its port"
-        )
-    if isinstance(error, ConnectionError) and context is not None:
-        return (
-            "it closed the connection during the TLS handshake; it may not speak TLS"
-            " on this port"
-        )
-    if error.errno is None:
-        # The name has several addresses, and each has its own reason.
-        return (
-            "no address of the host accepts a connection; check that the broker is"
-            " running"
-        )
-    return _plain(os.strerror(error.errno))
-
-
-def _plain(text: str) -> str:
-    return text.lower().replace("_", " ")
 
 
 def _call_mechanism(method: Callable[..., Any], *arguments: bytes) -> Any:

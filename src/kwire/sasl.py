@@ -8,16 +8,16 @@ No sockets: ``first`` returns the bytes that open the exchange; ``challenge`` ta
 bytes of the server and returns the answer, or None at the end. ``connection`` sends and
 receives the bytes. Any other object with these members, and with ``mechanism``, can be
 used in place of these classes.
+
+The methods of ``Scram`` import cryptographic modules on use: commands import this
+module for its names, and few connections use SCRAM.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
-import hmac
 import re
-import secrets
 
 from .errors import KwireError, LocalProtocolError, RemoteProtocolError
 from .formatting import quote_text
@@ -141,6 +141,8 @@ class Scram:
             )
         if not self._server_signature:
             return self._prove(data, said)
+        import hmac
+
         if not hmac.compare_digest(_read_bytes(said, "v"), self._server_signature):
             raise SaslError(
                 "the server's signature is wrong: it does not know the password, and"
@@ -151,6 +153,8 @@ class Scram:
 
     def _prove(self, server_first: bytes, said: dict[str, str]) -> bytes:
         """Answer nonce, salt and iteration count with the proof of the password."""
+        import hashlib
+
         if "m" in said:
             raise SaslError(
                 "the server requires a SCRAM extension, and kwire supports none"
@@ -185,6 +189,8 @@ class Scram:
         return iterations
 
     def _hmac(self, key: bytes, data: bytes) -> bytes:
+        import hmac
+
         return hmac.digest(key, data, self._digest)
 
     def __repr__(self) -> str:
@@ -271,6 +277,8 @@ _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 
 
 def _new_nonce() -> str:
+    import secrets
+
     return secrets.token_urlsafe(24)
 
 

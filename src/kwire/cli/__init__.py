@@ -10,6 +10,7 @@ a file of ``commands/``.
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 def main() -> NoReturn:
     """Run the program ``kwire`` with the arguments of the process, and exit."""
     try:
+        # Most commands that write to a pipe never import rich.
         for name in ("click", "rich"):
-            __import__(name)
+            if find_spec(name) is None:
+                raise ModuleNotFoundError(name=name)
         from .main import program
 
         program.main(prog_name="kwire")

@@ -1,68 +1,35 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the brokers of a cluster and keeps a connection to each.
+"""The options of a connection: addresses, TLS, SASL and timeouts.
 
-This file has the addresses, the options of a connection and the credentials. The
-commands choose the requests.
+``connect_cluster`` makes a client of them. ``broker_nodes.py`` connects to each broker.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
-import ssl
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .. import net, sasl
+from .. import sasl
+from ..addresses import split_address
 from ..compression import NAMES
-from ..errors import KwireError
-from ..messages import DescribeClusterRequest, MetadataRequest
-from ..negotiation import CONTROLLERS, fallback_table
+from ..negotiation import fallback_table
 from ..shown_texts import show_path
 from .cluster_command import ADDRESS_VARIABLE, CONFIG_VARIABLE
-from .main import explain
-from .terminal import say
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Sequence
-    from contextlib import AsyncExitStack
 
     from ..client import KafkaSync
+    from ..net import Mechanism
 
 PASSWORD_VARIABLE = "KWIRE_SASL_PASSWORD"
 
-_AT_ONCE = 64
-"""Brokers that are connected to at the same time: a process may have so many."""
-
 _PATIENCE = 3
 """How often a cluster may keep silent as long as a broker before it is given up."""
-
-_CONTROLLERS = 2
-"""What DescribeCluster calls the nodes that a controller may tell of."""
-
-_LAST_CLASSIC = MetadataRequest.flexible_versions.min - 1
-"""Of Metadata: it has all there is to know of brokers, in the plainest encoding."""
-
-
-class Node(NamedTuple):
-    """A broker as its cluster describes it, and the connection to it or its error.
-
-    ``node_id`` is -1 and ``rack`` None where the cluster does not report them.
-    """
-
-    host: str
-    port: int
-    node_id: int = -1
-    rack: str | None = None
-    broker: net.Broker | None = None
-    error: str = ""
-
-    @property
-    def address(self) -> str:
-        """Its host and port."""
-        return net.address_text(self.host, self.port)
 
 
 class Access(NamedTuple):
@@ -73,19 +40,9 @@ class Access(NamedTuple):
     timeout_s: float
     fallback: str | None
 
-    async def connect(self, host: str, port: int) -> net.Broker:
-        """Connect to one broker."""
-        return await net.connect(
-            host,
-            port,
-            ssl=self.context,
-            sasl=None if self.credentials is None else _mechanism(*self.credentials),
-            timeout_s=self.timeout_s,
-            fallback=self.fallback,
-        )
 
-
-def _mechanism(name: str, username: str, password: str) -> net.Mechanism:
+def make_mechanism(name: str, username: str, password: str) -> Mechanism:
+    """Make the mechanism of SASL for one connection."""
     if name == sasl.Plain.mechanism:
         return sasl.Plain(username, password)
     return sasl.Scram(username, password, name)
@@ -240,7 +197,7 @@ def read_access(
             raise click.UsageError(f"{mechanism} requires --username")
         credentials = mechanism, username, _password(password_file)
         try:
-            _mechanism(*credentials)
+            make_mechanism(*credentials)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
     elif username is not None or password_file is not None:
@@ -268,7 +225,7 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
             address,
             config=None if config is None else client.read_properties(config),
             ssl=access.context,
-            sasl=None if proof is None else lambda: _mechanism(*proof),
+            sasl=None if proof is None else lambda: make_mechanism(*proof),
             fallback=access.fallback,
             timeout_s=_PATIENCE * access.timeout_s,
             connect_timeout_s=access.timeout_s,
@@ -276,12 +233,14 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    except ssl.SSLError as error:
-        raise click.ClickException(
-            f"{config}: it names no certificate in PEM form with a key that fits"
-            f" ({error.reason or error})"
-        ) from None
     except OSError as error:
+        import ssl
+
+        if isinstance(error, ssl.SSLError):
+            raise click.ClickException(
+                f"{config}: it names no certificate in PEM form with a key that fits"
+                f" ({error.reason or error})"
+            ) from None
         file = "" if error.filename is None else f": {error.filename}"
         raise click.ClickException(f"{config}: {error.strerror}{file}") from None
 
@@ -309,6 +268,9 @@ def _password(path: str | None) -> str:
 
 
 def _context(ca: str | None, cert: str | None, key: str | None) -> ssl.SSLContext:
+    # Commands without TLS do not load this module, which takes long to import.
+    import ssl
+
     try:
         context = ssl.create_default_context(cafile=ca)
     except ssl.SSLError:
@@ -329,66 +291,7 @@ def read_addresses(texts: Sequence[str]) -> list[tuple[str, int]]:
     """Read addresses; those of one text may be separated by commas, as in Kafka."""
     try:
         return [
-            net.split_address(part)
-            for text in texts
-            for part in text.strip(",").split(",")
+            split_address(part) for text in texts for part in text.strip(",").split(",")
         ]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-
-
-async def reach_all(
-    bootstrap: Sequence[tuple[str, int]], access: Access, stack: AsyncExitStack
-) -> list[Node]:
-    """Get the list of brokers from the first that answers, and connect to each.
-
-    The connections close with ``stack``. The nodes are sorted by id; one that cannot
-    be reached has an error instead. Raises the last error if no broker answers.
-    """
-    nodes = await _find(bootstrap, access)
-    turns = asyncio.Semaphore(_AT_ONCE)
-
-    async def reach(node: Node) -> Node:
-        try:
-            async with turns:
-                broker = await access.connect(node.host, node.port)
-        except KwireError as error:
-            return node._replace(error=explain(error))
-        return node._replace(broker=await stack.enter_async_context(broker))
-
-    return list(await asyncio.gather(*map(reach, sorted(nodes, key=_by_id))))
-
-
-async def _find(bootstrap: Sequence[tuple[str, int]], access: Access) -> list[Node]:
-    for number, (host, port) in enumerate(bootstrap, 1):
-        try:
-            async with await access.connect(host, port) as broker:
-                return await _nodes(broker)
-        except KwireError as error:
-            if number == len(bootstrap):
-                raise
-            say(explain(error))
-    raise AssertionError("at least one address is required (got none)")
-
-
-async def _nodes(broker: net.Broker) -> list[Node]:
-    nodes = []
-    if usable := broker.table.usable(MetadataRequest):
-        # No topics: an empty list, which only the oldest version takes for all.
-        version = max((v for v in usable if v <= _LAST_CLASSIC), default=usable[0])
-        answer = await broker.ask(MetadataRequest(topics=()), version)
-        nodes = [Node(b.host, b.port, b.node_id, b.rack) for b in answer.brokers]
-    elif broker.table.usable(DescribeClusterRequest, CONTROLLERS):
-        request = DescribeClusterRequest(endpoint_type=_CONTROLLERS)
-        answer = await broker.ask(request, constraints=(CONTROLLERS,))
-        nodes = [Node(b.host, b.port, b.broker_id, b.rack) for b in answer.brokers]
-    if not nodes:
-        raise net.NetworkError(
-            broker.address,
-            "its metadata lists no brokers; it may still be starting, try again",
-        )
-    return nodes
-
-
-def _by_id(node: Node) -> tuple[int, str, int]:
-    return node.node_id, node.host, node.port

@@ -14,7 +14,6 @@ import importlib
 import os
 import pkgutil
 import sys
-from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -45,7 +44,7 @@ class Program(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands, sorted."""
-        folder = str(Path(__file__).with_name("commands"))
+        folder = os.path.join(os.path.dirname(__file__), "commands")
         names = (module.name for module in pkgutil.iter_modules([folder]))
         return sorted(name.replace("_", "-") for name in names)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import stat
 import sys
 import time
@@ -23,16 +22,17 @@ from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TextIO
 
 import click
-from rich.cells import cell_len
 
 from ..atomic_files import create_file
 from ..formatting import escape_line
 from .byte_formats import compact_json
-from .terminal import EscapingConsole, write_bold
-from .text_columns import cut_text, fold, pad
+from .terminal import write_bold
+from .text_columns import cut_text, fold, measure, pad
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from .console import EscapingConsole
 
     Row = Mapping[str, object]
 
@@ -119,6 +119,9 @@ class Output:
         self.is_kept = is_kept
         self.width = None
         if stream.isatty():
+            # Only a terminal needs this module, which loads compression formats.
+            import shutil
+
             self.width = shutil.get_terminal_size().columns
         self._has_colour = (
             self.width is not None
@@ -174,6 +177,8 @@ class Output:
 
     def console(self) -> EscapingConsole:
         """Make the console that draws in this terminal."""
+        from .console import EscapingConsole
+
         return EscapingConsole(self._stream)
 
 
@@ -345,7 +350,7 @@ class Table:
             self._write(begin + " ".join(words))
             return
         indent = abs(self._widths[0]) + 2
-        rooms = max(width - cell_len(begin), 1), max(width - indent, 1)
+        rooms = max(width - measure(begin), 1), max(width - indent, 1)
         first, *others = fold(words, needed, *rooms)
         self._write(begin + first)
         for line in others:
@@ -365,7 +370,7 @@ class Table:
 
     def _cell(self, index: int, text: str) -> str:
         width, widest = self._widths[index], self._widest[index]
-        size = len(text) if text.isascii() else cell_len(text)
+        size = len(text) if text.isascii() else measure(text)
         if size > abs(width):
             if self._output.width is not None:
                 text = cut_text(text, widest)
@@ -394,7 +399,7 @@ def write_table(
     rows = [(heading, [escape_line(cell) for cell in cells]) for heading, cells in rows]
     columns = []
     for index, title in enumerate(titles):
-        width = max([cell_len(cells[index]) for _, cells in rows], default=0)
+        width = max([measure(cells[index]) for _, cells in rows], default=0)
         if output.width is not None:
             width = min(width, _WIDEST)
         width = max(width, len(title.lstrip()))

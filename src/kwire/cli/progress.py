@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows how far a long job is: bytes, bytes per second, time left, current file.
 
-Shown on stderr, and only where that is a terminal.
+Shown on stderr, and only if that is a terminal: ``progress_bar.py`` draws it with rich,
+which takes long to import.
 """
 
 from __future__ import annotations
@@ -10,25 +11,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
-from rich.progress import (
-    Progress as Bar,
-)
-
 from ..formatting import escape_line
-from .terminal import error_console
+from .terminal import stderr_is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_PER_SECOND = 5
+    from .progress_bar import ProgressBar
+
 _NAME = 24
 """Characters of the current file's name, of which the last ones tell most."""
 
@@ -40,43 +30,36 @@ class Progress:
     """
 
     def __init__(self, size: int | None, *, wanted: bool = True) -> None:
-        console = error_console()
-        wanted = wanted and console.is_terminal and not console.is_dumb_terminal
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TimeRemainingColumn(compact=True),
-            console=console,
-            disable=not wanted,
-            transient=True,
-            refresh_per_second=_PER_SECOND,
-            redirect_stdout=False,
-            redirect_stderr=False,
-            expand=True,
-        )
-        self._task = self._bar.add_task("", total=size)
         self._done = 0
+        self._bar: ProgressBar | None = None
+        if wanted and stderr_is_terminal():
+            from .progress_bar import ProgressBar
+
+            self._bar = ProgressBar(size)
 
     def __enter__(self) -> Progress:
-        self._bar.start()
+        if self._bar is not None:
+            self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
 
     def name(self, current: str) -> None:
         """Show the name of what is read now."""
+        if self._bar is None:
+            return
         current = escape_line(current)
         if len(current) > _NAME:
             current = "…" + current[1 - _NAME :]
-        self._bar.update(self._task, description=escape(current))
+        self._bar.show_name(current)
 
     def advance(self, size: int) -> None:
         """Count bytes that were read."""
         self._done += size
-        self._bar.update(self._task, completed=self._done)
+        if self._bar is not None:
+            self._bar.show_done(self._done)
 
     def reach(self, position: int) -> None:
         """Show how many bytes are done in total."""
@@ -90,7 +73,7 @@ class Progress:
     @contextmanager
     def hidden(self) -> Iterator[None]:
         """Hide the bar while something else is written to the terminal."""
-        if self._bar.disable:
+        if self._bar is None:
             yield
             return
         self._bar.stop()

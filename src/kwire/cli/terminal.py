@@ -4,31 +4,24 @@
 
     anything -> sys.stdout, sys.stderr (TerminalText) ------ escape ---+-> terminal
     rows ----> Output (output.py), bold lines -------------- escape ---+
-    rich ----> EscapingConsole, colours and the moving bar - escape ---+
+    rich ----> EscapingConsole (console.py), colours, bar -- escape ---+
 
 Names of topics, groups, clients and files are chosen by others, and a terminal obeys
 what is written to it. So ``guard_terminals`` puts a stream that escapes in front of
 each terminal: what click, ``warnings``, ``logging`` or a traceback writes is escaped as
-well. Colours are added after that, here alone. Pipes and files get every character; the
-forms of rows are in ``output.py``.
+well. Colours are added after that, here and in ``console.py`` alone. Pipes and files
+get every character; the forms of rows are in ``output.py``.
 """
 
 from __future__ import annotations
 
 import io
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import click
-from rich.console import Console
-from rich.segment import Segment
 
 from ..formatting import escape_controls, escape_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.console import ConsoleOptions, RenderableType
 
 
 class TerminalText(io.TextIOWrapper):
@@ -83,33 +76,17 @@ def buffer_output() -> None:
 
 def write_bold(stream: TextIO, text: str) -> None:
     """Write text in bold to a terminal, escaped like any other."""
-    _find_styled(stream).write(click.style(escape_controls(text), bold=True))
+    find_styled(stream).write(click.style(escape_controls(text), bold=True))
 
 
-class EscapingConsole(Console):
-    """A console of rich that escapes all text that it draws."""
-
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__(file=_find_styled(stream))
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        """Draw something in segments; what is no control of rich's own is escaped."""
-        for segment in super().render(renderable, options):
-            if segment.control or segment.text.isprintable():
-                yield segment
-            else:
-                yield Segment(escape_controls(segment.text), segment.style)
-
-
-def _find_styled(stream: TextIO) -> TextIO:
+def find_styled(stream: TextIO) -> TextIO:
+    """Return the stream for text that is escaped already and gets colours."""
     return stream.styled if isinstance(stream, TerminalText) else stream
 
 
-def error_console() -> EscapingConsole:
-    """Make the console that draws on stderr."""
-    return EscapingConsole(sys.stderr)
+def stderr_is_terminal() -> bool:
+    """Whether stderr is a terminal. It is None if it was closed, as by ``2>&-``."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def say(message: str) -> None:

@@ -6,35 +6,69 @@
         table = pyarrow.table(kafka.scan("orders", start=timedelta(hours=1)))
 
 Sockets, clocks and the arguments of users are here; ``kwire.cluster`` decides what is
-sent to which broker.
+sent to which broker. Names resolve on first use, so that blocking calls do not load
+asyncio.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..cluster import Receipt as Receipt
 from ..limits import DEFAULT, Limits
-from .asynchronous import Kafka as Kafka
-from .asynchronous import Scan as Scan
-from .chunks import Chunk as Chunk
-from .chunks import ConsumerRecord as ConsumerRecord
-from .consumer import Consumer as Consumer
 from .options import make_arguments
-from .position import Position as Position
-from .producer import Producer as Producer
-from .progress import ScanProgress as ScanProgress
-from .property_files import read_properties as read_properties
-from .sync import KafkaSync as KafkaSync
-from .sync import ScanSync as ScanSync
-from .sync_consumer import ConsumerSync as ConsumerSync
-from .sync_producer import ProducerSync as ProducerSync
-from .transactions import Transaction as Transaction
-from .transactions import TransactionSync as TransactionSync
 
 if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Mapping
+
+    from ..cluster import Receipt as Receipt
+    from .asynchronous import Kafka as Kafka
+    from .asynchronous import Scan as Scan
+    from .chunks import Chunk as Chunk
+    from .chunks import ConsumerRecord as ConsumerRecord
+    from .consumer import Consumer as Consumer
+    from .position import Position as Position
+    from .producer import Producer as Producer
+    from .progress import ScanProgress as ScanProgress
+    from .property_files import read_properties as read_properties
+    from .sync import KafkaSync as KafkaSync
+    from .sync import ScanSync as ScanSync
+    from .sync_consumer import ConsumerSync as ConsumerSync
+    from .sync_producer import ProducerSync as ProducerSync
+    from .transactions import Transaction as Transaction
+    from .transactions import TransactionSync as TransactionSync
+else:
+    # Type checkers know the names above, and report all others.
+    _HOMES = {
+        "Receipt": "..cluster",
+        "Kafka": ".asynchronous",
+        "Scan": ".asynchronous",
+        "Chunk": ".chunks",
+        "ConsumerRecord": ".chunks",
+        "Consumer": ".consumer",
+        "Position": ".position",
+        "Producer": ".producer",
+        "ScanProgress": ".progress",
+        "read_properties": ".property_files",
+        "KafkaSync": ".sync",
+        "ScanSync": ".sync",
+        "ConsumerSync": ".sync_consumer",
+        "ProducerSync": ".sync_producer",
+        "Transaction": ".transactions",
+        "TransactionSync": ".transactions",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name], __name__), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOMES})
+
 
 __all__ = [
     "Chunk",
@@ -105,6 +139,8 @@ def connect(
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
     )
+    from .asynchronous import Kafka
+
     return Kafka(*arguments)
 
 
@@ -134,4 +170,6 @@ def connect_sync(
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
     )
+    from .sync import KafkaSync
+
     return KafkaSync(*arguments)

@@ -13,7 +13,7 @@ import ssl as tls
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from ..net import connection_problem
+from ..addresses import connection_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable

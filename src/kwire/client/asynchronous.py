@@ -123,8 +123,6 @@ class Kafka(KafkaBase[Scan, Producer, Consumer]):
     """A client of a cluster for asyncio; ``client.connect`` makes it."""
 
     _scan_class = Scan
-    _producer_class = Producer
-    _consumer_class = Consumer
 
     async def topics(self) -> TopicsByName:
         """Return the metadata of each topic that the user may see."""
@@ -214,6 +212,12 @@ class Kafka(KafkaBase[Scan, Producer, Consumer]):
         self._scans.clear()
         self._consumers.clear()
         self._producers.clear()
+
+    def _load_producer(self) -> type[Producer]:
+        return Producer
+
+    def _load_consumer(self) -> type[Consumer]:
+        return Consumer
 
     async def _run(self, machine: Query[R]) -> R:
         self.has_connected = True

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import selectors
 import socket
-import ssl as tls
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..net import connection_problem
+from ..addresses import connection_problem
 
 if TYPE_CHECKING:
+    import ssl as tls
     from collections.abc import Callable
 
     from ..cluster import ClusterMachine, Link
@@ -147,6 +147,16 @@ def run_query(query: Query[R], context: tls.SSLContext | None) -> R:
         runner.close()
 
 
+def _list_blocking_errors(context: tls.SSLContext | None) -> tuple[type[OSError], ...]:
+    """Return the errors of a socket that has to wait until it is ready."""
+    if context is None:
+        return (BlockingIOError,)
+    # Only a connection with TLS requires ssl, which takes long to import.
+    import ssl as tls
+
+    return BlockingIOError, tls.SSLWantReadError, tls.SSLWantWriteError
+
+
 class _LinkSocket:
     """The socket of one link: opening, in the handshake of TLS, or open."""
 
@@ -162,6 +172,7 @@ class _LinkSocket:
         self._context = context
         self._socket: socket.socket | None = None
         self._tls: tls.SSLSocket | None = None
+        self._would_block = _list_blocking_errors(context)
         self._is_open = False
         self._unsent = memoryview(b"")
         self._watched = 0
@@ -183,7 +194,7 @@ class _LinkSocket:
             if self._tls is None and not self._is_connected():
                 return False
             return self._shake_hands(now)
-        except (tls.SSLWantReadError, tls.SSLWantWriteError):
+        except self._would_block:
             return False
         except (OSError, ValueError) as error:
             # TLS has a ValueError for the name of a host that it cannot check.
@@ -203,7 +214,7 @@ class _LinkSocket:
                         return
                 count = connection.send(self._unsent)
                 self._unsent = self._unsent[count:]
-        except (BlockingIOError, tls.SSLWantWriteError, tls.SSLWantReadError):
+        except self._would_block:
             self._watch(self._reading(now) | _WRITE)
         except OSError as error:
             self._fail(error, now)
@@ -267,6 +278,9 @@ class _LinkSocket:
 
     def _shake_hands(self, now: float) -> bool:
         if self._context is not None:
+            # Only a connection with TLS requires ssl, which takes long to import.
+            import ssl as tls
+
             if self._tls is None:
                 assert self._socket is not None
                 self._selector.unregister(self._socket)
@@ -303,7 +317,7 @@ class _LinkSocket:
                 if not count:
                     return self._link.receive_data(b"", now)
                 has_news |= self._link.buffer_updated(count, now)
-        except (BlockingIOError, tls.SSLWantReadError, tls.SSLWantWriteError):
+        except self._would_block:
             pass
         return has_news
 

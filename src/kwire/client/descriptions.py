@@ -8,7 +8,6 @@ that shows them.
 
 from __future__ import annotations
 
-import html
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +56,9 @@ def make_html_table(
 
     Further rows are counted one by one and not kept.
     """
+    # Only notebooks need this module, which has a large table.
+    import html
+
     lines = [f"<table><caption>{html.escape(caption)}</caption>", "<thead><tr>"]
     lines += [f"<th>{html.escape(name)}</th>" for name in columns]
     lines.append("</tr></thead><tbody>")

@@ -9,9 +9,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 from weakref import WeakSet
 
-from ..cluster import OffsetsMachine, ScanMachine, SizesMachine, TopicsMachine
+from ..cluster import ScanMachine
 from ..formatting import format_count
-from .consuming import ConsumerBase, make_consumer_options
 from .descriptions import (
     describe_cluster,
     describe_topics,
@@ -20,7 +19,6 @@ from .descriptions import (
 )
 from .options import make_decoding_options, make_scan_options, read_lookup
 from .position import Position
-from .producing import ProducerBase, make_producer_options
 from .progress import ProgressBar, ScanProgress
 
 if TYPE_CHECKING:
@@ -32,17 +30,21 @@ if TYPE_CHECKING:
         ClusterMachine,
         ClusterSettings,
         DataLost,
+        OffsetsMachine,
         Receipt,
         ScanOptions,
+        SizesMachine,
         TopicInfo,
+        TopicsMachine,
     )
     from ..cluster.producer_options import Partitioner
     from ..cluster.scan_options import Fetched
     from ..columns import Unit
     from ..errors import KwireError
     from .chunks import DecodingOptions
-    from .consuming import ConsumedTopics, Partitions
+    from .consuming import ConsumedTopics, ConsumerBase, Partitions
     from .options import Offsets, Topics
+    from .producing import ProducerBase
 
 Isolation: TypeAlias = Literal["read_uncommitted", "read_committed"]
 
@@ -186,18 +188,16 @@ class ScanBase:
 S = TypeVar("S", bound=ScanBase)
 
 
-P = TypeVar("P", bound=ProducerBase)
+P = TypeVar("P", bound="ProducerBase")
 
 
-C = TypeVar("C", bound=ConsumerBase)
+C = TypeVar("C", bound="ConsumerBase")
 
 
 class KafkaBase(Generic[S, P, C]):
     """A client of a cluster: its addresses and settings, and what was made of it."""
 
     _scan_class: type[S]
-    _producer_class: type[P]
-    _consumer_class: type[C]
 
     def __init__(
         self,
@@ -315,6 +315,8 @@ class KafkaBase(Generic[S, P, C]):
         coordinator aborts one that takes longer than ``transaction_timeout_s``.
         Nothing is sent before the first record is given.
         """
+        from .producing import make_producer_options
+
         options = make_producer_options(
             compression=compression,
             compression_level=compression_level,
@@ -329,7 +331,7 @@ class KafkaBase(Generic[S, P, C]):
             transactional_id=transactional_id,
             transaction_timeout_s=transaction_timeout_s,
         )
-        producer = self._producer_class(self, options, on_receipt)
+        producer = self._load_producer()(self, options, on_receipt)
         self._producers.add(producer)
         return producer
 
@@ -370,6 +372,8 @@ class KafkaBase(Generic[S, P, C]):
         The other arguments are as in ``scan``. Nothing is sent before the first chunk
         is requested, and nothing is committed but by ``commit``.
         """
+        from .consuming import make_consumer_options
+
         options = make_consumer_options(
             topics,
             group=group,
@@ -388,7 +392,7 @@ class KafkaBase(Generic[S, P, C]):
         decoding = make_decoding_options(
             columns, timestamp_unit, views, limits, check_crc, errors
         )
-        consumer = self._consumer_class(self, options, decoding)
+        consumer = self._load_consumer()(self, options, decoding)
         self._consumers.add(consumer)
         return consumer
 
@@ -399,10 +403,22 @@ class KafkaBase(Generic[S, P, C]):
         if self.has_connected:
             warn_unclosed(self)
 
+    def _load_producer(self) -> type[P]:
+        """Import the class of producers, which a scan does not need."""
+        raise NotImplementedError
+
+    def _load_consumer(self) -> type[C]:
+        """Import the class of consumers, which a scan does not need."""
+        raise NotImplementedError
+
     def _find_topics(self, now: float) -> TopicsMachine:
+        from ..cluster import TopicsMachine
+
         return TopicsMachine(self.addresses, self.settings, now=now, random=Random())
 
     def _find_sizes(self, topics: Iterable[str] | None, now: float) -> SizesMachine:
+        from ..cluster import SizesMachine
+
         names = {topics} if isinstance(topics, str) else topics
         names = None if names is None else set(names)
         return SizesMachine(
@@ -416,6 +432,8 @@ class KafkaBase(Generic[S, P, C]):
         isolation: Isolation,
         now: float,
     ) -> OffsetsMachine:
+        from ..cluster import OffsetsMachine
+
         options = make_scan_options(
             topics,
             start="earliest",

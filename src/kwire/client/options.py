@@ -6,22 +6,23 @@ from __future__ import annotations
 
 import copy
 import re
-import ssl as tls
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ..addresses import split_address
 from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
 from ..limits import Limits
-from ..net import split_address
 from ..read_options import check_errors
 from .chunks import COLUMNS, DecodingOptions
 from .properties import is_fallback, read_config
 from .security import is_mechanism
 
 if TYPE_CHECKING:
+    import ssl as tls
+
     from ..cluster.scan_options import Spec
     from ..columns import Unit
 

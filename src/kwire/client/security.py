@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import os
 import re
-import ssl as tls
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ..sasl import CredentialsError, Plain, Scram
 from ..shown_texts import hide_path, is_pem
 
 if TYPE_CHECKING:
+    import ssl as tls
     from collections.abc import Callable, Mapping
+
+    from ..sasl import Plain, Scram
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -84,7 +84,11 @@ def read_security(
 
 def make_context(ssl: tls.SSLContext | bool | None) -> tls.SSLContext | None:
     """Return the TLS context; True trusts the certificate authorities of the system."""
-    return tls.create_default_context() if ssl is True else ssl or None
+    if ssl is not True:
+        return ssl or None
+    import ssl as tls
+
+    return tls.create_default_context()
 
 
 def is_mechanism(sasl: object) -> bool:
@@ -135,11 +139,15 @@ _CONVERSIONS = {
 
 def _check_types(ssl: object, sasl: object) -> None:
     """Raise ``TypeError`` without the value, which may be a password."""
-    if ssl is not None and not isinstance(ssl, (bool, tls.SSLContext)):
-        raise TypeError(
-            "ssl must be an ssl.SSLContext, True, False or None"
-            f" (got {type(ssl).__name__})"
-        )
+    if ssl is not None and not isinstance(ssl, bool):
+        # Clients without TLS do not load this module, which takes long to import.
+        from ssl import SSLContext
+
+        if not isinstance(ssl, SSLContext):
+            raise TypeError(
+                "ssl must be an ssl.SSLContext, True, False or None"
+                f" (got {type(ssl).__name__})"
+            )
     if sasl is not None and not is_mechanism(sasl) and not callable(sasl):
         raise TypeError(
             "sasl must be a mechanism such as sasl.Plain(user, password), or a"
@@ -188,6 +196,8 @@ def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
 
     def check(mechanism: Any) -> Any:
         if mechanism.mechanism != expected:
+            from ..sasl import CredentialsError
+
             raise CredentialsError(
                 "config: sasl.mechanism names another mechanism, which contradicts the"
                 " argument sasl=; leave one of them out, or change it"
@@ -217,6 +227,9 @@ def _make_mechanism(texts: Mapping[str, str]) -> Plain | Scram:
             f"config: {name} requires a user name and a password; set"
             " sasl.jaas.config, or sasl.username and sasl.password"
         )
+    # Clients without SASL do not load its cryptography.
+    from ..sasl import Plain, Scram
+
     return (
         Plain(username, password)
         if name == "PLAIN"
@@ -251,6 +264,8 @@ def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:
     for name in ("ssl.keystore.certificate.chain", "ssl.keystore.key"):
         _check_one_source(texts, "ssl.keystore.location", name)
     authorities = _read_one(texts, "ssl.ca.pem", "ssl.truststore.certificates")
+    import ssl as tls
+
     context = tls.create_default_context(
         cafile=_read_one(texts, "ssl.ca.location", "ssl.truststore.location"),
         cadata=None if authorities is None else _lines_of_pem(authorities),
@@ -293,6 +308,8 @@ def _check_file(name: str, path: str) -> None:
 
 def _load_texts(context: tls.SSLContext, chain: str, key: str, password: str) -> None:
     """Load a certificate and its key that are no files; OpenSSL reads only these."""
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory(prefix="kwire-") as folder:
         path = os.path.join(folder, "client.pem")
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from .blocking import BlockingRunner, run_query
 from .chunks import Chunk, ConsumerRecord, arrow_schema
 from .kafka import KafkaBase, ScanBase, TopicsByName, offsets_by_partition
-from .sync_consumer import ConsumerSync
-from .sync_producer import ProducerSync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     from .kafka import Isolation, Query
     from .options import Topics
     from .progress import ScanProgress
+    from .sync_consumer import ConsumerSync
+    from .sync_producer import ProducerSync
 
 R = TypeVar("R")
 
@@ -155,12 +155,10 @@ class ScanSync(ScanBase):
             runner.close()
 
 
-class KafkaSync(KafkaBase[ScanSync, ProducerSync, ConsumerSync]):
+class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"]):
     """A client of a cluster with blocking calls; ``client.connect_sync`` makes it."""
 
     _scan_class = ScanSync
-    _producer_class = ProducerSync
-    _consumer_class = ConsumerSync
 
     def topics(self) -> TopicsByName:
         """Return the metadata of each topic that the user may see."""
@@ -220,21 +218,21 @@ class KafkaSync(KafkaBase[ScanSync, ProducerSync, ConsumerSync]):
         instead, call ``abort`` of the producer. Everything is closed even if something
         fails. Raises ``ClusterError`` if records were not acknowledged.
         """
-        self._close(ProducerSync.close)
+        self._close()
 
     def __enter__(self) -> KafkaSync:
         return self
 
     def __exit__(self, kind: object, *exception: object) -> None:
         # An exception drops unsent records, as it does in the block of a producer.
-        self._close(ProducerSync.close if kind is None else ProducerSync.abort)
+        self._close(aborts=kind is not None)
 
-    def _close(self, close_producer: Callable[[ProducerSync], None]) -> None:
+    def _close(self, *, aborts: bool = False) -> None:
         self.has_connected = False
         # The stack closes in reverse order, and goes on after an error.
         with ExitStack() as stack:
             for producer in list(self._producers):
-                stack.callback(close_producer, producer)
+                stack.callback(producer.abort if aborts else producer.close)
             for consumer in list(self._consumers):
                 stack.callback(consumer.close)
             for scan in list(self._scans):
@@ -242,6 +240,16 @@ class KafkaSync(KafkaBase[ScanSync, ProducerSync, ConsumerSync]):
         self._scans.clear()
         self._consumers.clear()
         self._producers.clear()
+
+    def _load_producer(self) -> type[ProducerSync]:
+        from .sync_producer import ProducerSync
+
+        return ProducerSync
+
+    def _load_consumer(self) -> type[ConsumerSync]:
+        from .sync_consumer import ConsumerSync
+
+        return ConsumerSync
 
     def _run(self, machine: Query[R]) -> R:
         self.has_connected = True

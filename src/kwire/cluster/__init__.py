@@ -4,49 +4,116 @@
 
 ``client`` runs them over sockets, the tests with simulated brokers and time.
 ``advance`` moves a machine; the links that it opens take and return bytes.
+
+Names resolve on first use, so that a scan does not load producers and groups.
 """
 
-from .coordinators import Coordinators as Coordinators
-from .coordinators import CoordinatorType as CoordinatorType
-from .errors import AuthenticationRefused as AuthenticationRefused
-from .errors import BrokersUnreachable as BrokersUnreachable
-from .errors import ClusterError as ClusterError
-from .errors import DataLost as DataLost
-from .errors import DeliveryFailed as DeliveryFailed
-from .errors import FeatureUnsupported as FeatureUnsupported
-from .errors import NotAuthorized as NotAuthorized
-from .errors import PartitionLost as PartitionLost
-from .errors import ProducerFenced as ProducerFenced
-from .errors import RequestRefused as RequestRefused
-from .errors import TopicNotFound as TopicNotFound
-from .errors import TransactionFailed as TransactionFailed
-from .frame_budget import FrameBudget as FrameBudget
-from .group_consumer import ConsumerMachine as ConsumerMachine
-from .group_options import GroupMetadata as GroupMetadata
-from .group_options import GroupOptions as GroupOptions
-from .link import Link as Link
-from .machine import ClusterMachine as ClusterMachine
-from .metadata import Broker as Broker
-from .metadata import PartitionInfo as PartitionInfo
-from .metadata import TopicInfo as TopicInfo
-from .pending_batch import PendingBatch as PendingBatch
-from .producer import ProducerMachine as ProducerMachine
-from .producer_options import ProducerOptions as ProducerOptions
-from .producer_options import Receipt as Receipt
-from .queries import OffsetsMachine as OffsetsMachine
-from .queries import SizesMachine as SizesMachine
-from .queries import TopicsMachine as TopicsMachine
-from .row_sender import BatchSender as BatchSender
-from .row_sender import RowSender as RowSender
-from .row_sender import check_partition as check_partition
-from .row_sender import choose_by_key as choose_by_key
-from .scan import ScanMachine as ScanMachine
-from .scan_options import EARLIEST as EARLIEST
-from .scan_options import LATEST as LATEST
-from .scan_options import Fetched as Fetched
-from .scan_options import Lookup as Lookup
-from .scan_options import ScanOptions as ScanOptions
-from .settings import ClusterSettings as ClusterSettings
-from .topic_creation import CreationMachine as CreationMachine
-from .topic_creation import NewTopic as NewTopic
-from .transactions import PendingOffsets as PendingOffsets
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .coordinators import Coordinators as Coordinators
+    from .coordinators import CoordinatorType as CoordinatorType
+    from .errors import AuthenticationRefused as AuthenticationRefused
+    from .errors import BrokersUnreachable as BrokersUnreachable
+    from .errors import ClusterError as ClusterError
+    from .errors import DataLost as DataLost
+    from .errors import DeliveryFailed as DeliveryFailed
+    from .errors import FeatureUnsupported as FeatureUnsupported
+    from .errors import NotAuthorized as NotAuthorized
+    from .errors import PartitionLost as PartitionLost
+    from .errors import ProducerFenced as ProducerFenced
+    from .errors import RequestRefused as RequestRefused
+    from .errors import TopicNotFound as TopicNotFound
+    from .errors import TransactionFailed as TransactionFailed
+    from .frame_budget import FrameBudget as FrameBudget
+    from .group_consumer import ConsumerMachine as ConsumerMachine
+    from .group_options import GroupMetadata as GroupMetadata
+    from .group_options import GroupOptions as GroupOptions
+    from .link import Link as Link
+    from .machine import ClusterMachine as ClusterMachine
+    from .metadata import Broker as Broker
+    from .metadata import PartitionInfo as PartitionInfo
+    from .metadata import TopicInfo as TopicInfo
+    from .pending_batch import PendingBatch as PendingBatch
+    from .producer import ProducerMachine as ProducerMachine
+    from .producer_options import ProducerOptions as ProducerOptions
+    from .producer_options import Receipt as Receipt
+    from .queries import OffsetsMachine as OffsetsMachine
+    from .queries import SizesMachine as SizesMachine
+    from .queries import TopicsMachine as TopicsMachine
+    from .row_sender import BatchSender as BatchSender
+    from .row_sender import RowSender as RowSender
+    from .row_sender import check_partition as check_partition
+    from .row_sender import choose_by_key as choose_by_key
+    from .scan import ScanMachine as ScanMachine
+    from .scan_options import EARLIEST as EARLIEST
+    from .scan_options import LATEST as LATEST
+    from .scan_options import Fetched as Fetched
+    from .scan_options import Lookup as Lookup
+    from .scan_options import ScanOptions as ScanOptions
+    from .settings import ClusterSettings as ClusterSettings
+    from .topic_creation import CreationMachine as CreationMachine
+    from .topic_creation import NewTopic as NewTopic
+    from .transactions import PendingOffsets as PendingOffsets
+else:
+    # Type checkers know the names above, and report all others.
+    _HOMES = {
+        "Coordinators": "coordinators",
+        "CoordinatorType": "coordinators",
+        "AuthenticationRefused": "errors",
+        "BrokersUnreachable": "errors",
+        "ClusterError": "errors",
+        "DataLost": "errors",
+        "DeliveryFailed": "errors",
+        "FeatureUnsupported": "errors",
+        "NotAuthorized": "errors",
+        "PartitionLost": "errors",
+        "ProducerFenced": "errors",
+        "RequestRefused": "errors",
+        "TopicNotFound": "errors",
+        "TransactionFailed": "errors",
+        "FrameBudget": "frame_budget",
+        "ConsumerMachine": "group_consumer",
+        "GroupMetadata": "group_options",
+        "GroupOptions": "group_options",
+        "Link": "link",
+        "ClusterMachine": "machine",
+        "Broker": "metadata",
+        "PartitionInfo": "metadata",
+        "TopicInfo": "metadata",
+        "PendingBatch": "pending_batch",
+        "ProducerMachine": "producer",
+        "ProducerOptions": "producer_options",
+        "Receipt": "producer_options",
+        "OffsetsMachine": "queries",
+        "SizesMachine": "queries",
+        "TopicsMachine": "queries",
+        "BatchSender": "row_sender",
+        "RowSender": "row_sender",
+        "check_partition": "row_sender",
+        "choose_by_key": "row_sender",
+        "ScanMachine": "scan",
+        "EARLIEST": "scan_options",
+        "LATEST": "scan_options",
+        "Fetched": "scan_options",
+        "Lookup": "scan_options",
+        "ScanOptions": "scan_options",
+        "ClusterSettings": "settings",
+        "CreationMachine": "topic_creation",
+        "NewTopic": "topic_creation",
+        "PendingOffsets": "transactions",
+    }
+    __all__ = [*_HOMES]
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOMES})

@@ -27,8 +27,9 @@ from ...recording.relay import (
     read_listen,
 )
 from ..cluster_command import ADDRESS_VARIABLE
+from ..console import error_console
 from ..main import EXIT_CODES, FINE
-from ..terminal import error_console, say
+from ..terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable

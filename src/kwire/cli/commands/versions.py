@@ -24,7 +24,8 @@ from ...negotiation import (
 )
 from ...schema import registry, releases
 from ...versions import NONE, VersionRange
-from ..brokers import add_broker_options, reach_all, read_access, read_addresses
+from ..broker_nodes import reach_all
+from ..brokers import add_broker_options, read_access, read_addresses
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS
 from ..output import JsonLines, Table, open_output
 from ..terminal import say
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...negotiation import ApiVersionTable
-    from ..brokers import Access, Node
+    from ..broker_nodes import Node
+    from ..brokers import Access
     from ..output import Output
 
 _FEATURE_NAMES = {feature.name: feature for feature in FEATURES}

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Draws the progress of a job on stderr with rich."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from .console import error_console
+
+_PER_SECOND = 5
+
+
+class ProgressBar:
+    """The bar of a job of ``size`` bytes, or of an unknown size if that is None.
+
+    Terminals without control sequences show nothing.
+    """
+
+    def __init__(self, size: int | None) -> None:
+        console = error_console()
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TimeRemainingColumn(compact=True),
+            console=console,
+            disable=not console.is_terminal or console.is_dumb_terminal,
+            transient=True,
+            refresh_per_second=_PER_SECOND,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            expand=True,
+        )
+        self._task = self._progress.add_task("", total=size)
+
+    def start(self) -> None:
+        """Draw the bar, and draw it again several times per second."""
+        if not self._progress.disable:
+            self._progress.start()
+
+    def stop(self) -> None:
+        """Remove the bar from the terminal."""
+        if not self._progress.disable:
+            self._progress.stop()
+
+    def show_name(self, name: str) -> None:
+        """Show the name of the current input, without markup."""
+        self._progress.update(self._task, description=escape(name))
+
+    def show_done(self, size: int) -> None:
+        """Show how many bytes are done."""
+        self._progress.update(self._task, completed=size)

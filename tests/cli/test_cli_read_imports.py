@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire read`` into a pipe loads only modules that it uses.
+
+Imports are most of the CPU time of reading a few thousand records. Times are measured
+by ``python -m benchmarks commands``.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from confluent_kafka import Producer
+
+UNUSED = {
+    # What draws in a terminal, and what other commands and clients run on.
+    *("rich", "asyncio", "ssl", "hashlib", "html", "tempfile"),
+    *("numpy", "pyarrow", "jinja2", "cramjam", "zstandard", "isal"),
+    "kwire.net",
+    *("kwire.cli.broker_nodes", "kwire.cli.console", "kwire.cli.progress_bar"),
+    *("kwire.client.aio", "kwire.client.asynchronous", "kwire.client.consumer"),
+    *("kwire.client.producer", "kwire.client.sync_producer"),
+    *("kwire.client.producing", "kwire.client.table_batches"),
+    *("kwire.client.consuming", "kwire.client.sync_consumer"),
+    *("kwire.client.transactions", "kwire.arrow_input"),
+    *("kwire.cluster.producer", "kwire.cluster.batch_sender"),
+    *("kwire.cluster.transactions", "kwire.cluster.coordinators"),
+    *("kwire.cluster.group_consumer", "kwire.cluster.group_member"),
+    *("kwire.cluster.queries", "kwire.cluster.topic_creation"),
+}
+
+RUN = """
+import sys
+before = {*sys.modules}
+from kwire.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print(*sorted({*sys.modules} - before), file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The address of a mock cluster that has records in ``orders``."""
+    producer = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
+    producer.produce("orders", "värde".encode(), b"key")
+    assert producer.flush(10) == 0
+    broker = producer.list_topics(timeout=10).brokers[1]
+    yield f"{broker.host}:{broker.port}"
+
+
+@pytest.mark.parametrize("backend", ["auto", "pure"])
+@pytest.mark.parametrize("form", [("-f", r"%s\n"), ("-o", "jsonl"), ("-o", "csv")])
+def test_reading_into_a_pipe_loads_no_unused_module(address, form, backend):
+    ran = subprocess.run(
+        [sys.executable, "-c", RUN, "read", address, "orders", *form],
+        capture_output=True,
+        encoding="utf-8",
+        env=os.environ | {"KWIRE_BACKEND": backend, "PYTHONPATH": ""},
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "värde" in ran.stdout
+    loaded = set(ran.stderr.split())
+    assert {"click", "kwire.cluster.scan", "kwire.client.sync"} <= loaded
+    assert loaded & UNUSED == set()
