@@ -214,7 +214,8 @@ def _subject(message_name: str, version: int | None, path: str) -> str:
     TOO_MANY_ELEMENTS,
     TOO_MANY_TAGS,
     CALL_TOO_LARGE,
-) = range(1, 29)
+    BAD_RECORD,
+) = range(1, 30)
 
 _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
     TRUNCATED: (Truncated, "the input ends here, bytes still needed: {}"),
@@ -272,6 +273,11 @@ _DECODE_FAULTS: dict[int, tuple[type[DecodeError], str]] = {
         "the batches of this call hold more than {} bytes after decompression (a"
         " record counts as 64 bytes or more); decode fewer batches in one call, or pass"
         " limits=kwire.Limits(total_decompressed_bytes=...) to allow more",
+    ),
+    BAD_RECORD: (
+        CorruptBatch,
+        "record {} has attributes over 127, an offset out of order or outside of its"
+        " batch, or a timestamp over 64 bits",
     ),
     INPUT_CHANGED: (
         InvalidValue,

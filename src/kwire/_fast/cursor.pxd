@@ -47,6 +47,7 @@ cdef enum:
     TOO_MANY_ELEMENTS = 26
     TOO_MANY_TAGS = 27
     CALL_TOO_LARGE = 28
+    BAD_RECORD = 29
     # No fault of the input: a Python exception is set.
     PYTHON_ERROR = -1
 

@@ -53,6 +53,7 @@ cdef class ReadOptions:
     cdef readonly bint replace
     cdef readonly int64_t most_bytes
     cdef readonly int64_t piece_bytes
+    cdef readonly bint check_records
 
 cdef int begin_walk(
     EntryWalk* w,

@@ -31,6 +31,8 @@ cdef enum:
     LARGE_ENTRY = 32768
     # The least that a record of a compressed entry counts for in ``most_bytes``.
     RECORD_BYTES = 64
+    # Maximum attributes of a record that are a varint of one byte.
+    MAX_ATTRIBUTES = 127
 
 
 cdef class ReadOptions:
@@ -44,6 +46,7 @@ cdef class ReadOptions:
     not UTF-8. ``most_bytes`` is the limit for the compressed entries of one call after
     decompression. A call for rows or columns ends after the entry with which its
     entries reach ``piece_bytes``, counted after decompression.
+    With ``check_records``, rows and batches must pass ``check_records``.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ cdef class ReadOptions:
         bint replace=False,
         int64_t most_bytes=INT64_MAX,
         int64_t piece_bytes=INT64_MAX // 2,
+        bint check_records=False,
     ):
         self.decompress = decompress
         self.transactions = transactions
@@ -67,6 +71,7 @@ cdef class ReadOptions:
         self.replace = replace
         self.most_bytes = most_bytes
         self.piece_bytes = piece_bytes
+        self.check_records = check_records
 
 
 def read_batch(
@@ -229,7 +234,14 @@ cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options
     r.entry = w.entry
     if not w.entry.attributes & CODEC_MASK:
         if w.entry.magic == 2:
-            return read_batch_records(r, w.cursor.start)
+            records = read_batch_records(r, w.cursor.start)
+            if options.check_records:
+                check_records(
+                    w,
+                    w.cursor.start + w.entry.position + BATCH_OVERHEAD,
+                    <Py_ssize_t>(w.entry.size - BATCH_OVERHEAD),
+                )
+            return records
         records = read_run(r, w.cursor.start, w.end, w.check_crc)
         w.entry = r.entry
         w.position = <Py_ssize_t>(w.entry.position + w.entry.size)
@@ -240,7 +252,10 @@ cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options
     try:
         if w.entry.magic == 2:
             charge_entry(w, buffer.len)
-            return read_content(r, <const uint8_t*>buffer.buf, buffer.len)
+            records = read_content(r, <const uint8_t*>buffer.buf, buffer.len)
+            if options.check_records:
+                check_records(w, <const uint8_t*>buffer.buf, buffer.len)
+            return records
         records = read_inner(r, <const uint8_t*>buffer.buf, buffer.len, w.check_crc)
     finally:
         size = buffer.len
@@ -251,6 +266,55 @@ cdef tuple read_every(EntryWalk* w, Reading* r, object data, ReadOptions options
         raise make_record_limit_failure(w)
     charge_entry(w, size)
     return records
+
+
+cdef int check_records(
+    EntryWalk* w, const uint8_t* start, Py_ssize_t size
+) except -1:
+    """Reject decoded records of magic 2 that other clients would read differently.
+
+    The offsets must ascend from the base offset to at most the last offset of the
+    header. Attributes must be below 128, because some clients read them as a varint.
+    The timestamp must not exceed 64 bits, because some clients do not wrap it.
+    """
+    cdef Cursor cursor
+    cdef const uint8_t* following
+    cdef uint64_t base = <uint64_t>w.entry.base_timestamp
+    cdef uint64_t raw, delta, timestamp
+    cdef int64_t last = <int64_t>(
+        <uint64_t>w.entry.last_offset - <uint64_t>w.entry.base_offset
+    )
+    cdef int64_t previous = -1
+    cdef int64_t offset
+    cdef uint8_t attributes
+    cdef int32_t index
+    cursor.fault = 0
+    cursor.lenient = False
+    cursor.start = cursor.at = start
+    cursor.end = start + size
+    for index in range(w.entry.count):
+        raw = read_unsigned_varint(&cursor)
+        following = cursor.at + (raw >> 1)
+        attributes = read_uint8(&cursor)
+        raw = read_unsigned_varlong(&cursor)
+        delta = raw >> 1 ^ (0 - (raw & 1))
+        timestamp = base + delta
+        raw = read_unsigned_varint(&cursor)
+        offset = <int64_t>(raw >> 1 ^ (0 - (raw & 1)))
+        if (
+            cursor.fault
+            or following > cursor.end
+            or attributes > MAX_ATTRIBUTES
+            # The sum of two numbers overflows if its sign is not that of either.
+            or ((base ^ timestamp) & (delta ^ timestamp)) >> 63
+            or not previous < offset <= last
+        ):
+            raise errors.decode_failure(
+                errors.BAD_RECORD, index, w.entry.position, ""
+            )
+        previous = offset
+        cursor.at = following
+    return 0
 
 
 cdef tuple cut_records(tuple records, int64_t lowest, int64_t highest):

@@ -14,16 +14,28 @@ Python needs for itself: ``read_single_message``, ``has_unwanted``.
 from __future__ import annotations
 
 from .. import errors
-from ..batch_layout import CODEC_MASK, CONTROL, LEAST_RECORD, TRANSACTIONAL
+from ..batch_layout import (
+    BATCH_OVERHEAD,
+    CODEC_MASK,
+    CONTROL,
+    LEAST_RECORD,
+    TRANSACTIONAL,
+)
 from .batches import read_batch_header
-from .cursor import Cursor, CursorFault
+from .cursor import (
+    Cursor,
+    CursorFault,
+    read_uint8,
+    read_unsigned_varint,
+    read_unsigned_varlong,
+)
 from .legacy_records import (
     find_payload,
     read_inner_messages,
     read_message,
     read_message_run,
 )
-from .record_decoder import make_failure, read_records
+from .record_decoder import make_failure, read_records, zigzag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +47,9 @@ _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 RECORD_BYTES = 64
 """The least that a record of a compressed entry counts for in ``most_bytes``."""
+
+MAX_ATTRIBUTES = 127
+"""Maximum attributes of a record that are a varint of one byte."""
 
 
 class ReadOptions:
@@ -48,10 +63,12 @@ class ReadOptions:
     not UTF-8. ``most_bytes`` is the limit for the compressed entries of one call after
     decompression. A call for rows or columns ends after the entry with which its
     entries reach ``piece_bytes``, counted after decompression.
+    With ``check_records``, rows and batches must pass ``check_records``.
     """
 
     __slots__ = (
         "check_crc",
+        "check_records",
         "decompress",
         "highest",
         "lowest",
@@ -73,6 +90,7 @@ class ReadOptions:
         replace: bool = False,
         most_bytes: int = _HIGHEST,
         piece_bytes: int = _HIGHEST // 2,
+        check_records: bool = False,
     ) -> None:
         self.decompress = decompress
         self.transactions = transactions
@@ -83,6 +101,7 @@ class ReadOptions:
         self.replace = replace
         self.most_bytes = most_bytes
         self.piece_bytes = piece_bytes
+        self.check_records = check_records
 
 
 class EntryWalk:
@@ -229,7 +248,10 @@ def read_every(
     records: tuple[Record, ...]
     if not entry.attributes & CODEC_MASK:
         if entry.magic == 2:
-            return read_records(data, entry, replace=replace)
+            records = read_records(data, entry, replace=replace)
+            if options.check_records:
+                check_records(entry, data, entry.position + BATCH_OVERHEAD)
+            return records
         if not by_the_run:
             return (read_single_message(data, entry),)
         records, entry = read_message_run(
@@ -244,7 +266,10 @@ def read_every(
         walk.payload = payload
     if entry.magic == 2:
         charge_entry(walk, payload)
-        return read_records(payload, entry, compressed=True, replace=replace)
+        records = read_records(payload, entry, compressed=True, replace=replace)
+        if options.check_records:
+            check_records(entry, payload, 0)
+        return records
     records = read_inner_messages(payload, entry, check_crc=options.check_crc)
     base_offset, count = records[0].offset, len(records)
     walk.entry = entry = entry.replace(base_offset=base_offset, count=count)
@@ -252,6 +277,35 @@ def read_every(
         raise make_record_limit_failure(entry)
     charge_entry(walk, payload)
     return records
+
+
+def check_records(entry: BatchHeader, data: Buffer, start: int) -> None:
+    """Reject decoded records of magic 2 that other clients would read differently.
+
+    The offsets must ascend from the base offset to at most the last offset of the
+    header. Attributes must be below 128, because some clients read them as a varint.
+    The timestamp must not exceed 64 bits, because some clients do not wrap it.
+    """
+    last = entry.last_offset - entry.base_offset
+    previous = -1
+    with memoryview(data) as view, view.cast("B") as source:
+        cursor = Cursor(source, start, view.nbytes)
+        for index in range(entry.count):
+            length = zigzag(read_unsigned_varint(cursor))
+            following = cursor.at + length
+            attributes = read_uint8(cursor)
+            timestamp = entry.base_timestamp + zigzag(read_unsigned_varlong(cursor))
+            offset = zigzag(read_unsigned_varint(cursor))
+            if (
+                attributes > MAX_ATTRIBUTES
+                or not _LOWEST <= timestamp <= _HIGHEST
+                or not previous < offset <= last
+            ):
+                raise errors.decode_failure(
+                    errors.BAD_RECORD, index, entry.position, ""
+                )
+            previous = offset
+            cursor.at = following
 
 
 def cut_records(
