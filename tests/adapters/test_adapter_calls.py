@@ -56,7 +56,6 @@ def test_runs_are_decoded_by_one_call_each(client, name, monkeypatch):
     for owner, name_of in (
         (runs.engine, "decode_rows"),
         (runs, "read_batch_header"),
-        (runs, "decode_batches"),
     ):
         counted = count_calls(getattr(owner, name_of), calls)
         monkeypatch.setattr(owner, name_of, counted)
@@ -66,11 +65,8 @@ def test_runs_are_decoded_by_one_call_each(client, name, monkeypatch):
         assert calls == []
     else:
         assert calls.count("read_batch_header") == batches + 1
-        # A control batch ends a run.
-        controls = 20 if name == "transactions of one record" else 0
-        most = 1 + 2 * controls + len(data) // runs.RUN_BYTES
+        most = 1 + len(data) // runs.RUN_BYTES
         assert 1 <= calls.count("decode_rows") <= most
-        assert "decode_batches" not in calls
 
 
 def count_calls(function, calls):

@@ -87,5 +87,5 @@ def test_runs_that_end_after_decompression_lose_no_record(client, offset, monkey
         assert adapted == own
         assert len(own.records) == 120 - offset
         with CLIENTS[client]:
-            ends.append(sum(1 for _ in runs.RunReader(data, offset, True, None)))
+            ends.append(sum(1 for _ in runs.RunReader(data, offset, True, None, {})))
     assert ends[0] == 12 and ends[-1] == 1 and ends[1] > ends[2] > 1

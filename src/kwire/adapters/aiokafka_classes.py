@@ -21,12 +21,12 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .adapter import Replacement
-from .runs import RunReader, read_batches
+from .runs import RunReader, find_codecs, read_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from ..records import BatchHeader, Record
+    from ..records import Record
 
 LEAST_BYTES = 1024
 """Of fewer fetched bytes, the client makes its few records itself: in less time than a
@@ -35,12 +35,13 @@ run takes to begin."""
 
 def make_replacements() -> list[Replacement]:
     """List what the adapter replaces in the version of aiokafka that is there."""
+    from aiokafka import codec
     from aiokafka.consumer import consumer, fetcher
 
     own = fetcher.PartitionRecords
     namespace = {
         "_fetcher_module": fetcher,
-        "_memory_records": fetcher.MemoryRecords,
+        "_codecs": find_codecs(codec),
         "__qualname__": own.__qualname__,
         "__module__": own.__module__,
     }
@@ -114,7 +115,7 @@ class FastPartitionRecords(_Own):
     """The client's class, with records that kwire decoded."""
 
     _fetcher_module: Any
-    _memory_records: Any
+    _codecs: Mapping[int, Callable[[bytes], bytes]]
     # What is left of the present run; the deserializers have not seen it.
     _made: Iterator[Any] = iter(())
 
@@ -139,46 +140,49 @@ class FastPartitionRecords(_Own):
     def _unpack_records(self) -> Iterator[Any]:
         fetched = self._records
         if type(fetched) is FetchedBytes:
-            return self._unpack_runs(fetched.data)
+            return self._unpack_runs(fetched)
         return super()._unpack_records()
 
-    def _unpack_runs(self, data: bytes) -> Iterator[Any]:
+    def _unpack_runs(self, fetched: FetchedBytes) -> Iterator[Any]:
         aborted = None
         if self._isolation_level == 1:
             aborted = starmap(AbortedTransaction, self._aborted_transactions)
-        reader = RunReader(data, self.next_fetch_offset, self._check_crcs, aborted)
+        reader = RunReader(
+            fetched.data,
+            self.next_fetch_offset,
+            self._check_crcs,
+            aborted,
+            self._codecs,
+        )
         key_deserializer = self._key_deserializer
         value_deserializer = self._value_deserializer
-        for rows, header, next_offset in reader:
-            records = self._make_records(rows, header)
-            if records is None:
-                reader.rest = header.position
-                break
-            self._made = made = iter(records)
+        is_deserialized = bool(key_deserializer or value_deserializer)
+        for rows, header, next_offset, is_gapless in reader:
+            self._made = made = self._make_records(rows, header.timestamp_type)
             for record in made:
-                if key_deserializer:
-                    record.key = key_deserializer(record.key)
-                if value_deserializer:
-                    record.value = value_deserializer(record.value)
+                if is_deserialized:
+                    if is_gapless and record.offset > header.base_offset:
+                        # If a deserializer raises, the client has passed the batches
+                        # before this record.
+                        self.next_fetch_offset = record.offset
+                    if key_deserializer:
+                        record.key = key_deserializer(record.key)
+                    if value_deserializer:
+                        record.value = value_deserializer(record.value)
                 self.next_fetch_offset = record.offset + 1
                 yield record
             self.next_fetch_offset = next_offset
         if reader.rest is not None:
-            if aborted is not None:
-                self._show_transactions(data, reader.rest)
-            self._records = self._memory_records(data[reader.rest :])
+            for header, is_abort in read_batches(fetched.data, reader.rest):
+                fetched.next_batch()
+                if aborted is not None:
+                    self._consume_aborted_up_to(header.base_offset)
+                    if is_abort:
+                        self._aborted_producers.discard(header.producer_id)
             yield from super()._unpack_records()
 
-    def _make_records(
-        self, rows: list[Record], header: BatchHeader
-    ) -> list[Any] | None:
-        """Make the client's records of the rows of a run.
-
-        Returns None if their offsets do not ascend from the base offset: the client
-        compares each of them with the position, which it changes after each batch.
-        """
-        timestamp_type = header.timestamp_type
-        previous = header.base_offset - 1
+    def _make_records(self, rows: list[Record], timestamp_type: int) -> Iterator[Any]:
+        """Make the client's records of the rows of a run."""
         next_fetch_offset = self.next_fetch_offset
         topic, partition = self._tp
         record_class = self._fetcher_module.ConsumerRecord
@@ -186,9 +190,6 @@ class FastPartitionRecords(_Own):
         made = []
         for row in rows:
             offset = row.offset
-            if offset <= previous:
-                return None
-            previous = offset
             if offset < next_fetch_offset:
                 continue
             key, value = row.key, row.value
@@ -206,14 +207,7 @@ class FastPartitionRecords(_Own):
             record.serialized_value_size = -1 if value is None else len(value)
             record.headers = row.headers
             made.append(record)
-        return made
-
-    def _show_transactions(self, data: bytes, end: int) -> None:
-        """Let the client know the aborted producers after what kwire decoded."""
-        for header, is_abort in read_batches(data, end):
-            self._consume_aborted_up_to(header.base_offset)
-            if is_abort:
-                self._aborted_producers.discard(header.producer_id)
+        return iter(made)
 
 
 def make_getall(own: Any, fast_class: Any) -> Any:

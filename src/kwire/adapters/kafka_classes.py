@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .adapter import Replacement
-from .runs import RunReader, read_batches
+from .runs import RunReader, find_codecs, read_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ..record_classes import AbortedTransaction
-    from ..records import Record
+    from ..records import BatchHeader, Record
 
 LEAST_BODY = 6
 """Bytes of a record besides key, value and headers, at least."""
@@ -28,11 +28,13 @@ LEAST_BODY = 6
 def make_replacements() -> list[Replacement]:
     """List what the adapter replaces in the version of kafka-python that is there."""
     import kafka
+    from kafka import codec
     from kafka.consumer import fetcher
 
     own = fetcher.Fetcher.PartitionRecords
     namespace = {
         "_fetcher_module": fetcher,
+        "_codecs": find_codecs(codec),
         "_gives_headers": int(kafka.__version__.partition(".")[0]) >= 3,
         "__qualname__": own.__qualname__,
         "__module__": own.__module__,
@@ -69,6 +71,7 @@ class FastPartitionRecords(_Own):
     """The client's class, with records that kwire decoded."""
 
     _fetcher_module: Any
+    _codecs: Mapping[int, Callable[[bytes], bytes]]
     _gives_headers: bool
 
     def _unpack_records(
@@ -82,12 +85,15 @@ class FastPartitionRecords(_Own):
             return
         data = records._buffer
         aborted = self.aborted_transactions if self.isolation_level == 1 else None
-        reader = RunReader(data, self.fetch_offset, self.check_crcs, aborted)
+        reader = RunReader(
+            data, self.fetch_offset, self.check_crcs, aborted, self._codecs
+        )
+        is_deserialized = key_deserializer is not None or value_deserializer is not None
         end_offset = self.next_fetch_offset
         is_before_start = True
         topic, partition = tp
         record_class, new = client.ConsumerRecord, tuple.__new__
-        for rows, header, next_offset in reader:
+        for rows, header, next_offset, is_gapless in reader:
             epoch = self.leader_epoch = header.partition_leader_epoch
             timestamp_type = header.timestamp_type
             hidden_count = 0
@@ -104,6 +110,9 @@ class FastPartitionRecords(_Own):
                 headers = list(row.headers)
                 size = LEAST_BODY
                 key_size = value_size = header_size = -1
+                if is_deserialized and is_gapless and offset > header.base_offset:
+                    # If a deserializer raises, the client has passed hidden batches.
+                    self.next_fetch_offset = offset
                 if raw_key is not None:
                     size += (key_size := len(raw_key))
                 if raw_value is not None:
@@ -136,7 +145,7 @@ class FastPartitionRecords(_Own):
                     ),
                 )
             end_offset = next_offset
-            if header.count and not rows:
+            if is_gapless or header.is_control or (header.count and not rows):
                 # The client passes hidden batches immediately, and the end of any other
                 # batch when it reaches the end of the fetched bytes.
                 self.next_fetch_offset = next_offset
@@ -144,13 +153,14 @@ class FastPartitionRecords(_Own):
             self.next_fetch_offset = end_offset
             self.drain()
             return
-        if aborted is not None:
-            self._show_transactions(data, reader.rest)
-        rest = client.MemoryRecords(memoryview(data)[reader.rest :])
-        if not rest.has_next():
+        for header, is_abort in read_batches(data, reader.rest):
+            records.next_batch()
+            if aborted is not None:
+                self._show_transaction(header, is_abort)
+        if not records.has_next():
             self.next_fetch_offset = end_offset
         yield from super()._unpack_records(
-            tp, rest, key_deserializer, value_deserializer
+            tp, records, key_deserializer, value_deserializer
         )
 
     def _apply(self, deserializer: Any, topic: str, headers: Any, data: Any) -> Any:
@@ -158,11 +168,9 @@ class FastPartitionRecords(_Own):
             return self._deserialize(deserializer, topic, headers, data)
         return self._deserialize(deserializer, topic, data)
 
-    def _show_transactions(self, data: bytes, end: int) -> None:
-        """Let the client know the aborted producers after what kwire decoded."""
-        for header, is_abort in read_batches(data, end):
-            if header.producer_id < 0:
-                continue
+    def _show_transaction(self, header: BatchHeader, is_abort: bool) -> None:
+        """Let the client know the aborted producers after a batch."""
+        if header.producer_id >= 0:
             self._consume_aborted_transactions_up_to(header.last_offset)
             if is_abort:
                 self.aborted_producer_ids.discard(header.producer_id)

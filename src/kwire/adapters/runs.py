@@ -1,31 +1,43 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fetched bytes, cut into runs of batches that are decoded at once.
+"""Fetched bytes, split into runs of batches that are decoded together.
 
-Records alone do not say what their batch does: its kind of timestamps and its leader
-epoch. So a run ends where these change. It also ends at ``RUN_BYTES`` as fetched and at
-``RUN_DECOMPRESSED_BYTES`` after decompression, so that a consumer that takes one record
-at a time does not hold a whole response as objects.
+Records alone do not contain the timestamp type and the leader epoch of their batch.
+Therefore, a run ends where these change. A run also ends at ``RUN_BYTES`` as fetched
+and at ``RUN_DECOMPRESSED_BYTES`` after decompression, so that a consumer that takes one
+record at a time does not hold a whole response as objects.
 
-Only record batches (magic 2) without damage are decoded here. At the first byte that is
-anything else the reader stops, and the client's own code continues from there: messages
-of magic 0 and 1, corrupt batches and missing codecs have the client's own results and
-errors.
+Only record batches (magic 2) in the form that brokers write are decoded here. At the
+first run that contains anything else, the reader stops and the client's own code
+continues: messages of magic 0 and 1, corrupt batches and false headers have the
+client's own results and errors. Clients disagree with each other, and with kwire, about
+most of these. Therefore, nothing in this file imitates a client: the checks accept only
+batches that all clients read in the same way, and payloads are decompressed by the
+client's own codecs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import compression
 from .._backend import record_engine as engine
-from ..batch_layout import BATCH_OVERHEAD, CODEC_MASK, CONTROL, LOG_APPEND_TIME
+from ..batch_layout import (
+    BATCH_OVERHEAD,
+    CODEC_MASK,
+    CONTROL,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+)
 from ..errors import KwireError
 from ..limits import MIB, Limits
-from ..read_options import make_read_options
-from ..records import decode_batches, read_batch_header
+from ..record_classes import TransactionFilter
+from ..records import read_batch_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ..record_classes import AbortedTransaction
     from ..records import BatchHeader, Record
@@ -36,26 +48,49 @@ RUN_BYTES = 65_536
 RUN_DECOMPRESSED_BYTES = 4 * MIB
 """No batch joins a run that has this many bytes after decompression."""
 
-_LIMITS = Limits(total_decompressed_bytes=128 * MIB)
-"""Limits of a run. The client itself decodes a batch that is larger."""
+MAX_RUN_BYTES = 128 * MIB
+"""Maximum decompressed size of a run. The client itself decodes a larger batch."""
 
-_ABORT = 0
-_MARKER_BYTES = 4
-_MARKER_HEAD = b"\0\0\0\x08"
+_MAX_OFFSET = 2**62
+_LIMITS = Limits(total_decompressed_bytes=MAX_RUN_BYTES)
+
+# The one record of a control batch: length 16, no attributes, timestamp delta 0, offset
+# delta 0, and a key of 4 bytes, which begins with version 0 and the high byte of the
+# type. The low byte of the type, the value of 6 bytes and the header count 0 follow.
+_MARKER_HEAD = b"\x20\0\0\0\x08\0\0\0"
+_MARKER_TYPE_AT = BATCH_OVERHEAD + 8
+_MARKER_VALUE_AT = BATCH_OVERHEAD + 9
+_MARKER_SIZE = BATCH_OVERHEAD + 17
+_ABORT, _COMMIT = 0, 1
+
+
+class Run(NamedTuple):
+    """Decoded records of consecutive batches.
+
+    ``header`` is the first header and ``next_offset`` the offset after the last batch.
+    Control records are omitted, and aborted records too if the consumer reads committed
+    records only. If ``is_gapless``, the batches contain every offset from the base
+    offset of ``header`` to ``next_offset``, so that a gap between two records is a
+    control batch or an aborted batch.
+    """
+
+    rows: list[Record]
+    header: BatchHeader
+    next_offset: int
+    is_gapless: bool
 
 
 class RunReader:
     """Iterates over the runs of fetched bytes, once.
 
-    A run is a list of records, the header of its first batch, and the offset after its
-    last batch. Control records are left out, and aborted records too if ``aborted`` is
-    not None. Records before ``start_offset`` are included, because each client skips
-    them in its own way.
-    Clients do not compare headers with records, so that a batch with a false header has
-    its effects by the client's own rules. Therefore a run has more than one batch only
-    if their headers have consecutive offsets without gaps from ``start_offset`` on.
-    After the last run, ``rest`` is the position from which the client has to continue;
-    None where everything was decoded.
+    ``aborted`` contains the aborted transactions of the response, or is None if the
+    consumer reads uncommitted records too. ``codecs`` contains the client's own
+    decompression functions by codec number. Records before ``start_offset`` are
+    included, because each client skips them in its own way.
+    A run has more than one batch only if its headers have consecutive offsets without
+    gaps from ``start_offset`` on, because clients set their position after each batch.
+    After the last run, ``rest`` is the position from which the client has to continue,
+    or None if everything was decoded.
     """
 
     def __init__(
@@ -64,28 +99,31 @@ class RunReader:
         start_offset: int,
         check_crc: bool,
         aborted: Iterable[AbortedTransaction] | None,
+        codecs: Mapping[int, Callable[[bytes], bytes]],
     ) -> None:
         self.rest: int | None = None
         self._data = data
         self._position = start_offset
         self._end_offset = -1
-        aborted = None if aborted is None else tuple(aborted)
         self._is_committed = aborted is not None
-        self._aborted_offsets = [each.first_offset for each in aborted or ()]
-        self._options = make_read_options(
-            aborted_transactions=aborted,
+        aborted = tuple(aborted or ())
+        self._aborted_offsets = sorted(each.first_offset for each in aborted)
+        self._options = engine.ReadOptions(
+            partial(_decompress, codecs),
+            TransactionFilter(aborted) if aborted else None,
             check_crc=check_crc,
-            limits=_LIMITS,
+            most_bytes=MAX_RUN_BYTES,
             piece_bytes=RUN_DECOMPRESSED_BYTES,
+            check_records=True,
         )
 
-    def __iter__(self) -> Iterator[tuple[list[Record], BatchHeader, int]]:
+    def __iter__(self) -> Iterator[Run]:
         header = self._read_header(0)
         while header is not None:
             first = header
             start = first.position
             if self._aborted_offsets and first.base_offset < self._end_offset:
-                # Where transactions end depends on the order of the batches.
+                # The end of a transaction depends on the order of the batches.
                 self.rest = start
                 return
             end, header = self._find_end(first)
@@ -93,30 +131,33 @@ class RunReader:
                 rows, position, next_offset = engine.decode_rows(
                     self._data, self._options, start, end
                 )
-            except (KwireError, ImportError):
+            except Exception:
+                # Codecs of the client raise exceptions of many classes. The client
+                # decodes this run again and raises its own exception.
                 self.rest = start
                 return
             assert next_offset is not None, "a run has at least one batch"
             if position < end:
                 header = self._read_header(position)
             self._position = self._end_offset = next_offset
-            yield rows, first, next_offset
+            yield Run(rows, first, next_offset, is_gapless(first))
 
     def _find_end(self, first: BatchHeader) -> tuple[int, BatchHeader | None]:
         """Find the end of the run that ``first`` begins, and the header there."""
         end = first.position + first.size
-        most = first.position + RUN_BYTES
+        last_start = first.position + RUN_BYTES
         kind = first.attributes & LOG_APPEND_TIME
         epoch = first.partition_leader_epoch
         next_offset = first.last_offset + 1
-        is_joined = can_join(first) and first.last_offset >= self._position
+        can_grow = is_gapless(first) and first.last_offset >= self._position
         while (header := self._read_header(end)) is not None:
-            if not is_joined or (
-                header.base_offset != next_offset
-                or not can_join(header)
-                or header.attributes & LOG_APPEND_TIME != kind
-                or header.partition_leader_epoch != epoch
-                or end >= most
+            if not (
+                can_grow
+                and header.base_offset == next_offset
+                and is_gapless(header)
+                and header.attributes & LOG_APPEND_TIME == kind
+                and header.partition_leader_epoch == epoch
+                and end < last_start
             ):
                 break
             end += header.size
@@ -132,35 +173,54 @@ class RunReader:
         except KwireError:
             self.rest = position
             return None
-        if header is None or (header.magic == 2 and not self._is_ambiguous(header)):
+        if header is None or (
+            header.magic == 2
+            and 0 <= header.base_offset <= header.last_offset < _MAX_OFFSET
+            and not (self._is_committed and self._is_ambiguous(header))
+        ):
             return header
         self.rest = position
         return None
 
     def _is_ambiguous(self, header: BatchHeader) -> bool:
-        """Whether clients differ in what they make of a batch of a transaction.
+        """Return whether clients treat a batch of a transaction differently.
 
-        A transaction that begins within a batch is no transaction of a broker, and
-        neither is a control batch without a marker.
+        Each client applies the aborted transactions at another offset of the batch, and
+        only some apply them to batches without a producer id or without records.
         """
-        if not self._is_committed:
-            return False
         if header.attributes & CONTROL:
             return not _is_marker(self._data, header)
-        first, last = header.base_offset, header.last_offset
-        return any(first < offset <= last for offset in self._aborted_offsets)
+        offsets = self._aborted_offsets
+        if not offsets:
+            return False
+        if header.attributes & TRANSACTIONAL and (
+            header.producer_id < 0 or not header.count
+        ):
+            return True
+        return bisect_right(offsets, header.base_offset) != bisect_right(
+            offsets, header.last_offset
+        )
 
 
-def can_join(header: BatchHeader) -> bool:
-    """Whether a batch has no gaps and no control records, by its header."""
-    return (
-        header.count == header.last_offset - header.base_offset + 1
-        and not header.attributes & CONTROL
-    )
+def is_gapless(header: BatchHeader) -> bool:
+    """Return whether a batch has a record for each of its offsets, by its header."""
+    return header.count == header.last_offset - header.base_offset + 1
+
+
+def find_codecs(module: Any) -> dict[int, Callable[[bytes], bytes]]:
+    """Collect the decompression functions of a client's module by codec number.
+
+    Codecs whose library is not installed are omitted. kwire's own codecs replace them.
+    """
+    return {
+        number: getattr(module, f"{name}_decode")
+        for number, name in enumerate(compression.NAMES)
+        if number and getattr(module, f"has_{name}")()
+    }
 
 
 def read_batches(data: bytes, end: int) -> Iterator[tuple[BatchHeader, bool]]:
-    """Read the headers before ``end``, for a client that continues there.
+    """Read the headers before ``end``, for a client that has to skip these batches.
 
     Yields each header, and whether the batch is the marker of an aborted transaction.
     """
@@ -168,34 +228,41 @@ def read_batches(data: bytes, end: int) -> Iterator[tuple[BatchHeader, bool]]:
     while position < end:
         header = read_batch_header(data, position, check_crc=False)
         assert header is not None, "these batches have been read before"
+        is_abort = (
+            bool(header.attributes & CONTROL)
+            and data[position + _MARKER_TYPE_AT] == _ABORT
+        )
         position += header.size
-        is_control = bool(header.attributes & CONTROL)
-        yield header, is_control and _is_abort_marker(data, header)
+        yield header, is_abort
 
 
 def _is_marker(data: bytes, header: BatchHeader) -> bool:
-    """Whether a control batch has one record, whose key every client can read."""
-    start, end = header.position + BATCH_OVERHEAD, header.position + header.size
-    # As brokers write it: no attributes, deltas of 0, and the size of the key.
-    if (
-        header.producer_id >= 0
+    """Return whether a control batch is a transaction marker as brokers write it."""
+    start = header.position
+    return (
+        header.size == _MARKER_SIZE
         and header.count == 1
+        and header.producer_id >= 0
         and not header.attributes & CODEC_MASK
-        and data[start + 1 : start + 5] == _MARKER_HEAD
-    ):
-        return True
-    try:
-        batch = next(decode_batches(data, position=header.position, end=end))
-    except (KwireError, ImportError):
-        return False
-    key = batch.records[0].key if len(batch.records) == 1 else None
-    return key is not None and len(key) == _MARKER_BYTES and header.producer_id >= 0
+        and data[start + BATCH_OVERHEAD : start + _MARKER_TYPE_AT] == _MARKER_HEAD
+        and data[start + _MARKER_TYPE_AT] in (_ABORT, _COMMIT)
+        and data[start + _MARKER_VALUE_AT] == 2 * 6
+        and data[start + _MARKER_SIZE - 1] == 0
+    )
 
 
-def _is_abort_marker(data: bytes, header: BatchHeader) -> bool:
-    end = header.position + header.size
-    for batch in decode_batches(
-        data, position=header.position, end=end, check_crc=False
-    ):
-        return any(record.type == _ABORT for record in batch.control_records)
-    return False
+def _decompress(
+    codecs: Mapping[int, Callable[[bytes], bytes]],
+    codec: int,
+    payload: memoryview,
+    magic: int,
+    position: int,
+    remaining: int,
+) -> bytes | memoryview:
+    """Decompress a payload as the client does; see ``engine.ReadOptions``."""
+    own = codecs.get(codec)
+    if own is not None:
+        return own(bytes(payload))
+    return compression.decompress(
+        codec, payload, magic, _LIMITS, position, engine.new_memory, remaining
+    )
