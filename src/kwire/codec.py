@@ -29,7 +29,7 @@ _RESERVED = frozenset(("replace", "to_dict", "unknown_tagged_fields"))
 
 
 class _MovedStruct:
-    """Attribute of a nested struct for another struct, which the message has.
+    """Attribute of a struct for the struct of one of its fields.
 
     Structs are nested in the message and not in each other. Reading the attribute
     raises an ``AttributeError`` with the name that works.
@@ -55,11 +55,14 @@ def build_class(message: Message, module: str = f"{__package__}.schema") -> type
     an attribute which every message has.
     """
     binding = plan.Binding(message)
-    moved = {
-        struct.name: _MovedStruct(message.name, struct.name)
-        for struct in message.structs()
-    }
     for struct in message.structs():
+        # Only the structs of the fields, so that the size of all classes is linear in
+        # the number of fields.
+        moved = {
+            field.struct.name: _MovedStruct(message.name, field.struct.name)
+            for field in struct.fields
+            if field.struct is not None
+        }
         _build(struct, f"{message.name}.{struct.name}", module, {}, binding, moved)
     facts: dict[str, object] = {
         "api_key": message.api_key,

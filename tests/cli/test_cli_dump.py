@@ -153,7 +153,6 @@ def test_batches_are_rows_of_their_own(run, orders):
     [
         ["--batches", "--key", "k"],
         ["--control", "--isolation", "read_committed"],
-        ["-o", "parquet"],
         ["--from-time", "soon"],
         ["--key", "hex:0"],
         ["--partition", "7"],

@@ -34,7 +34,7 @@ WORDS = {
 NAMED = {
     "cli/brokers.py",  # settings: a stream will do
     "cli/byte_inputs.py",  # @FILE: a stream will do
-    "client/properties.py",  # certificates and keys: whether they can be opened
+    "client/security.py",  # certificates and keys: whether they can be opened
     "client/property_files.py",  # settings: a stream will do
     "regular_files.py",
 }

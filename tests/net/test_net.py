@@ -175,7 +175,7 @@ def test_broker_before_api_versions_is_assumed(net, messages):
             net, listener, messages.MetadataRequest(topics=()), fallback="0.9.0"
         )
         assert listener.connections == 2
-        assert "pass its release as fallback" in str(catch_failure(net, listener))
+        assert "set fallback to its release" in str(catch_failure(net, listener))
     assert answer.brokers[0].node_id == 5
     assert answered.requests == [("MetadataRequest", 0)]
     answered._server.close()

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from .. import columns
 from ..formatting import escape_line, format_time
 from ..records import TransactionFilter, decode_batches, decode_rows, iter_rows
-from .descriptions import make_html_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -199,6 +198,8 @@ class Chunk:
         }
 
     def _repr_html_(self) -> str:
+        from .html_tables import make_html_table
+
         rows = (
             (record.offset, format_time(record.timestamp), record.key, record.value)
             for record in self.messages()

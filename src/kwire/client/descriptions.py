@@ -1,32 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Describes clients and what they read: the texts of ``repr``, and HTML tables.
+"""Describes clients and what they read, in the texts of ``repr`` and of warnings.
 
-Names of topics come from brokers, so that they are escaped for the terminal or the page
-that shows them.
+Names of topics come from brokers, so they are escaped for the terminal.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..errors import quote
 from ..formatting import escape_line
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 _MAX_NAMES = 3
 """Maximum number of names in a ``repr``."""
-
-_MAX_ROWS = 20
-"""Maximum number of rows in an HTML table."""
-
-
-_MAX_CELL = 60
-"""Maximum number of characters that a table shows of a key or value."""
 
 
 def describe_names(names: Iterable[str]) -> str:
@@ -47,38 +38,6 @@ def describe_topics(topics: Iterable[str], pattern: re.Pattern[str] | None) -> s
 def describe_cluster(addresses: Iterable[tuple[str, int]]) -> str:
     """Format the bootstrap brokers of a client: "a:9092, b:9092"."""
     return describe_names(f"{host}:{port}" for host, port in addresses)
-
-
-def make_html_table(
-    caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
-) -> str:
-    """Return an HTML table of the first rows, for notebooks. All text is escaped.
-
-    Further rows are counted one by one and not kept.
-    """
-    # Only notebooks need this module, which has a large table.
-    import html
-
-    lines = [f"<table><caption>{html.escape(caption)}</caption>", "<thead><tr>"]
-    lines += [f"<th>{html.escape(name)}</th>" for name in columns]
-    lines.append("</tr></thead><tbody>")
-    hidden_count = 0
-    for number, row in enumerate(rows):
-        if number >= _MAX_ROWS:
-            hidden_count += 1
-            continue
-        cells = (f"<td>{html.escape(_format_cell(value))}</td>" for value in row)
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    if hidden_count > 0:
-        text = f"{hidden_count:,} more rows"
-        lines.append(f'<tr><td colspan="{len(columns)}">{text}</td></tr>')
-    lines.append("</tbody></table>")
-    return "".join(lines)
-
-
-def _format_cell(value: Any) -> str:
-    """Format a value as text without control characters, and shorten long values."""
-    return escape_line(value) if isinstance(value, str) else quote(value, _MAX_CELL)
 
 
 def warn_unclosed(unclosed: object) -> None:

@@ -14,7 +14,6 @@ from ..formatting import format_count
 from .descriptions import (
     describe_cluster,
     describe_topics,
-    make_html_table,
     warn_unclosed,
 )
 from .options import make_decoding_options, make_scan_options, read_lookup
@@ -157,6 +156,8 @@ class ScanBase:
         return f"<{type(self).__name__} of {topics} on {cluster}, {state}>"
 
     def _repr_html_(self) -> str:
+        from .html_tables import make_html_table
+
         rows = [
             (topic, partition, offset)
             for (topic, partition), offset in sorted(self.position().items())
@@ -454,6 +455,8 @@ class TopicsByName(dict[str, "TopicInfo"]):
     """Topics by name. Notebooks show them as a table."""
 
     def _repr_html_(self) -> str:
+        from .html_tables import make_html_table
+
         rows = [
             (
                 topic.name,

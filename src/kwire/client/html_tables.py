@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""HTML tables of topics, scans and chunks, for notebooks.
+
+ElementTree writes the markup, so that no name or value of a broker can become markup.
+Only notebooks need it, so ``_repr_html_`` imports this module when it is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from ..errors import quote
+from ..formatting import escape_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_MAX_ROWS = 20
+"""Maximum number of rows in an HTML table."""
+
+_MAX_CELL = 60
+"""Maximum number of characters that a table shows of a key or value."""
+
+
+def make_html_table(
+    caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> str:
+    """Return an HTML table of the first rows, for notebooks. All text is escaped.
+
+    Further rows are counted one by one and not kept.
+    """
+    table = ElementTree.Element("table")
+    ElementTree.SubElement(table, "caption").text = escape_line(caption)
+    _add_row(ElementTree.SubElement(table, "thead"), "th", columns)
+    body = ElementTree.SubElement(table, "tbody")
+    hidden_count = 0
+    for number, row in enumerate(rows):
+        if number < _MAX_ROWS:
+            _add_row(body, "td", row)
+        else:
+            hidden_count += 1
+    if hidden_count > 0:
+        _add_row(body, "td", [f"{hidden_count:,} more rows"])
+    return ElementTree.tostring(table, encoding="unicode", method="html")
+
+
+def _add_row(parent: ElementTree.Element, kind: str, values: Sequence[Any]) -> None:
+    row = ElementTree.SubElement(parent, "tr")
+    for value in values:
+        ElementTree.SubElement(row, kind).text = _format_cell(value)
+
+
+def _format_cell(value: Any) -> str:
+    """Format a value as text without control characters, and shorten long values."""
+    return escape_line(value) if isinstance(value, str) else quote(value, _MAX_CELL)
