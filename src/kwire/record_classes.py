@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 _LARGEST_SEQUENCE = 2**31 - 1
-_ABORT = 0
+_ABORT = b"\0\0"
+"""The type in the key of an abort marker."""
 
 
 def _compression(self: BatchHeader) -> str:
@@ -229,9 +230,12 @@ class TransactionFilter:
         """
         while self._coming and self._coming[-1][0] <= header.last_offset:
             self._aborted.add(self._coming.pop()[1])
-        if header.is_control:
-            key = (records[0].key if records else None) or b""
-            if len(key) >= 4 and int.from_bytes(key[2:4], "big") == _ABORT:
+        attributes = header.attributes if header.magic == 2 else 0
+        if attributes & CONTROL:
+            key = records[0].key if records else None
+            if key is not None and key[2:4] == _ABORT:
                 self._aborted.discard(header.producer_id)
             return True
-        return header.is_transactional and header.producer_id in self._aborted
+        if not attributes & TRANSACTIONAL:
+            return False
+        return header.producer_id in self._aborted

@@ -54,14 +54,15 @@ MAX_RUN_BYTES = 128 * MIB
 _MAX_OFFSET = 2**62
 _LIMITS = Limits(total_decompressed_bytes=MAX_RUN_BYTES)
 
-# The one record of a control batch: length 16, no attributes, timestamp delta 0, offset
-# delta 0, and a key of 4 bytes, which begins with version 0 and the high byte of the
-# type. The low byte of the type, the value of 6 bytes and the header count 0 follow.
-_MARKER_HEAD = b"\x20\0\0\0\x08\0\0\0"
-_MARKER_TYPE_AT = BATCH_OVERHEAD + 8
-_MARKER_VALUE_AT = BATCH_OVERHEAD + 9
-_MARKER_SIZE = BATCH_OVERHEAD + 17
+# The one record of a control batch: length 16, attributes 0, timestamp delta 0, offset
+# delta 0, a key of 4 bytes with version 0 and the type, and the size of the value, 6.
+# The value and the header count 0 follow.
 _ABORT, _COMMIT = 0, 1
+_MARKERS = tuple(
+    b"\x20\0\0\0\x08\0\0\0" + bytes([kind, 0x0C]) for kind in (_ABORT, _COMMIT)
+)
+_MARKER_TYPE_AT = BATCH_OVERHEAD + 8
+_MARKER_SIZE = BATCH_OVERHEAD + 17
 
 
 class Run(NamedTuple):
@@ -197,8 +198,9 @@ class RunReader:
             header.producer_id < 0 or not header.count
         ):
             return True
-        return bisect_right(offsets, header.base_offset) != bisect_right(
-            offsets, header.last_offset
+        first, last = header.base_offset, header.last_offset
+        return first != last and (
+            bisect_right(offsets, first) != bisect_right(offsets, last)
         )
 
 
@@ -238,16 +240,14 @@ def read_batches(data: bytes, end: int) -> Iterator[tuple[BatchHeader, bool]]:
 
 def _is_marker(data: bytes, header: BatchHeader) -> bool:
     """Return whether a control batch is a transaction marker as brokers write it."""
-    start = header.position
+    start = header.position + BATCH_OVERHEAD
     return (
         header.size == _MARKER_SIZE
         and header.count == 1
         and header.producer_id >= 0
         and not header.attributes & CODEC_MASK
-        and data[start + BATCH_OVERHEAD : start + _MARKER_TYPE_AT] == _MARKER_HEAD
-        and data[start + _MARKER_TYPE_AT] in (_ABORT, _COMMIT)
-        and data[start + _MARKER_VALUE_AT] == 2 * 6
-        and data[start + _MARKER_SIZE - 1] == 0
+        and data[start : start + len(_MARKERS[0])] in _MARKERS
+        and data[header.position + _MARKER_SIZE - 1] == 0
     )
 
 
