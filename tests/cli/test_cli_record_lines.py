@@ -4,6 +4,7 @@
 
 import io
 import json
+import tracemalloc
 
 import click
 import pytest
@@ -34,6 +35,8 @@ PIECES = [
         b"\x7f",
         b"%",
         b"%d",
+        # Long values are split in another way.
+        b"long" * 500,
     ),
     *(b"\xc2", b"\x80", b"\xc2\x80", b"\xc2\x9f", b"\xc2\xa0", b"\xc3\xa9", b"\xe2"),
     *(b"\xe2\x80\xa8", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"\xff", b"\\u0000"),
@@ -85,6 +88,21 @@ def test_fields_of_many_values_are_those_of_each_value(values, byte_format):
     wanted = [name_field("key", value, byte_format) for value in values]
     fields = format_fields(b"key", values, byte_format)
     assert [json.loads(b"{%b}" % field) for field in fields] == wanted
+
+
+@pytest.mark.parametrize("others", [0, 1, 5000])
+def test_value_of_nuls_takes_memory_for_its_base64_only(others):
+    """Values are separated by NUL while they are formatted together."""
+    values = [b"\0" * 1_000_000] + [b"x"] * others
+    tracemalloc.start()
+    try:
+        first, *rest = format_fields(b"value", values, "text")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert first.startswith(b'"value_base64":"AAAA')
+    assert rest == [b'"value":"x"'] * others
+    assert peak < 8_000_000
 
 
 @settings(deadline=None)

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r"})
+_CONTROLS = tuple(bytes([code]) for code in {*range(1, 32), 127} - {*b"\t\n\r"})
+"""Control characters that no printable text contains, without NUL."""
+
+_LONG_FIELD = 500
+"""Average size from which searching for each end is faster than ``bytes.split``."""
+
 _HIGH_CONTROL = re.compile(b"\xc2[\x80-\x9f]")
 """The characters U+0080 to U+009F in UTF-8."""
 
@@ -58,8 +63,8 @@ def _format_texts(name: bytes, values: Sequence[bytes | None]) -> list[bytes] | 
     except TypeError:
         joined = b"\0".join([value or b"" for value in values])
         has_null = True
-    separators = len(values) - 1
-    if len(joined.translate(None, _CONTROLS)) != len(joined) - separators:
+    # One search per character takes half the time of one pass with a table.
+    if any(map(joined.__contains__, _CONTROLS)):
         return None
     if not joined.isascii():
         try:
@@ -71,14 +76,32 @@ def _format_texts(name: bytes, values: Sequence[bytes | None]) -> list[bytes] | 
     for character, escape in _ESCAPES:
         joined = joined.replace(character, escape)
     start = b'"%b":"' % name
-    joined = joined.replace(b"\0", b'"\0' + start)
-    fields = (start + joined + b'"').split(b"\0")
+    # A value may contain millions of NULs: only the separators are expanded.
+    joined = joined.replace(b"\0", b'"\0' + start, len(values) - 1)
+    fields = _split(b'%b%b"' % (start, joined), len(values))
+    if b"\0" in fields[-1]:
+        return None
     if has_null:
         null = b'"%b":null' % name
         return [
             null if value is None else field
             for value, field in zip(values, fields, strict=True)
         ]
+    return fields
+
+
+def _split(joined: bytes, count: int) -> list[bytes]:
+    """Split at NUL into ``count`` fields; the last one keeps all others."""
+    if len(joined) < _LONG_FIELD * count:
+        return joined.split(b"\0", count - 1)
+    # ``split`` compares byte by byte, ``index`` many bytes at once.
+    fields = []
+    start = 0
+    for _ in range(count - 1):
+        end = joined.index(b"\0", start)
+        fields.append(joined[start:end])
+        start = end + 1
+    fields.append(joined[start:])
     return fields
 
 
