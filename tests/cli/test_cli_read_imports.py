@@ -28,6 +28,7 @@ UNUSED = {
     *("kwire.cluster.transactions", "kwire.cluster.coordinators"),
     *("kwire.cluster.group_consumer", "kwire.cluster.group_member"),
     *("kwire.cluster.queries", "kwire.cluster.topic_creation"),
+    "kwire.cluster.missing_features",
 }
 
 RUN = """

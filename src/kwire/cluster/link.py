@@ -32,7 +32,6 @@ from ..errors import KwireError, UnsupportedVersion
 from ..formatting import format_address, quote_text
 from ..messages import SaslHandshakeRequest
 from ..negotiation.handshake import SILENCE_S
-from .missing_features import find_missing_feature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -204,6 +203,9 @@ class Link:
         try:
             return self.table.pick(api, *constraints)
         except UnsupportedVersion as error:
+            # The file names requests whose definitions most clients never read.
+            from .missing_features import find_missing_feature
+
             release = self._settings.fallback if self.is_fallback else None
             missing = find_missing_feature(
                 self.address, release, self.table, api, constraints
