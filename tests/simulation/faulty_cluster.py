@@ -20,6 +20,8 @@ class FaultyCluster:
     """Brokers, topics and faults, all drawn from one seed."""
 
     LONGEST_STOP_S = 6.0
+    fallback = None
+    """The release that clients assume of brokers which cannot report their versions."""
 
     def __init__(self, kwire, seed):
         """Draw the brokers and the topics."""

@@ -92,6 +92,8 @@ class GroupAnswers:
             if member_id:
                 group.check_member(member_id, epoch, self.clock())
         except GroupError as error:
+            if version < 2:
+                return make(topics=self._failed_topics(request, error.code))
             if is_old:
                 return make(error_code=error.code)
             failed = make.OffsetFetchResponseGroup(
@@ -130,6 +132,25 @@ class GroupAnswers:
             return make(topics=topics)
         found = make.OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics)
         return make(groups=[found])
+
+    def _failed_topics(self, request, code):
+        """Answer each partition with an error: there is no other place for it."""
+        messages = self._cluster.messages.OffsetFetchResponse
+        return [
+            messages.OffsetFetchResponseTopic(
+                name=topic.name,
+                partitions=[
+                    messages.OffsetFetchResponsePartition(
+                        partition_index=index,
+                        committed_offset=-1,
+                        metadata="",
+                        error_code=code,
+                    )
+                    for index in topic.partition_indexes
+                ],
+            )
+            for topic in request.topics
+        ]
 
     def _group(self, group_id):
         codes = self._cluster.codes

@@ -82,7 +82,9 @@ class ProduceScenario(FaultyCluster):
             max_in_flight=random.choice([1, 2, 5, 5]),
             delivery_timeout_s=random.choice([2.0, 5.0, 300.0, 300.0]),
         )
-        settings = module.ClusterSettings(request_timeout_s=3.0, connect_timeout_s=2.0)
+        settings = module.ClusterSettings(
+            request_timeout_s=3.0, connect_timeout_s=2.0, fallback=self.fallback
+        )
         return module.ProducerMachine(
             [("sim", 9000 + node) for node in self.cluster.brokers],
             settings,

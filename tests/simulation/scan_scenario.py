@@ -106,7 +106,9 @@ class Scenario(FaultyCluster):
             fetch_bytes=random.choice([200, 1000, 1 << 20]),
             on_data_loss=self.policy,
         )
-        settings = module.ClusterSettings(request_timeout_s=5.0, connect_timeout_s=3.0)
+        settings = module.ClusterSettings(
+            request_timeout_s=5.0, connect_timeout_s=3.0, fallback=self.fallback
+        )
         return module.ScanMachine(
             bootstrap, settings, options, now=START_S, random=self.random
         )

@@ -7,6 +7,7 @@ release and the feature. Which releases have a feature is a fact of this file, b
 the library takes it from the same tables as the simulated brokers.
 """
 
+import dataclasses
 import importlib
 import random
 import re
@@ -15,9 +16,10 @@ from functools import partial
 import pytest
 from brokers import SimulatedCluster
 from coordinator_answers import GROUP, TRANSACTION
-from scan_scenario import Scenario
+from old_releases import magic_of
 from world import World
 
+from kwire import sasl
 from kwire.schema import releases
 
 NAMES = releases.NAMES
@@ -36,14 +38,8 @@ WITH_RECORD_BATCHES = since("0.11.0")
 WITH_ZSTD = since("2.1")
 WITH_TOPIC_DEFAULTS = since("2.4")
 WITH_COMMITS = since("0.8.2")
+WITH_LZ4 = since("0.8.2")
 WITH_GROUPS = since("3.7")
-
-
-def magic_of(release):
-    """Return the format that a release stores."""
-    if release in WITH_RECORD_BATCHES:
-        return 2
-    return 1 if release in WITH_API_VERSIONS else 0
 
 
 class Setting:
@@ -241,8 +237,8 @@ def test_a_producer_writes_the_format_of_every_release(kwire, release):
 
 
 @pytest.mark.parametrize("release", NAMES)
-def test_headers_and_zstd_are_written_where_the_release_has_them(kwire, release):
-    """And otherwise nothing is written."""
+def test_headers_are_written_only_to_releases_that_store_them(kwire, release):
+    """Otherwise nothing is written."""
     setting = Setting(kwire, release, records=0)
     rows = [(None, b"value", 1000, [("name", b"x")])]
     sent = setting.expect(
@@ -251,15 +247,28 @@ def test_headers_and_zstd_are_written_where_the_release_has_them(kwire, release)
         lambda: setting.send(rows, is_idempotent=False),
     )
     assert setting.topic.logs[0].end == len(sent or ())
+
+
+CODECS = {
+    "none": NAMES,
+    "gzip": NAMES,
+    "snappy": NAMES,
+    "lz4": WITH_LZ4,
+    "zstd": WITH_ZSTD,
+}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("release", NAMES)
+def test_a_codec_that_the_release_lacks_is_named_and_not_written(kwire, release, codec):
+    """The others are written, and the error advises to use one of them."""
     setting = Setting(kwire, release, records=0)
-    sent = setting.expect(
-        release in WITH_ZSTD,
-        "zstd",
-        lambda: setting.send(
-            [(None, b"value")], is_idempotent=False, compression="zstd"
-        ),
+    send = partial(
+        setting.send, [(None, b"value")], is_idempotent=False, compression=codec
     )
-    assert setting.topic.logs[0].end == len(sent or ())
+    sent = setting.expect(release in CODECS[codec], f"{codec} compression", send)
+    stored = setting.topic.logs[0].batches
+    assert [batch.values for batch in stored] == ([{0: b"value"}] if sent else [])
 
 
 @pytest.mark.parametrize("release", NAMES)
@@ -298,7 +307,7 @@ def test_a_group_is_joined_or_read_without_joining(kwire, release):
     joined = setting.make("ConsumerMachine", options, group)
     found = setting.expect(
         release in WITH_GROUPS,
-        "group",
+        "group protocol of KIP-848",
         lambda: poll(joined, joined.has_result),
     )
     assert (found is not None) == (release in WITH_GROUPS)
@@ -356,6 +365,20 @@ def test_brokers_without_api_versions_need_the_setting_that_the_error_names(
     pattern = r"older than 0\.10\.0 \(then set fallback to its release\)"
     with pytest.raises(setting.module.BrokersUnreachable, match=pattern):
         setting.result(machine)
+
+
+@pytest.mark.parametrize(
+    "release", [name for name in NAMES if name not in WITH_API_VERSIONS]
+)
+def test_sasl_names_the_release_that_its_handshake_requires(kwire, release):
+    """Kafka 0.9 has GSSAPI without a handshake, and older releases have no SASL."""
+    setting = Setting(kwire, release)
+    setting.settings = dataclasses.replace(
+        setting.settings, new_mechanism=lambda: sasl.Plain("ann", "secret")
+    )
+    machine = setting.make("TopicsMachine")
+    setting.expect(False, "SASL", lambda: setting.result(machine))
+    assert machine.failure.first_release == "0.10.0"
 
 
 def test_a_fallback_is_not_used_for_brokers_that_report_their_versions(kwire):
@@ -419,44 +442,3 @@ def test_topics_of_an_empty_cluster_are_listed(kwire, release):
     for broker in setting.cluster.brokers.values():
         broker.learn()
     assert setting.result(setting.make("TopicsMachine")) == {}
-
-
-class OldReleases(Scenario):
-    """A scan under faults while brokers of two old releases are upgraded."""
-
-    WITHOUT_IDS = NAMES
-
-    def __init__(self, kwire, seed):
-        """Draw a window of releases."""
-        first = random.Random(seed).randrange(NAMES.index("0.11.0"))
-        self.window = NAMES[first : first + 3]
-        super().__init__(kwire, seed)
-
-    def _draw_releases(self):
-        return self.window
-
-    def _prepare_log(self, log):
-        log.magic = magic_of(self.window[0])
-        for _ in range(self.random.randrange(0, 40)):
-            log.append(self.random.randint(1, 4))
-
-    def _machine(self):
-        machine = super()._machine()
-        settings = machine.cluster.settings
-        fields = {"request_timeout_s": 5.0, "connect_timeout_s": 3.0}
-        machine._settings = machine.cluster.settings = type(settings)(
-            fallback=None if self.window[0] in WITH_API_VERSIONS else self.window[0],
-            **fields,
-        )
-        return machine
-
-
-@pytest.mark.parametrize("part", range(3))
-def test_a_scan_of_old_releases_reads_each_record_once_under_faults(kwire, part):
-    """Leaders move, brokers stop and are upgraded, logs are compacted."""
-    records = 0
-    for seed in range(part * 20, part * 20 + 20):
-        scenario = OldReleases(kwire, seed)
-        scenario.run()
-        records += sum(len(seen) for seen in scenario.seen.values())
-    assert records > 400

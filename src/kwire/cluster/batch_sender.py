@@ -16,7 +16,7 @@ from .. import error_codes as codes
 from ..compression import codec_of
 from ..errors import KwireError
 from ..messages import ProduceRequest
-from ..negotiation import MAGIC_2, NO_TOPIC_IDS, ZSTD
+from ..negotiation import LZ4, MAGIC_2, NO_TOPIC_IDS, ZSTD
 from .errors import DeliveryFailed
 from .machine import hinted_brokers
 from .metadata import NO_ID
@@ -84,6 +84,7 @@ class BatchSender:
         self._constraints: tuple[Constraint, ...] = ()
         if codec_of(options.compression) == codec_of("zstd"):
             self._constraints += (ZSTD,)
+        self._is_lz4 = codec_of(options.compression) == codec_of("lz4")
         # Those with batches, in the order in which they are served.
         self._active: dict[PartitionWriter, None] = {}
         self._identity = ProducerIdentity(cluster, now)
@@ -176,6 +177,8 @@ class BatchSender:
         try:
             # Before encoding: an old format cannot be compressed with every codec.
             link.pick(ProduceRequest, *self._constraints, MAGIC_CONSTRAINTS[magic])
+            if self._is_lz4:
+                link.require(LZ4)
         except KwireError as error:
             self.failure = error
             return

@@ -23,7 +23,7 @@ from ..negotiation import GROUP_PATTERNS
 from ..negotiation.facts import first_version
 from . import faults
 from .coordinators import CoordinatorType, is_moved
-from .errors import NotAuthorized, RequestRefused
+from .errors import FeatureUnsupported, NotAuthorized, RequestRefused
 from .group_options import GroupMetadata
 from .group_requests import assignment_entries, read_assignment
 from .pace import Pace
@@ -172,7 +172,12 @@ class GroupMember:
         if link is not None:
             self._send(link, now)
         else:
-            self.failure = self._coordinators.failure(CoordinatorType.GROUP, group)
+            failure = self._coordinators.failure(CoordinatorType.GROUP, group)
+            if isinstance(failure, FeatureUnsupported):
+                from .missing_features import as_joining
+
+                failure = as_joining(failure)
+            self.failure = failure
 
     def _begin(self, now: float) -> None:
         """Begin another life: what is on its way belongs to the last one."""

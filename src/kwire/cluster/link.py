@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
     from ..connection import Event
     from ..messages import Request
-    from ..negotiation import ApiVersionTable, Constraint
+    from ..negotiation import ApiVersionTable, Constraint, Feature
+    from .errors import FeatureUnsupported
     from .frame_budget import FrameBudget
     from .settings import ClusterSettings, Mechanism
 
@@ -203,14 +204,34 @@ class Link:
         try:
             return self.table.pick(api, *constraints)
         except UnsupportedVersion as error:
-            # The file names requests whose definitions most clients never read.
-            from .missing_features import find_missing_feature
+            raise self._find_missing(api, *constraints) or error from None
 
-            release = self._settings.fallback if self.is_fallback else None
-            missing = find_missing_feature(
-                self.address, release, self.table, api, constraints
+    def require(self, feature: Feature) -> None:
+        """Raise ``FeatureUnsupported`` if the broker is too old for a feature."""
+        if not self.table.supports(feature):
+            from .missing_features import find_missing_support
+
+            missing = find_missing_support(
+                self.address, self._assumed_release, self.table, feature
             )
-            raise missing or error from None
+            if missing is not None:
+                raise missing
+
+    def _find_missing(
+        self, api: type[Any], *constraints: Constraint
+    ) -> FeatureUnsupported | None:
+        """Return the error if the release of the broker is too old for a request."""
+        # The file names requests whose definitions most clients never read.
+        from .missing_features import find_missing_feature
+
+        return find_missing_feature(
+            self.address, self._assumed_release, self.table, api, constraints
+        )
+
+    @property
+    def _assumed_release(self) -> str | None:
+        """The release that the settings assume; None if the broker reported one."""
+        return self._settings.fallback if self.is_fallback else None
 
     def send(
         self,
@@ -394,13 +415,19 @@ class Link:
             self._mechanism = make()
             self._connection.start_sasl(self._mechanism.mechanism)
         except UnsupportedVersion:
-            self._refuse(
-                "the broker does not offer SASL on this port; connect without it, or"
-                " to another port",
-                now,
-            )
+            self._refuse_without_sasl(now)
         except Exception as error:
             self._refuse_by_mechanism(error, now)
+
+    def _refuse_without_sasl(self, now: float) -> None:
+        self.error = self._find_missing(SaslHandshakeRequest)
+        self._refuse(
+            str(self.error)
+            if self.error is not None
+            else "the broker does not offer SASL on this port; connect without it, or"
+            " to another port",
+            now,
+        )
 
     def _open_exchange(self, now: float) -> None:
         assert self._mechanism is not None

@@ -16,7 +16,7 @@ from .. import error_codes
 from ..errors import KwireError
 from ..formatting import format_address
 from ..messages import MetadataRequest
-from .errors import AuthenticationRefused, BrokersUnreachable
+from .errors import AuthenticationRefused, BrokersUnreachable, FeatureUnsupported
 from .frame_budget import FrameBudget
 from .link import Link, LinkState
 from .metadata import (
@@ -298,7 +298,9 @@ class ClusterMachine:
         pause = self.settings.backoff_s(failures.count, self.random.random())
         failures.retry_at = now + pause
         self.want_metadata()
-        if link.is_refused:
+        if isinstance(link.error, FeatureUnsupported):
+            self.failure = link.error
+        elif link.is_refused:
             self.failure = AuthenticationRefused(f"{link.address}: {link.reason}")
             # A debugger finds the error of the mechanism, but no traceback prints its
             # message, which may contain a secret.

@@ -17,9 +17,11 @@ from ..messages import (
     InitProducerIdRequest,
     OffsetCommitRequest,
     OffsetFetchRequest,
+    SaslHandshakeRequest,
 )
 from ..negotiation import (
     GROUP_PATTERNS,
+    LZ4,
     MAGIC_2,
     OFFSETS_BY_TIME,
     TOPIC_DEFAULTS,
@@ -27,6 +29,7 @@ from ..negotiation import (
     ZSTD,
     ApiVersionTable,
     Constraint,
+    Feature,
     guess_release,
     name_of,
 )
@@ -56,6 +59,8 @@ _OF_CONSTRAINTS = {
     GROUP_PATTERNS.name: ("topic patterns of groups", "name the topics"),
 }
 
+_OF_FEATURES = {LZ4.name: ("lz4 compression", "choose another compression")}
+
 _OF_APIS = {
     ConsumerGroupHeartbeatRequest.api_key: (
         "the group protocol of KIP-848",
@@ -73,6 +78,11 @@ _OF_APIS = {
     ),
     OffsetCommitRequest.api_key: _COMMITTED,
     OffsetFetchRequest.api_key: _COMMITTED,
+    # Kafka 0.9 has only GSSAPI, whose tokens it reads without a handshake.
+    SaslHandshakeRequest.api_key: (
+        "SASL mechanisms other than GSSAPI",
+        "connect without SASL to another port",
+    ),
 }
 
 
@@ -97,11 +107,8 @@ def find_missing_feature(
     first = _first_release(api, missing or constraints)
     if first is None:
         return None
-    own = guess_release(table)
-    known = release or own.at_least or own.at_most
-    if known in releases.NAMES and releases.NAMES.index(known) >= releases.NAMES.index(
-        first
-    ):
+    shown = _older_release(release, table, first)
+    if shown is None:
         # The broker has the release, but this listener does not offer the API.
         return None
     names = [_OF_CONSTRAINTS[x.name] for x in missing if x.name in _OF_CONSTRAINTS]
@@ -109,8 +116,54 @@ def find_missing_feature(
         fallback = (f"{name_of(api.api_key)} of the required version", "")
         names = [*names, _OF_APIS.get(api.api_key, fallback)]
     feature, advice = names[0]
-    shown = release or str(own)
     return FeatureUnsupported(feature, address, shown, first, advice)
+
+
+def find_missing_support(
+    address: str, release: str | None, table: ApiVersionTable, feature: Feature
+) -> FeatureUnsupported | None:
+    """Return the error for a feature that ``table`` does not support.
+
+    Use this for features that no version of the request itself reveals. Parameters and
+    None are as in ``find_missing_feature``.
+    """
+    first = next(
+        name
+        for name in releases.NAMES
+        if ApiVersionTable.of_release(name).supports(feature)
+    )
+    shown = _older_release(release, table, first)
+    if shown is None:
+        return None
+    name, advice = _OF_FEATURES[feature.name]
+    return FeatureUnsupported(name, address, shown, first, advice)
+
+
+def as_joining(error: FeatureUnsupported) -> FeatureUnsupported:
+    """Describe that a group cannot be joined because it has no coordinator.
+
+    Brokers that cannot look up coordinators are older than the group protocol, so a
+    release that only has coordinators would not be enough.
+    """
+    feature, _ = _OF_APIS[ConsumerGroupHeartbeatRequest.api_key]
+    first = _first_release(ConsumerGroupHeartbeatRequest, ())
+    assert first is not None
+    return FeatureUnsupported(
+        feature, error.address, error.release, first, error.advice
+    )
+
+
+def _older_release(
+    release: str | None, table: ApiVersionTable, first: str
+) -> str | None:
+    """Return the release of a broker as text, or None if it is ``first`` or later."""
+    guess = guess_release(table)
+    known = release or guess.at_least or guess.at_most
+    if known in releases.NAMES and releases.NAMES.index(known) >= releases.NAMES.index(
+        first
+    ):
+        return None
+    return release or str(guess)
 
 
 def _first_release(api: type[Any], constraints: tuple[Constraint, ...]) -> str | None:

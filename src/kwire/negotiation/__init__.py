@@ -32,6 +32,7 @@ from .constraints import ZSTD as ZSTD
 from .constraints import Constraint as Constraint
 from .facts import name_of as name_of
 from .features import FEATURES as FEATURES
+from .features import LZ4 as LZ4
 from .features import Feature as Feature
 from .finalized import FinalizedFeatures as FinalizedFeatures
 from .handshake import ApiVersionsHandshake as ApiVersionsHandshake

@@ -65,3 +65,6 @@ def _features() -> tuple[Feature, ...]:
 
 FEATURES = _features()
 """The map of features that ships with kwire; its names are librdkafka's."""
+
+LZ4 = next(feature for feature in FEATURES if feature.name == "LZ4")
+"""Brokers decompress lz4. Kafka 0.8.2 added lz4, and the coordinators of groups."""
