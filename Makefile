@@ -141,7 +141,7 @@ interop-brokers: $(TESTED)
 	$(PY) tools/broker/versions_check.py
 	$(PY) tools/broker/releases_check.py
 
-interop-releases: $(TESTED)  ## every feature against brokers of each release from 0.8.2 on, into docs/live.md
+interop-releases: $(TESTED)  ## every feature against brokers of each release from 0.8 on, into docs/live.md
 	$(PY) tools/broker/releases_check.py --all --document
 
 interop-pages: $(TESTED)

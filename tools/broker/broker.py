@@ -42,6 +42,9 @@ SECONDS_TO_ANSWER = 10
 
 # One client at a time uses the broker, so starting fast beats running fast.
 JAVA = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+# The snappy library of Kafka 0.8.0 and 0.8.1 calls ClassLoader.defineClass, which Java
+# does not allow otherwise.
+JAVA += ["--add-opens=java.base/java.lang=ALL-UNNAMED"]
 LOGGING = [
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
     "-Dorg.slf4j.simpleLogger.showDateTime=true",
