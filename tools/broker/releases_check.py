@@ -470,7 +470,7 @@ def main(wanted: Sequence[str] | None = None) -> None:
         help="write the last result of each release into docs/live.md",
     )
     arguments = parser.parse_args(wanted)
-    every = brokers.releases() if arguments.all else SAMPLE
+    every: Sequence[str] = brokers.releases() if arguments.all else SAMPLE
     if arguments.document and not arguments.all:
         every = ()
     try:
