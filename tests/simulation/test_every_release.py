@@ -381,6 +381,35 @@ def test_sasl_names_the_release_that_its_handshake_requires(kwire, release):
     assert machine.failure.first_release == "0.10.0"
 
 
+@pytest.mark.parametrize(
+    "release", [name for name in NAMES if name not in WITH_API_VERSIONS]
+)
+def test_versions_assumed_of_a_broker_are_shared_by_the_operations_of_a_client(
+    kwire, release
+):
+    """Otherwise each operation waits again for a broker that never answers. A client
+    that was idle asks again, because the broker may have been upgraded.
+    """
+    setting = Setting(kwire, release)
+    setting.result(setting.make("TopicsMachine"))
+    for pause_s, is_assumed in ((0.0, True), (300.0, False)):
+        setting.world.now += pause_s
+        machine = setting.make("ScanMachine", setting.scan_options())
+        machine.advance(setting.world.now)
+        (link,) = machine.cluster.take_new_links()
+        assert link.is_fallback == is_assumed
+
+
+def test_assumed_versions_of_an_address_that_is_not_named_are_forgotten(kwire):
+    """A cluster can name any number of addresses, one after the other."""
+    setting = Setting(kwire, "0.9.0")
+    assumed = setting.settings.assumed_versions
+    machine = setting.make("TopicsMachine")
+    assumed["elsewhere", 9001] = setting.cluster.brokers[1].table, float("inf")
+    setting.result(machine)
+    assert set(assumed) <= {("sim", 9001), ("sim", 9002)}
+
+
 def test_a_fallback_is_not_used_for_brokers_that_report_their_versions(kwire):
     """It is for those that close the connection, until they are upgraded."""
     setting = Setting(kwire, "3.9")

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from random import Random
 
     from ..messages import Request
-    from ..negotiation import ApiVersionTable
     from .settings import ClusterSettings
 
 NEVER = float("inf")
@@ -95,10 +94,7 @@ class ClusterMachine:
         # Fruitless responses by host, port and request class.
         self._paces: dict[tuple[str, int, type[Request]], Pace] = {}
         self._connect_pace = Pace(_CONNECT_BURST, _CONNECT_S)
-        # Versions to assume of brokers that do not answer the ApiVersions request
-        # (``settings.fallback``). A connection that fails with them removes them,
-        # because the broker may have been upgraded.
-        self._assumed: dict[tuple[str, int], ApiVersionTable] = {}
+        self._assumed = settings.assumed_versions
         self._wake_at = now
         self._has_answered = False
         self._is_asking = False
@@ -133,7 +129,8 @@ class ClusterMachine:
             if link.is_over:
                 del self._links[key]
                 if link.fallback_table is not None:
-                    self._assumed[place] = link.fallback_table
+                    until = now + self.settings.metadata_max_age_s
+                    self._assumed[place] = link.fallback_table, until
                     self.want_metadata()
                 else:
                     if not link.has_answered:
@@ -269,7 +266,10 @@ class ClusterMachine:
         if retry_at > now:
             self.wake(retry_at)
             return None
-        table = self._assumed.get(place)
+        table, until = self._assumed.get(place, (None, now))
+        if until <= now:
+            # A client that was idle has not seen whether the broker was upgraded.
+            table = None
         link = Link(*place, node_id, self.settings, now, self.frame_budget, table)
         if "\0" in place[0]:
             # Some resolvers read a name only up to NUL, and find another host.
@@ -326,6 +326,8 @@ class ClusterMachine:
         for place, failures in list(self._failures.items()):
             if place not in named and failures.retry_at <= now:
                 del self._failures[place]
+        for place in self._assumed.keys() - named:
+            self._assumed.pop(place, None)
         for pace_key, pace in list(self._paces.items()):
             if pace.is_idle(now):
                 del self._paces[pace_key]

@@ -16,7 +16,7 @@ from ..negotiation import DEFAULT_POLICY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..negotiation import VersionPolicy
+    from ..negotiation import ApiVersionTable, VersionPolicy
 
 
 class Mechanism(Protocol):
@@ -58,6 +58,14 @@ class ClusterSettings:
     retry_backoff_s: float = 0.1
     retry_backoff_max_s: float = 1.0
     metadata_max_age_s: float = 300.0
+    # By host and port: the versions that ``fallback`` assumes of brokers that did not
+    # report theirs, and the time until which they are assumed. All machines of a client
+    # share them, because a broker of Kafka 0.9 costs each new connection seconds to
+    # find that out. A connection that fails with them removes them, because the broker
+    # may have been upgraded.
+    assumed_versions: dict[tuple[str, int], tuple[ApiVersionTable, float]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def backoff_s(
         self, failures: int, jitter: float, first_s: float | None = None
