@@ -99,11 +99,13 @@ def cut_nonce(turn, answer):
 
 def repeat_first():
     """Return a lie that sends the first message again in place of the last."""
-    first = []
+    first = b""
 
     def lie(turn, answer):
-        first.append(answer)
-        return first[0]
+        nonlocal first
+        if turn == 1:
+            first = answer
+        return first
 
     return lie
 
