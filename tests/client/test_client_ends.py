@@ -79,7 +79,8 @@ def test_a_task_can_be_cancelled_at_any_moment(client, broker, delay_s):
     async def main():
         async def follow():
             async with client.connect(running.address, **connect) as kafka:
-                async for _ in kafka.scan("orders", follow=True, memory_bytes=1 << 12):
+                scan = kafka.scan("orders", follow=True, memory_bytes=1 << 12)
+                async for _ in scan:
                     await asyncio.sleep(0)
 
         task = asyncio.create_task(follow())
@@ -100,7 +101,8 @@ def test_closing_ends_a_scan_that_another_task_reads(client, broker, delay_s):
         kafka = client.connect(running.address, **connect)
 
         async def follow():
-            return [chunk async for chunk in kafka.scan("orders", follow=True)]
+            scan = kafka.scan("orders", follow=True)
+            return [chunk async for chunk in scan]
 
         task = asyncio.create_task(follow())
         await asyncio.sleep(delay_s)
@@ -118,11 +120,13 @@ def test_a_block_can_be_left_in_the_middle(client, broker):
     async def main():
         async with client.connect(running.address, **connect) as kafka:
             kafka.scan("orders")
-            async for _ in kafka.scan("orders", memory_bytes=1 << 12):
+            scan = kafka.scan("orders", memory_bytes=1 << 12)
+            async for _ in scan:
                 break
         with pytest.raises(ZeroDivisionError):
             async with client.connect(running.address, **connect) as kafka:
-                async for _ in kafka.scan("orders", memory_bytes=1 << 12):
+                scan = kafka.scan("orders", memory_bytes=1 << 12)
+                async for _ in scan:
                     raise ZeroDivisionError
         async with (
             client.connect(running.address, **connect) as kafka,
@@ -142,14 +146,16 @@ def test_a_block_of_the_blocking_client_can_be_left_in_the_middle(client, broker
     small = {"memory_bytes": 1 << 12}
     with client.connect_sync(running.address, **connect) as kafka:
         kafka.scan("orders")
-        for _ in kafka.scan("orders", **small):
+        scan = kafka.scan("orders", **small)
+        for _ in scan:
             break
         assert open_sockets() > before
     with (
         pytest.raises(ZeroDivisionError),
         client.connect_sync(running.address, **connect) as kafka,
     ):
-        for _ in kafka.scan("orders", **small):
+        scan = kafka.scan("orders", **small)
+        for _ in scan:
             raise ZeroDivisionError
     with client.connect_sync(running.address, **connect) as kafka:
         with kafka.scan("orders", **small) as scan:
@@ -312,7 +318,8 @@ def test_a_broker_that_never_answers_can_be_left(client):
                 kafka = client.connect(listener.address, ssl=context)
                 with pytest.raises(TimeoutError):
                     async with asyncio.timeout(0.05), kafka:
-                        await anext(kafka.scan("orders"))
+                        scan = kafka.scan("orders")
+                        await anext(scan)
 
             run_cleanly(main)
 
@@ -329,7 +336,8 @@ def test_uvloop_runs_the_same_client(client, broker, delay_s):
             assert sum(len(chunk.rows()) for chunk in chunks) == 600
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(delay_s):
-                    async for _ in kafka.scan("orders", follow=True):
+                    scan = kafka.scan("orders", follow=True)
+                    async for _ in scan:
                         pass
 
     run_cleanly(main, uvloop.new_event_loop)
@@ -351,11 +359,13 @@ def test_a_pattern_waits_for_its_first_topic(kwire, runner):
 
         def read():
             with client.connect_sync(broker.address) as kafka:
-                return next(iter(kafka.scan(pattern, follow=True)))
+                scan = kafka.scan(pattern, follow=True)
+                return next(scan)
 
         async def read_async():
             async with client.connect(broker.address) as kafka:
-                return await anext(aiter(kafka.scan(pattern, follow=True)))
+                scan = kafka.scan(pattern, follow=True)
+                return await anext(scan)
 
         chunk = read() if runner == "blocking" else asyncio.run(read_async())
         timer.join()

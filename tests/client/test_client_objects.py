@@ -216,8 +216,9 @@ def test_objects_that_are_closed_or_unused_emit_no_warning(client, broker):
         del kafka
         with client.connect_sync(broker.address) as kafka:
             list(kafka.scan("orders"))
-            next(kafka.scan("orders", memory_bytes=1 << 12))
-        del kafka
+            scan = kafka.scan("orders", memory_bytes=1 << 12)
+            next(scan)
+        del kafka, scan
         gc.collect()
 
 

@@ -195,7 +195,8 @@ def test_chunks_of_a_consumer_are_committed_in_a_transaction(kwire, address):
                 transaction.send_offsets(consumer, [chunk, chunk])
                 with pytest.raises(ValueError, match="offsets must be chunks"):
                     transaction.send_offsets(consumer, {("in", 0): 1})
-                scanned = next(kafka.scan(COPIED))
+                scan = kafka.scan(COPIED)
+                scanned = next(scan)
                 with pytest.raises(ValueError, match="chunk must be one of this"):
                     transaction.send_offsets(consumer, scanned)
             consumer._machine._lose_all()

@@ -55,11 +55,13 @@ def test_a_whole_chunk_that_grows_ends_with_limit_exceeded(kwire, broker):
     """The error names the limit, and a client with a larger one returns the rows."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
-        chunk = next(kafka.scan("orders"))
+        scan = kafka.scan("orders")
+        chunk = next(scan)
         for form in (chunk.rows, chunk.to_arrow, lambda: chunk.records):
             with pytest.raises(kwire.LimitExceeded, match="total_decompressed_bytes"):
                 form()
         assert [len(each) for each in chunk.iter_records()] == [1] * BATCHES
     limits = kwire.Limits(total_decompressed_bytes=BATCHES * 64 << 20)
     with client.connect_sync(broker.address, limits=limits) as kafka:
-        assert len(next(kafka.scan("orders")).rows()) == BATCHES
+        scan = kafka.scan("orders")
+        assert len(next(scan).rows()) == BATCHES
