@@ -71,7 +71,7 @@ class DamagedArray:
     """
 
     def __init__(self, array, changes):
-        """Keep both; nothing is exported yet."""
+        """Store the array and the changes. ``__arrow_c_array__`` exports them."""
         self.array, self.changes = array, changes
 
     def __arrow_c_array__(self, requested_schema=None):

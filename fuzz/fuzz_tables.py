@@ -59,7 +59,7 @@ def encode_table(package, table, names):
 
 
 def read_file(package, kind, path):
-    """Read a file in the way of its kind; give the batches, and what ended it."""
+    """Read a file by its format. Return the batches and the error that ended it."""
     lines = engines.module(package, "cli.record_input")
     tables = engines.module(package, "cli.table_input")
     click = tables.click

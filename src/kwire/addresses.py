@@ -47,9 +47,9 @@ def split_address(text: str) -> tuple[str, int]:
 
 
 def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
-    """Describe why there is no connection, and what to do about it.
+    """Describe a failed connection attempt in one line, with advice for the user.
 
-    ``context`` is that of TLS, if the connection was to have it.
+    ``context`` is the TLS context of the connection, or None without TLS.
     """
     # A process without TLS does not load ssl until a connection fails.
     import socket
@@ -81,7 +81,8 @@ def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
             " on this port"
         )
     if error.errno is None:
-        # The name has several addresses, and each has its own reason.
+        # The host name resolves to several addresses, which failed for different
+        # reasons.
         return (
             "no address of the host accepts a connection; check that the broker is"
             " running"

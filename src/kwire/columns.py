@@ -374,7 +374,7 @@ def iter_records(
         position = records.end_position
         if len(records):
             yield records
-        # Do not keep the columns of this piece while the next one is decoded.
+        # Release the columns of this piece before the next piece is decoded.
         del records
 
 

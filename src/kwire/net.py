@@ -212,8 +212,8 @@ class Broker:
         async with self._turn:
             what = f"no response to {type(request).__name__}"
             if self._link.has_news:
-                # Nothing has been sent, so it is the end of the connection, and it has
-                # nothing to do with SASL.
+                # The peer sent bytes or closed the connection before this request was
+                # sent, so missing SASL is not the cause.
                 self._hint = ""
                 async with self._limit_wait(what):
                     await self._event()

@@ -215,7 +215,7 @@ def iter_rows(
         rows, position, _ = engine.decode_rows(data, options, start, end)
         if rows:
             yield rows
-        # Do not keep the records of this piece while the next one is decoded.
+        # Release the records of this piece before the next piece is decoded.
         del rows
 
 

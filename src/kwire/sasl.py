@@ -45,7 +45,7 @@ class SaslError(RemoteProtocolError):
 
 
 class CredentialsError(KwireError, ValueError):
-    """The credentials of this side cannot be used. The text does not show them."""
+    """The credentials of this side cannot be used. The text omits their values."""
 
 
 class Plain:

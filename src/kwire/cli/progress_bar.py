@@ -58,5 +58,5 @@ class ProgressBar:
         self._progress.update(self._task, description=escape(name))
 
     def show_done(self, size: int) -> None:
-        """Show how many bytes are done."""
+        """Show the number of bytes that have been read."""
         self._progress.update(self._task, completed=size)

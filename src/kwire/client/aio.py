@@ -116,7 +116,7 @@ class AsyncRunner:
             protocol.abort()
 
     def _stop(self) -> None:
-        """Let the machine do nothing more."""
+        """Stop the machine: cancel its timer and its connection attempts."""
         self._is_closed = True
         self._wake_waiters()
         if self._timer is not None:

@@ -146,7 +146,7 @@ class Chunk:
                         row.headers,
                     ),
                 )
-            # Do not keep the records of this piece while the next one is decoded.
+            # Release the records of this piece before the next piece is decoded.
             del rows
 
     def to_arrow(self) -> Any:
@@ -159,7 +159,7 @@ class Chunk:
     def iter_arrow(self) -> Iterator[Any]:
         """Iterate over the columns of the scan as ``pyarrow.RecordBatch``, in pieces.
 
-        The pieces are those of ``iter_records``.
+        The pieces end at the same batches as in ``iter_records``.
         """
         return map(self._make_batch, self.iter_records())
 

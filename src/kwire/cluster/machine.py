@@ -168,7 +168,7 @@ class ClusterMachine:
         one that ``is_apart``.
 
         ``kind`` is the class of the request, if ``note_fruitless`` is called for its
-        responses. If there were too many of them, the request has to wait.
+        responses. After too many fruitless responses, the request has to wait.
         """
         broker = self.metadata.brokers.get(node_id)
         if broker is None:
