@@ -14,9 +14,14 @@ from pathlib import Path
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
 
 SEPARATE = (
-    *("## Live topics", "## Leaders that move", "## Adapters", "## Producers"),
-    *("## Commands", "## Languages"),
-    *("## Spark", "## Live topics in Spark"),
+    "## Live topics",
+    "## Leaders that move",
+    "## Adapters",
+    "## Producers",
+    "## Commands",
+    "## Languages",
+    "## Spark",
+    "## Live topics in Spark",
 )
 """Headings of the chapters with a run of their own, in order, at the end."""
 

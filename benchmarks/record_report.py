@@ -104,8 +104,14 @@ _LABELS = {
         LOOP,
     ),
     ARROW: (
-        *("kwire", VIEWS, "kwire columns", "kwire pure", "aiokafka", "kafka-python"),
-        *(COPY, LOOP),
+        "kwire",
+        VIEWS,
+        "kwire columns",
+        "kwire pure",
+        "aiokafka",
+        "kafka-python",
+        COPY,
+        LOOP,
     ),
     DECOMPRESS: (
         "kwire",

@@ -11,7 +11,11 @@ from functools import cache
 from fuzz import engines, guided
 
 MODULES = (
-    *("connection", "negotiation", "framing", "messages", "schema.registry"),
+    "connection",
+    "negotiation",
+    "framing",
+    "messages",
+    "schema.registry",
     "drafts.empty_responses",
 )
 OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 1), 18: (0, 4)}

@@ -9,8 +9,13 @@ version where the bytes do not say it, and the bytes.
 from fuzz import engines, guided
 
 MODULES = (
-    *("framing", "codec", "messages", "internal_topics", "control_records"),
-    *("schema.registry", "byte_map"),
+    "framing",
+    "codec",
+    "messages",
+    "internal_topics",
+    "control_records",
+    "schema.registry",
+    "byte_map",
 )
 JAVA, ZERO_COPY = 1, 2
 

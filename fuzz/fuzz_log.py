@@ -20,12 +20,16 @@ CUT = b"\xff\x00\xff"
 BASE = "00000000000000000000"
 FILES = (
     *(f"{BASE}{suffix}" for suffix in (".index", ".timeindex", ".txnindex")),
-    *("00000000000000000009.snapshot", "leader-epoch-checkpoint"),
-    *("partition.metadata", "00000000000000000007.log"),
+    "00000000000000000009.snapshot",
+    "leader-epoch-checkpoint",
+    "partition.metadata",
+    "00000000000000000007.log",
 )
 ABOVE = (
-    *("meta.properties", "recovery-point-offset-checkpoint"),
-    *("log-start-offset-checkpoint", "cleaner-offset-checkpoint"),
+    "meta.properties",
+    "recovery-point-offset-checkpoint",
+    "log-start-offset-checkpoint",
+    "cleaner-offset-checkpoint",
 )
 """Files of the data directory, above the folder of the partition."""
 

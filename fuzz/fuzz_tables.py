@@ -16,8 +16,12 @@ from pathlib import Path
 from fuzz import c_arrays, engines, guided
 
 MODULES = (
-    *("arrow_input", "columns", "client.table_batches"),
-    *("cli.arrow_messages", "cli.record_input", "cli.table_input"),
+    "arrow_input",
+    "columns",
+    "client.table_batches",
+    "cli.arrow_messages",
+    "cli.record_input",
+    "cli.table_input",
 )
 KINDS = ("parquet", "arrow", "jsonl", "csv", "text", "c-array")
 ROLES = ("key", "value", "headers", "timestamp")

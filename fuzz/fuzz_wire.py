@@ -9,13 +9,30 @@ from fuzz import engines, guided
 
 MODULES = ("wire",)
 TYPES = (
-    *("int8", "int16", "int32", "int64", "uint16", "uint32"),
-    *("bool", "float64", "uuid"),
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint16",
+    "uint32",
+    "bool",
+    "float64",
+    "uuid",
 )
 SINGLE = (
-    *("unsigned_varint", "varint", "varlong", "uuid", "tagged_fields"),
-    *("string", "compact_string", "nullable_string", "compact_nullable_string"),
-    *("bytes", "compact_bytes", "nullable_bytes", "compact_nullable_bytes"),
+    "unsigned_varint",
+    "varint",
+    "varlong",
+    "uuid",
+    "tagged_fields",
+    "string",
+    "compact_string",
+    "nullable_string",
+    "compact_nullable_string",
+    "bytes",
+    "compact_bytes",
+    "nullable_bytes",
+    "compact_nullable_bytes",
 )
 ARRAYS = tuple((name, each) for name in ("array", "compact_array") for each in TYPES)
 BULK = ("varints", "varlongs", "unsigned_varints")

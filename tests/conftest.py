@@ -59,10 +59,24 @@ if kwire_fast.backend == "fast":
 
 
 SAME_ON_BOTH = {
-    *("cli", "client", "compression", "connection", "drafts", "jobs", "log", "net"),
-    *("adapters", "simulation", "spark", "versions"),
-    *("test_demo_pipeline.py", "test_docs.py", "test_kio.py", "test_record_clients.py"),
-    *("test_record_peers.py", "test_sasl.py"),
+    "cli",
+    "client",
+    "compression",
+    "connection",
+    "drafts",
+    "jobs",
+    "log",
+    "net",
+    "adapters",
+    "simulation",
+    "spark",
+    "versions",
+    "test_demo_pipeline.py",
+    "test_docs.py",
+    "test_kio.py",
+    "test_record_clients.py",
+    "test_record_peers.py",
+    "test_sasl.py",
 }
 """Folders and files whose subject is not in an engine, but above or below both."""
 

@@ -16,10 +16,25 @@ from typing import NamedTuple
 PACKED = Path(__file__).parent / "vectors" / "records.jsonl.xz"
 
 FIELDS = (
-    *("magic", "size", "crc", "compression", "timestamp_type", "base_offset"),
-    *("last_offset", "next_offset", "base_timestamp", "max_timestamp", "count"),
-    *("producer_id", "producer_epoch", "base_sequence", "last_sequence"),
-    *("partition_leader_epoch", "is_transactional", "is_control", "delete_horizon"),
+    "magic",
+    "size",
+    "crc",
+    "compression",
+    "timestamp_type",
+    "base_offset",
+    "last_offset",
+    "next_offset",
+    "base_timestamp",
+    "max_timestamp",
+    "count",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "last_sequence",
+    "partition_leader_epoch",
+    "is_transactional",
+    "is_control",
+    "delete_horizon",
 )
 # Kafka does not count within a compressed message before it has read it.
 UNKNOWN_OUTSIDE = ("count",)

@@ -59,13 +59,20 @@ def small_tree(arrays):
         (bits(0b101), int32s(arrays, 0, 1, 1, 3), fill_memory(arrays, b"xyz")),
     )
     return make(
-        *("+s", "", ROWS, 0, (None,)),
+        "+s",
+        "",
+        ROWS,
+        0,
+        (None,),
         (
             make(
                 "l", "offset", ROWS, 0, (None, fill_memory(arrays, OFFSETS.tobytes()))
             ),
             make(
-                *("u", "name", ROWS, 0),
+                "u",
+                "name",
+                ROWS,
+                0,
                 (None, int32s(arrays, 0, 1, 1, 6), fill_memory(arrays, b"akwire")),
                 nullable=False,
             ),

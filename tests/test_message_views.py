@@ -84,9 +84,13 @@ def test_views_are_the_bytes(kwire, on_error):
 @pytest.mark.parametrize(
     ("name", "version"),
     [
-        *(("FetchResponse", 4), ("FetchResponse", 16), ("JoinGroupResponse", 9)),
-        *(("SaslAuthenticateRequest", 2), ("DescribeGroupsResponse", 5)),
-        *(("SyncGroupRequest", 0), ("MetadataResponse", 12)),
+        ("FetchResponse", 4),
+        ("FetchResponse", 16),
+        ("JoinGroupResponse", 9),
+        ("SaslAuthenticateRequest", 2),
+        ("DescribeGroupsResponse", 5),
+        ("SyncGroupRequest", 0),
+        ("MetadataResponse", 12),
     ],
 )
 def test_bytes_at_every_place(kwire, name, version):

@@ -16,8 +16,19 @@ from quick_lane import (
 )
 
 HEAVY = {
-    *("pyspark", "pandas", "duckdb", "polars", "pyright", "mypy", "confluent-kafka"),
-    *("kio", "kafka-python", "aiokafka", "crc32c", "lz4", "python-snappy"),
+    "pyspark",
+    "pandas",
+    "duckdb",
+    "polars",
+    "pyright",
+    "mypy",
+    "confluent-kafka",
+    "kio",
+    "kafka-python",
+    "aiokafka",
+    "crc32c",
+    "lz4",
+    "python-snappy",
 }
 
 
@@ -68,12 +79,16 @@ def is_taken(name):
 def test_the_lane_has_its_subject_and_no_peer():
     """Codec, records and columns, and nothing heavy."""
     for name in (
-        *("test_round_trip.py", "test_vectors.py", "twins/test_agreement.py"),
-        *("records/test_formats.py", "records/test_columns.py"),
+        "test_round_trip.py",
+        "test_vectors.py",
+        "twins/test_agreement.py",
+        "records/test_formats.py",
+        "records/test_columns.py",
     ):
         assert is_taken(name)
     for name in (
-        *("test_kio.py", "records/test_column_consumers.py"),
+        "test_kio.py",
+        "records/test_column_consumers.py",
         "spark/test_log_reading.py",
     ):
         assert not is_taken(name)
@@ -84,9 +99,15 @@ def test_pytest_takes_the_files_of_the_lane_alone():
     """``pytest --quick`` collects a folder of the lane, and no other."""
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "--quick", "--collect-only", "-qq"),
+            sys.executable,
+            "-m",
+            "pytest",
+            "--quick",
+            "--collect-only",
+            "-qq",
             # What would take long to collect.
-            *("--ignore=tests/records", "--ignore=tests/compression"),
+            "--ignore=tests/records",
+            "--ignore=tests/compression",
             "--ignore-glob=tests/test_*.py",
         ],
         cwd=ROOT,

@@ -67,8 +67,11 @@ def test_columns_hold_what_kafka_reads(kwire, row):
 
 
 BATCH_COLUMNS = (
-    *("base_offset", "partition_leader_epoch"),
-    *("producer_id", "producer_epoch", "base_sequence"),
+    "base_offset",
+    "partition_leader_epoch",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
 )
 
 
@@ -273,5 +276,8 @@ def test_the_vectors_name_their_origin():
     assert re.fullmatch(r"kafka-clients-\d+\.\d+\.\d+\.jar", origin["jar"])
     assert re.fullmatch("[0-9a-f]{64}", origin["sha256"])
     assert {row["kind"] for row in golden.all_vectors()} == {
-        *("origin", "batches", "conversion", "mutant")
+        "origin",
+        "batches",
+        "conversion",
+        "mutant",
     }

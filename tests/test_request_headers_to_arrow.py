@@ -87,7 +87,8 @@ def agree(kwire, frames):
         if isinstance(wanted, kwire.DecodeError):
             path = f"[1].{wanted.path}" if wanted.path else "[1]"
             assert (raised.reason, raised.offset, raised.path) == (
-                *(wanted.reason, wanted.offset),
+                wanted.reason,
+                wanted.offset,
                 path,
             )
             assert raised.message_name == wanted.message_name
@@ -145,8 +146,11 @@ def test_every_version_of_every_request(kwire):
     assert (made.null_count, made.to_pylist()[-1]) == (1, None)
     assert [field.name for field in made.type] == FIELDS
     assert [field.type for field in made.type] == [
-        *(pyarrow.int16(), pyarrow.int16(), pyarrow.int32()),
-        *(pyarrow.string(), pyarrow.int32()),
+        pyarrow.int16(),
+        pyarrow.int16(),
+        pyarrow.int32(),
+        pyarrow.string(),
+        pyarrow.int32(),
     ]
     assert all(field.nullable for field in made.type)
     for frame, position in zip(frames, made.field("body_position"), strict=False):
@@ -313,7 +317,13 @@ def test_offsets_are_not_trusted(kwire):
         return columns_of(kwire).decode_request_headers(
             kwire.messages.RequestHeader,
             kwire.framing.decode_request,
-            *(validity, raw, frame, start, count, False, False),
+            validity,
+            raw,
+            frame,
+            start,
+            count,
+            False,
+            False,
         )
 
     assert call([0, len(frame)]).length == 1
@@ -331,9 +341,14 @@ def test_offsets_are_not_trusted(kwire):
 def test_a_row_that_is_bad_and_then_good_has_changed(kwire):
     """A bad row that ``judge`` finds good was written to: an error, no silent null."""
     given = (
-        *(kwire.messages.RequestHeader, len),
-        *(None, bytes(4) + (1).to_bytes(4, sys.byteorder), b"\0"),
-        *(0, 1, False),
+        kwire.messages.RequestHeader,
+        len,
+        None,
+        bytes(4) + (1).to_bytes(4, sys.byteorder),
+        b"\0",
+        0,
+        1,
+        False,
     )
     read = columns_of(kwire).decode_request_headers
     with pytest.raises(kwire.InvalidValue, match="input changed") as caught:
@@ -378,7 +393,13 @@ def test_no_byte_behind_the_data_is_read(twins):
             columns.decode_request_headers(
                 kwire.messages.RequestHeader,
                 kwire.framing.decode_request,
-                *(None, offsets, guarded.put(data), 0, 1, False, True),
+                None,
+                offsets,
+                guarded.put(data),
+                0,
+                1,
+                False,
+                True,
             )
 
     check(work)

@@ -116,14 +116,16 @@ READERS = {
     "bulk varint": (32, True, lambda k, d: read_bulk(k, d, "varint")),
     "bulk varlong": (64, True, lambda k, d: read_bulk(k, d, "varlong")),
     "bulk, more after": (
-        *(32, False),
+        32,
+        False,
         lambda k, d: read_bulk(k, d, "unsigned_varint", bytes(9)),
     ),
     "offset": (32, True, lambda k, d: read_object(k, offset=d).offset),
     "timestamp": (64, True, lambda k, d: read_object(k, timestamp=d).timestamp),
     "offset column": (32, True, lambda k, d: int(read_columns(k, offset=d).offset[0])),
     "timestamp column": (
-        *(64, True),
+        64,
+        True,
         lambda k, d: int(read_columns(k, timestamp=d).timestamp[0]),
     ),
     "tag": (32, False, read_tag),

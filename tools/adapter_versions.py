@@ -45,9 +45,17 @@ def install(requirement: str, directory: Path) -> None:
     """Install a version of a client into a directory, without what it depends on."""
     subprocess.run(
         [
-            *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"),
-            *("--disable-pip-version-check", "--no-compile"),
-            *("--target", str(directory), requirement),
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--disable-pip-version-check",
+            "--no-compile",
+            "--target",
+            str(directory),
+            requirement,
         ],
         check=True,
         timeout=TIMEOUT_S,
@@ -61,21 +69,17 @@ def check_version(requirement: str) -> bool:
         client = requirement.partition("==")[0]
         done = subprocess.run(
             [
-                *(
-                    sys.executable,
-                    "-m",
-                    "pytest",
-                    "-q",
-                    "--no-header",
-                    "-m",
-                    "not gate",
-                ),
-                *(
-                    "-p",
-                    "no:cacheprovider",
-                    "-k",
-                    f"not {(TESTED.keys() - {client}).pop()}",
-                ),
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "--no-header",
+                "-m",
+                "not gate",
+                "-p",
+                "no:cacheprovider",
+                "-k",
+                f"not {(TESTED.keys() - {client}).pop()}",
                 "tests/adapters",
             ],
             cwd=ROOT,

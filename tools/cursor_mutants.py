@@ -35,17 +35,20 @@ from promises import Figure, record
 
 PURE = Path("src/kwire/_pure")
 MESSAGES = (
-    *("tests/test_wire.py", "tests/safety/test_bounds.py"),
-    *("tests/test_encoder_edges.py", "tests/safety/test_guard_pages.py"),
-    *("tests/test_vectors.py", "tests/safety/test_message_bytes.py"),
+    "tests/test_wire.py",
+    "tests/safety/test_bounds.py",
+    "tests/test_encoder_edges.py",
+    "tests/safety/test_guard_pages.py",
+    "tests/test_vectors.py",
+    "tests/safety/test_message_bytes.py",
 )
 RECORDS = (
-    *("tests/safety/test_record_bounds.py", "tests/records/test_formats.py"),
-    *("tests/records/test_columns.py", "tests/records/test_reading_rules.py"),
-    *(
-        "tests/records/test_wrapper_messages.py",
-        "tests/records/test_hostile_records.py",
-    ),
+    "tests/safety/test_record_bounds.py",
+    "tests/records/test_formats.py",
+    "tests/records/test_columns.py",
+    "tests/records/test_reading_rules.py",
+    "tests/records/test_wrapper_messages.py",
+    "tests/records/test_hostile_records.py",
 )
 SETS = ("tests/records/test_rows.py", *RECORDS)
 TESTS = {
@@ -53,20 +56,27 @@ TESTS = {
     ENGINE / "primitives.pxd": MESSAGES,
     ENGINE / "bulk.pyx": (*MESSAGES[:4], "tests/safety/test_failing_allocations.py"),
     ENGINE / "decoder.pyx": (
-        *(*MESSAGES, "tests/safety/test_unreached_lines.py", "tests/test_framing.py"),
-        *("tests/test_structs.py", "tests/safety/test_input_buffers.py"),
-        *("tests/safety/test_single_allocations.py", "tests/twins/test_agreement.py"),
+        *MESSAGES,
+        "tests/safety/test_unreached_lines.py",
+        "tests/test_framing.py",
+        "tests/test_structs.py",
+        "tests/safety/test_input_buffers.py",
+        "tests/safety/test_single_allocations.py",
+        "tests/twins/test_agreement.py",
     ),
     ENGINE / "column_walk.pyx": (
-        *("tests/test_messages_to_arrow.py", "tests/safety/test_bounds.py"),
-        *("tests/safety/test_guard_pages.py", "tests/safety/test_unreached_lines.py"),
+        "tests/test_messages_to_arrow.py",
+        "tests/safety/test_bounds.py",
+        "tests/safety/test_guard_pages.py",
+        "tests/safety/test_unreached_lines.py",
     ),
     ENGINE / "batches.pyx": (*RECORDS, "tests/records/test_measure_run.py"),
     ENGINE / "record_sets.pxd": SETS,
     ENGINE / "record_sets.pyx": SETS,
     ENGINE / "record_walk.pyx": (*RECORDS, "tests/records/test_conversion.py"),
     ENGINE / "header_columns.pyx": (
-        *("tests/safety/test_bounds.py", "tests/test_request_headers_to_arrow.py"),
+        "tests/safety/test_bounds.py",
+        "tests/test_request_headers_to_arrow.py",
         "tests/spark/test_functions_messages.py",
     ),
     PURE / "cursor.py": MESSAGES,
@@ -85,8 +95,23 @@ FUNCTION = re.compile(r"^(?:cdef|cpdef|def)\b[^\n(]*?(\w+)\(", re.MULTILINE)
 FLIPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 ENDS = {"end", "stop"}
 BREAKS = {
-    *("if", "elif", "while", "return", "and", "or", "not", "else", "in", "is"),
-    *(",", ":", "=", "==", "!=", "+=", "->"),
+    "if",
+    "elif",
+    "while",
+    "return",
+    "and",
+    "or",
+    "not",
+    "else",
+    "in",
+    "is",
+    ",",
+    ":",
+    "=",
+    "==",
+    "!=",
+    "+=",
+    "->",
 }
 
 HEADER = """\

@@ -27,8 +27,16 @@ SOURCE = ROOT / "src" / "kwire"
 TABLE = ROOT / "tests" / "error_texts.txt"
 
 NOT_RAISED = {
-    *("BadLine", "Problem", "ConnectionClosed", "Constraint", "BytePieces"),
-    *("warn", "say", "say_usage", "tell", "_tell_once"),
+    "BadLine",
+    "Problem",
+    "ConnectionClosed",
+    "Constraint",
+    "BytePieces",
+    "warn",
+    "say",
+    "say_usage",
+    "tell",
+    "_tell_once",
 }
 """Classes and functions that take texts of errors, besides exceptions."""
 

@@ -45,8 +45,12 @@ COMMANDS = "kwire.cli.main:program"
 """The target that is kwire's command line."""
 
 _LOADED = (
-    *("kwire.cli.main", "kwire.jobs.export_job.job", "kwire.jobs.audit_job.job"),
-    *("kwire.jobs.offsets_job.job", "kwire.recording.relay", "pyarrow.parquet"),
+    "kwire.cli.main",
+    "kwire.jobs.export_job.job",
+    "kwire.jobs.audit_job.job",
+    "kwire.jobs.offsets_job.job",
+    "kwire.recording.relay",
+    "pyarrow.parquet",
     *(
         f"kwire.cli.commands.{name}"
         for name in ("audit", "dump", "export", "offsets", "record", "repair")

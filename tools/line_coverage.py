@@ -29,8 +29,18 @@ from promises import Figure, record
 TREE = ROOT / "build" / "coverage"
 PURE, FAST = "src/kwire/_pure", "src/kwire/_fast"
 LEFT_OUT = (
-    *("spark", "jobs", "cli", "tools", "typing", "recording", "net", "faults"),
-    *("log", "drafts", "versions", "safety/test_failing_allocations.py"),
+    "spark",
+    "jobs",
+    "cli",
+    "tools",
+    "typing",
+    "recording",
+    "net",
+    "faults",
+    "log",
+    "drafts",
+    "versions",
+    "safety/test_failing_allocations.py",
     "safety/test_single_allocations.py",
 )
 """Tests that reach the engines through what others call directly."""

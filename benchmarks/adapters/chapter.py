@@ -85,7 +85,9 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
         release = kafka.release
     fetches = measure_fetches()
     write_run(
-        *(json_path, release, PACKAGES),
+        json_path,
+        release,
+        PACKAGES,
         rounds=rounds,
         records=counts,
         readings=found,
@@ -109,7 +111,12 @@ def _read(
 ) -> dict[str, Any]:
     figures = run_contender(
         "benchmarks.adapters.contender",
-        *(adapted, reader, address, topic_of(size, codec), PARTITIONS, counts[size]),
+        adapted,
+        reader,
+        address,
+        topic_of(size, codec),
+        PARTITIONS,
+        counts[size],
     )
     if (figures["records"], figures["bytes"]) != (counts[size], counts[size] * size):
         raise SystemExit(f"{reader}, {adapted=}, read other records: {figures}")

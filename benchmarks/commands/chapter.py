@@ -141,7 +141,9 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
         if len(sizes) != 1:
             raise SystemExit(f"the commands printed other bytes: {sizes}")
     write_run(
-        *(json_path, release, PACKAGES),
+        json_path,
+        release,
+        PACKAGES,
         rounds=rounds,
         records=counts,
         readings=found,

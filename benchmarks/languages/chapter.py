@@ -21,8 +21,11 @@ from benchmarks.targets import Verdict
 HEADING = "## Languages"
 LANGUAGES = ("Rust", "Java", "Go")
 LEADS = (
-    *("decode metadata_v9_ids", "decode offset_fetch_v8", "decode fetch_v12"),
-    *("records 1k_100B", "records 10k_1KB"),
+    "decode metadata_v9_ids",
+    "decode offset_fetch_v8",
+    "decode fetch_v12",
+    "records 1k_100B",
+    "records 10k_1KB",
 )
 """Cases in which kwire's fastest way is to lead every eager decoder."""
 

@@ -30,8 +30,11 @@ TOOLS = ("cargo", "go", "java", "javac", "mvn")
 
 _SCHEDULED = 2  # the kind of clock: what the scheduler counts, in nanoseconds
 _CRATES = (
-    *("kafka-protocol", "kacrab-protocol", "kafka-wire"),
-    *("krabka-protocol", "krabka-protocol-borrowed"),
+    "kafka-protocol",
+    "kacrab-protocol",
+    "kafka-wire",
+    "krabka-protocol",
+    "krabka-protocol-borrowed",
 )
 _CLASSES = ("kafka-clients", "kafka-clients-list")
 

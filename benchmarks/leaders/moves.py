@@ -50,8 +50,13 @@ class Reader:
         self._kind = kind
         self._process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "benchmarks.leaders.reader"),
-                *(addresses, TOPIC, str(RECORDS), kind),
+                sys.executable,
+                "-m",
+                "benchmarks.leaders.reader",
+                addresses,
+                TOPIC,
+                str(RECORDS),
+                kind,
             ],
             cwd=ROOT,
             stdin=subprocess.PIPE,

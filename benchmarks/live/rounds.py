@@ -123,7 +123,9 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
         found = _measure(kafka.address, rounds, scale)
         release = kafka.release
     write_run(
-        *(json_path, release, PACKAGES),
+        json_path,
+        release,
+        PACKAGES,
         rounds=rounds,
         records={str(size): count_of(size, scale) for size in SIZES},
         reception=reception,

@@ -95,7 +95,12 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
             before = _count_written(kafka.address)
             figures = run_contender(
                 "benchmarks.producer.contender",
-                *(name, kafka.address, TOPIC, count, size, codec),
+                name,
+                kafka.address,
+                TOPIC,
+                count,
+                size,
+                codec,
             )
             written = _count_written(kafka.address) - before
             if (written, figures["records"]) != (wanted, count):
@@ -106,7 +111,9 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
         found = measure_in_turn("producer", turns, rounds, write)
         release = kafka.release
     write_run(
-        *(json_path, release, PACKAGES),
+        json_path,
+        release,
+        PACKAGES,
         rounds=rounds,
         records=counts,
         readings=found,

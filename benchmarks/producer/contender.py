@@ -226,8 +226,12 @@ class Writer(NamedTuple):
 
 _KWIRE = ("kwire.client",)
 _TABLES = (
-    *("kwire.client", "kwire.columns", "kwire.arrow_input", "kwire.partitioners"),
-    *("numpy", "pyarrow.compute"),
+    "kwire.client",
+    "kwire.columns",
+    "kwire.arrow_input",
+    "kwire.partitioners",
+    "numpy",
+    "pyarrow.compute",
 )
 WRITERS = {
     "kwire send_many": Writer(_KWIRE, kwire_rows),

@@ -68,7 +68,7 @@ def _encode(table_batches: Any, table: Any) -> None:
     from kwire.partitioners import murmur2_column
 
     columns = table_batches.TableColumns(
-        *(table,),
+        table,
         key="key",
         value="value",
         headers=None,

@@ -212,8 +212,12 @@ def instructions(root: Path, title: str) -> float:
     for number in (loops, 3 * loops):
         done = subprocess.run(
             [
-                *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
-                *(sys.executable, "-c", LOOP.format(label=label, task=task)),
+                "valgrind",
+                "--tool=callgrind",
+                "--callgrind-out-file=/dev/null",
+                sys.executable,
+                "-c",
+                LOOP.format(label=label, task=task),
                 str(number),
             ],
             env=environment(root) | {"PYTHONHASHSEED": "0"},

@@ -147,7 +147,10 @@ def make_cases(session: Any, folder: Path, logs: dict[str, LogInput]) -> list[Ca
         name: str, group: str, log: LogInput, make: Callable[..., Any], *rest: Any
     ) -> Case:
         return Case(
-            *(name, group, log.rows, log.size),
+            name,
+            group,
+            log.rows,
+            log.size,
             lambda: make(session, log, *rest),
             _TIMES.get(name, 1),
         )

@@ -78,7 +78,13 @@ def _case_table(figures: SparkFigures) -> str:
     replays = {case: replay for case, replay, _ in SHARES}
     lines = []
     for case in (
-        *(LOG, REPLAY, LOG_VALUE, REPLAY_VALUE, *PEERS, HEADERS, HEADERS_REPLAY),
+        LOG,
+        REPLAY,
+        LOG_VALUE,
+        REPLAY_VALUE,
+        *PEERS,
+        HEADERS,
+        HEADERS_REPLAY,
     ):
         share = ""
         if case in replays:

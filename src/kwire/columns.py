@@ -253,8 +253,14 @@ class Records:
         children = (_slice(child, start, count) for child in self._array.children)
         whole = self._array
         array = type(whole)(
-            *(whole.format, whole.name, count, 0, whole.buffers),
-            *(tuple(children), whole.nullable, whole.metadata),
+            whole.format,
+            whole.name,
+            count,
+            0,
+            whole.buffers,
+            tuple(children),
+            whole.nullable,
+            whole.metadata,
         )
         return Records(array, self.end_position, self.next_offset)
 
@@ -367,8 +373,14 @@ def iter_records(
         start = position
         records = Records(
             *engine.decode_columns(
-                *(data, options, start, end, headers, batch_columns),
-                *(timestamp_unit, views),
+                data,
+                options,
+                start,
+                end,
+                headers,
+                batch_columns,
+                timestamp_unit,
+                views,
             )
         )
         position = records.end_position

@@ -501,8 +501,14 @@ CODECS = (
     Codec(2, "snappy", 0, _read_snappy, _write_snappy, _bound_snappy, (0, -1), 0),
     Codec(3, "lz4", 0, _read_lz4, _write_lz4, _bound_lz4, (1, 12), 1),
     Codec(
-        *(4, "zstd", 2, _read_zstd, _write_zstd, _bound_zstd),
-        *((-131072, 22), _ZSTD_LEVEL),
+        4,
+        "zstd",
+        2,
+        _read_zstd,
+        _write_zstd,
+        _bound_zstd,
+        (-131072, 22),
+        _ZSTD_LEVEL,
     ),
 )
 """The codecs by their numbers; a new one is a row here."""

@@ -147,9 +147,7 @@ async def connect(
             )
             link = _Link(connection)
             await _open(host, port, context, link)
-            broker = Broker(
-                *(address, connection, link, timeout_s), fallback is not None
-            )
+            broker = Broker(address, connection, link, timeout_s, fallback is not None)
             table = await broker._start(sasl)
             if table is None:
                 return broker

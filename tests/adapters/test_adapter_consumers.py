@@ -250,8 +250,14 @@ def test_transactions_through_a_broker(client, most_bytes):
 
     data = b"".join(
         (
-            *(write(0, 1), write(5, 2), end(10, 1, 0), write(11, 1)),
-            *(end(16, 2, 1), end(17, 1, 1), write(18, 3), end(23, 3, 0)),
+            write(0, 1),
+            write(5, 2),
+            end(10, 1, 0),
+            write(11, 1),
+            end(16, 2, 1),
+            end(17, 1, 1),
+            write(18, 3),
+            end(23, 3, 0),
             encode_batch([(b"k", b"last")], base_offset=24),
         )
     )

@@ -199,7 +199,13 @@ def test_responses_are_decoded_as_they_are_named(kwire, run, response_frame):
 def test_a_body_is_decoded_without_header(kwire, run):
     for vector in golden.by_pair()["RegisterBrokerRecord", 3]:
         found = run(
-            *("decode", "-m", "registerbroker", "-v", "3", "-o", "jsonl"),
+            "decode",
+            "-m",
+            "registerbroker",
+            "-v",
+            "3",
+            "-o",
+            "jsonl",
             vector.data.hex(),
         )
         message = kwire.decode(

@@ -50,8 +50,16 @@ def test_csv_reads_back(run, orders):
     found = list(csv.DictReader(io.StringIO(ran.out)))
     assert len(found) == 25
     assert list(found[0]) == [
-        *("topic", "partition", "offset", "timestamp", "timestamp_type"),
-        *("key_encoding", "key", "value_encoding", "value", "error"),
+        "topic",
+        "partition",
+        "offset",
+        "timestamp",
+        "timestamp_type",
+        "key_encoding",
+        "key",
+        "value_encoding",
+        "value",
+        "error",
     ]
     assert found[3]["value"] == "value 3" and found[3]["value_encoding"] == "text"
 
@@ -138,7 +146,9 @@ def test_what_the_table_shows_finds_the_key(run, tmp_path):
 def test_batches_are_rows_of_their_own(run, orders):
     found = run("dump", orders, "--batches", "-o", "jsonl", "-p", 0).rows
     assert [(row["base_offset"], row["last_offset"]) for row in found] == [
-        *((0, 3), (4, 9), (10, 19))
+        (0, 3),
+        (4, 9),
+        (10, 19),
     ]
     assert [row["compression"] for row in found] == ["none", "gzip", "none"]
     assert found[1]["position"] == found[0]["size"]

@@ -42,7 +42,8 @@ def test_ls_sums_up_partitions(run, orders):
 def test_ls_lists_segments(run, orders):
     found = run("ls", "-l", orders, "-o", "jsonl", "-p", 0).rows
     assert [(row["start_offset"], row["end_offset"]) for row in found] == [
-        *((0, 10), (10, 20))
+        (0, 10),
+        (10, 20),
     ]
     assert [row["is_newest"] for row in found] == [False, True]
     assert found[1]["path"].endswith(f"orders-0/{10:020}.log")
@@ -73,7 +74,13 @@ def test_ls_shows_empty_segments_as_such(run, tmp_path):
     row = run("ls", tmp_path, "-o", "jsonl").rows[0]
     assert (row["size"], row["start_offset"], row["magics"]) == (0, None, [])
     assert run("ls", tmp_path).out.splitlines()[-1].split() == [
-        *("0", "1", "0", "B", "-", "-", "-")
+        "0",
+        "1",
+        "0",
+        "B",
+        "-",
+        "-",
+        "-",
     ]
 
 

@@ -35,8 +35,12 @@ def test_a_value_is_decoded_at_its_own_version(run):
     versions = set()
     for release in ("2.8.2", "4.3.1"):
         ran = run(
-            *("dump", DATA / release / "data", "-t", "__consumer_offsets"),
-            *("-o", "jsonl"),
+            "dump",
+            DATA / release / "data",
+            "-t",
+            "__consumer_offsets",
+            "-o",
+            "jsonl",
         )
         versions |= {
             row["value_json"]["version"]

@@ -339,7 +339,7 @@ def exact(producer):
         key, value, pairs = record
         stamp = 1_700_000_000_000 + number
         producer.produce(
-            *("exact", value, key), partition=0, headers=pairs, timestamp=stamp
+            "exact", value, key, partition=0, headers=pairs, timestamp=stamp
         )
         wanted.append((stamp, key, value, pairs))
     assert producer.flush(10) == 0

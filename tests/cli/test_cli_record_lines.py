@@ -22,24 +22,32 @@ from kwire.records import Record, decode_batches, encode_batch
 
 # Bytes at the borders of what is text: controls, escapes, parts of UTF-8 sequences.
 PIECES = [
-    *(
-        b"",
-        b"a",
-        b'"',
-        b"\\",
-        b"\n",
-        b"\r",
-        b"\t",
-        b"\0",
-        b"\x1b",
-        b"\x7f",
-        b"%",
-        b"%d",
-        # Long values are split in another way.
-        b"long" * 500,
-    ),
-    *(b"\xc2", b"\x80", b"\xc2\x80", b"\xc2\x9f", b"\xc2\xa0", b"\xc3\xa9", b"\xe2"),
-    *(b"\xe2\x80\xa8", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"\xff", b"\\u0000"),
+    b"",
+    b"a",
+    b'"',
+    b"\\",
+    b"\n",
+    b"\r",
+    b"\t",
+    b"\0",
+    b"\x1b",
+    b"\x7f",
+    b"%",
+    b"%d",
+    # Long values are split in another way.
+    b"long" * 500,
+    b"\xc2",
+    b"\x80",
+    b"\xc2\x80",
+    b"\xc2\x9f",
+    b"\xc2\xa0",
+    b"\xc3\xa9",
+    b"\xe2",
+    b"\xe2\x80\xa8",
+    b"\xed\xa0\x80",
+    b"\xf0\x9f\x98\x80",
+    b"\xff",
+    b"\\u0000",
 ]
 CONTENTS = st.none() | st.lists(st.sampled_from(PIECES), max_size=4).map(b"".join)
 HEADERS = st.lists(

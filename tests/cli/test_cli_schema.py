@@ -17,12 +17,23 @@ def test_without_arguments_the_newest_release_is_listed(run):
     ran = run("schema")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines()[0].split() == [
-        *("KEY", "NAME", "VERSIONS", "NOTES", "LISTENERS")
+        "KEY",
+        "NAME",
+        "VERSIONS",
+        "NOTES",
+        "LISTENERS",
     ]
     rows = cells(ran)
     assert [row[0] for row in rows] == [str(key) for key in range(95)]
     assert rows[1] == [
-        *("1", "Fetch", "4-18", "0-3", "removed", "in", "4.0", "broker,controller")
+        "1",
+        "Fetch",
+        "4-18",
+        "0-3",
+        "removed",
+        "in",
+        "4.0",
+        "broker,controller",
     ]
     assert rows[5] == ["5", "StopReplica", "-", "0-4", "removed", "in", "4.0"]
 
@@ -57,7 +68,8 @@ def test_list_as_json_lines_has_numbers_and_lists(run):
     }
     gone = rows[5]
     assert (gone["versions"], gone["min_version"], gone["listeners"]) == (
-        *(None, None),
+        None,
+        None,
         [],
     )
 

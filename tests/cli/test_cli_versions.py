@@ -268,9 +268,21 @@ def test_tls_and_sasl_together(run, start, certificate, tmp_path):
     password = tmp_path / "password"
     password.write_text("secret\n")
     done = run(
-        *("versions", broker.address, "--tls", "--ca", pem, "--cert", pem),
-        *("--key", key, "--sasl-mechanism", "scram-sha-512", "--username", "ann"),
-        *("--password-file", password),
+        "versions",
+        broker.address,
+        "--tls",
+        "--ca",
+        pem,
+        "--cert",
+        pem,
+        "--key",
+        key,
+        "--sasl-mechanism",
+        "scram-sha-512",
+        "--username",
+        "ann",
+        "--password-file",
+        password,
     )
     assert (done.code, done.err) == (0, "kwire: 1 broker\n")
 

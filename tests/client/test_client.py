@@ -179,8 +179,14 @@ def test_a_scan_is_a_table(kwire, broker):
     with client.connect_sync(broker.address) as kafka:
         table = pyarrow.table(kafka.scan("orders"))
         assert table.column_names == [
-            *("topic", "partition", "offset", "timestamp", "timestamp_type"),
-            *("key", "value", "headers"),
+            "topic",
+            "partition",
+            "offset",
+            "timestamp",
+            "timestamp_type",
+            "key",
+            "value",
+            "headers",
         ]
         assert table.num_rows == 55
         frame = polars.DataFrame(kafka.scan("orders", columns=("offset", "value")))

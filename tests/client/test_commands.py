@@ -85,7 +85,7 @@ def test_records_that_are_gone_are_an_error_or_reported(run, policy):
     with LogBroker({"orders": [RECORDS]}) as broker:
         broker.log("orders").delete_before(20)
         code, offsets, err = run(
-            *("read", broker.address, "orders", "-o", "jsonl", "--from", "5"), *options
+            "read", broker.address, "orders", "-o", "jsonl", "--from", "5", *options
         )
     assert "orders-0 at offset 5" in err and err.count("\n") == 1
     if policy is None:

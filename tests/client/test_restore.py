@@ -139,7 +139,7 @@ def test_a_topic_is_created_if_that_is_wanted(run_restore, tmp_path, wanted):
         assert configs == created
         options = ["--partitions", "5", "--replication-factor", "3", "--topic-config"]
         code, err = run_restore(
-            *(broker, tmp_path / "logs", "--create", *options, "retention.ms=5")
+            broker, tmp_path / "logs", "--create", *options, "retention.ms=5"
         )
         assert (code, "retention.ms" in err) == (0, False)
         made = broker.created[-1]
@@ -283,7 +283,7 @@ def test_aborted_and_unfinished_transactions_are_left_out(run_restore, tmp_path)
     def in_transaction(base, producer, values, **options):
         rows = [(None, value, START, []) for value in values]
         return encode(
-            *(rows,),
+            rows,
             base_offset=base,
             producer_id=producer,
             producer_epoch=0,
@@ -295,7 +295,7 @@ def test_aborted_and_unfinished_transactions_are_left_out(run_restore, tmp_path)
     def end(base, producer, kind):
         row = [(b"\0\0\0" + bytes([kind]), marker, START, [])]
         return encode(
-            *(row,),
+            row,
             base_offset=base,
             producer_id=producer,
             producer_epoch=0,

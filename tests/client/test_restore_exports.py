@@ -37,15 +37,14 @@ def rename_values(table):
 
 
 def number_values(table):
-    return table.set_column(
-        *(table.column_names.index("value"), "value", table["offset"])
-    )
+    return table.set_column(table.column_names.index("value"), "value", table["offset"])
 
 
 def forget_an_offset(table):
     offsets = table["offset"].to_pylist()
     return table.set_column(
-        *(table.column_names.index("offset"), "offset"),
+        table.column_names.index("offset"),
+        "offset",
         pyarrow.array([*offsets[:-1], None], "int64"),
     )
 

@@ -23,9 +23,14 @@ from loopback_brokers import make_certificate
 from kwire.consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
 
 UNSUPPORTED = (
-    *("ssl.truststore.password", "ssl.keystore.password", "ssl.cipher.suites"),
-    *("sasl.login.callback.handler.class", "sasl.oauthbearer.token.endpoint.url"),
-    *("sasl.kerberos.service.name", "ssl.crl.location", "schema.registry.url"),
+    "ssl.truststore.password",
+    "ssl.keystore.password",
+    "ssl.cipher.suites",
+    "sasl.login.callback.handler.class",
+    "sasl.oauthbearer.token.endpoint.url",
+    "sasl.kerberos.service.name",
+    "ssl.crl.location",
+    "schema.registry.url",
 )
 PROPERTIES = (*FOLLOWED, *PASSED_OVER, *OF_CONSUMERS, *UNSUPPORTED)
 PATHS = tuple(name for name in FOLLOWED if name.endswith("location"))
@@ -172,9 +177,15 @@ def test_no_argument_shows_its_value(client, kwire, secret):
                     functools.partial(connect, "b:1", **{name: value}), secret
                 )
         for address in (
-            *(secret, f"alice:{secret}@b:1", f"{secret}@b:1", f"alice:{secret}"),
-            *(f"kafka://alice:{secret}@b:1", f"b:1,alice:{secret}@c:1", f"{secret}:x"),
-            *(secret.encode(), [secret]),
+            secret,
+            f"alice:{secret}@b:1",
+            f"{secret}@b:1",
+            f"alice:{secret}",
+            f"kafka://alice:{secret}@b:1",
+            f"b:1,alice:{secret}@c:1",
+            f"{secret}:x",
+            secret.encode(),
+            [secret],
         ):
             assert assert_hidden(functools.partial(connect, address), secret)
         sasl = importlib.import_module(f"{kwire.__name__}.sasl")

@@ -134,12 +134,14 @@ BOMBS = {
     "zstd, compressed": ("zstd", zstandard.compress(bytes(64 * MIB), 3)),
     "zstd, many frames": ("zstd", zstd_bomb(frames=50_000, blocks=1)),
     "zstd, many frames with sizes": (
-        *("zstd", zstd_bomb(frames=50_000, blocks=1, head=b"\xa0\0\0\2\0")),
+        "zstd",
+        zstd_bomb(frames=50_000, blocks=1, head=b"\xa0\0\0\2\0"),
     ),
     "zstd, size a lie": ("zstd", zstd_bomb(blocks=1, head=b"\xe0" + HUGE)),
     "zstd, window a lie": ("zstd", zstd_bomb(blocks=1, head=b"\x00\xff")),
     "zstd, size within the limit": (
-        *("zstd", zstd_bomb(blocks=2000, head=b"\x80\x38\x00\x00\x08\x00")),
+        "zstd",
+        zstd_bomb(blocks=2000, head=b"\x80\x38\x00\x00\x08\x00"),
     ),
 }
 

@@ -202,7 +202,9 @@ def test_levels_are_used(kwire):
     """A higher level takes fewer bytes; None is the usual one."""
     plain = text(100_000)
     for name, low, usual, high in (
-        *(("gzip", 1, 6, 9), ("lz4", 1, 1, 12), ("zstd", -5, 3, 19)),
+        ("gzip", 1, 6, 9),
+        ("lz4", 1, 1, 12),
+        ("zstd", -5, 3, 19),
     ):
         codec = Codec(kwire, name)
         assert codec.write(plain) == codec.write(plain, level=usual)

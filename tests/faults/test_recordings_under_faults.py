@@ -81,8 +81,16 @@ def names_of(folder):
 @pytest.mark.parametrize(
     ("name", "number"),
     [
-        *(("open", 3), ("fsync", 3), ("replace", 1), ("replace", 3), ("replace", 4)),
-        *(("replace", 5), ("fsync", 12), ("unlink", 1), ("unlink", 3), ("unlink", 6)),
+        ("open", 3),
+        ("fsync", 3),
+        ("replace", 1),
+        ("replace", 3),
+        ("replace", 4),
+        ("replace", 5),
+        ("fsync", 12),
+        ("unlink", 1),
+        ("unlink", 3),
+        ("unlink", 6),
     ],
 )
 def test_a_kill_at_any_step_costs_no_frame_of_a_named_file(

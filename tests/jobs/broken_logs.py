@@ -230,8 +230,14 @@ class Disks:
     def break_some(self, count):
         """Damage files in ``count`` ways."""
         kinds = (
-            *(self.flip, self.flip, self.flip_in_head, self.zero, self.cut),
-            *(self.delete, self.add_foreign, self.swap),
+            self.flip,
+            self.flip,
+            self.flip_in_head,
+            self.zero,
+            self.cut,
+            self.delete,
+            self.add_foreign,
+            self.swap,
         )
         for _ in range(count):
             self.random.choice(kinds)()

@@ -93,7 +93,7 @@ def write_clients(capture):
     talk.ask(LIST_OFFSETS, 0, ListOffsetsResponse()).ask(LIST_OFFSETS, 0)
 
     talk = client(
-        *(9, "admin", "BREAKS", ("CreateTopics", 1, 1), ("DescribeConfigs", 0, 1))
+        9, "admin", "BREAKS", ("CreateTopics", 1, 1), ("DescribeConfigs", 0, 1)
     )
     talk.ask(CreateTopicsRequest(), 1, CreateTopicsResponse())
     talk.ask(DescribeConfigsRequest(), 0).ask(METADATA, 8)

@@ -255,10 +255,16 @@ def test_what_is_not_drawn_is_told():
 def test_axes_have_round_marks():
     """Few of them, and room for every value."""
     assert choose_ticks([3, 41, 7], "records") == [
-        *((0, "0"), (20, "20"), (40, "40"), (60, "60")),
+        (0, "0"),
+        (20, "20"),
+        (40, "40"),
+        (60, "60"),
     ]
     assert [words for _, words in choose_ticks([5 * 3_600_000], "ms")] == [
-        *("0", "2 h", "4 h", "6 h"),
+        "0",
+        "2 h",
+        "4 h",
+        "6 h",
     ]
     assert choose_ticks([1], "records") == [(0, "0"), (1, "1")]
     for values in ([], [0], [-5, 3], [HUGE], [0.001], [1e300]):
@@ -273,7 +279,12 @@ def test_times_on_axes_are_round_and_as_short_as_can_be():
     begin = 1_763_700_000_000
     found = choose_time_ticks(begin, begin + 5 * 3_600_000)
     assert [words for _, words in found] == [
-        *("2025-11-21 04:40", "06:00", "07:00", "08:00", "09:00", "09:40"),
+        "2025-11-21 04:40",
+        "06:00",
+        "07:00",
+        "08:00",
+        "09:00",
+        "09:40",
     ]
     assert [part * 300 for part, _ in found] == pytest.approx(
         [0, 80, 140, 200, 260, 300]
@@ -286,7 +297,15 @@ def test_compact_numbers_fit_a_cell():
     """Five characters at most up to the largest count that Kafka has."""
     numbers = (0, 7, 999, 1000, 1234, 9_960, 12_345, 999_999, HUGE)
     assert [format_compact(number) for number in numbers] == [
-        *("0", "7", "999", "1k", "1.2k", "10k", "12k", "1M", "9.2E"),
+        "0",
+        "7",
+        "999",
+        "1k",
+        "1.2k",
+        "10k",
+        "12k",
+        "1M",
+        "9.2E",
     ]
 
 

@@ -519,8 +519,14 @@ def test_records_have_the_columns_of_sparks_kafka_source(tmp_path):
     result = export(tmp_path)
     schema = pyarrow.parquet.read_schema(next(Path(result.tables["records"]).iterdir()))
     assert schema.names[:8] == [
-        *("key", "value", "topic", "partition", "offset"),
-        *("timestamp", "timestampType", "headers"),
+        "key",
+        "value",
+        "topic",
+        "partition",
+        "offset",
+        "timestamp",
+        "timestampType",
+        "headers",
     ]
     assert schema.names[8:] == ["file_path", "batch_position", "partition_leader_epoch"]
     assert str(schema.field("timestamp").type) == "timestamp[us, tz=UTC]"

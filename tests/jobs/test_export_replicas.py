@@ -71,9 +71,19 @@ def test_the_heaviest_epochs_that_ascend_are_right(runs):
 def chain(*runs, epochs=()):
     """Make a chain of one file with runs of (epoch, first, last)."""
     file = FileScan(
-        *(None, "f", 0, "", (), len(runs), 1),
-        *(runs[0][1], runs[-1][2] + 1),
-        *(True, False, False, True),
+        None,
+        "f",
+        0,
+        "",
+        (),
+        len(runs),
+        1,
+        runs[0][1],
+        runs[-1][2] + 1,
+        True,
+        False,
+        False,
+        True,
         tuple(EpochRun(*run, 3) for run in runs),
         (),
     )

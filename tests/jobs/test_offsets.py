@@ -470,8 +470,18 @@ def test_groups_are_summed_up_worst_first(results, cluster):
     first = START + MINUTE + 500
     commits = 58
     assert found["good"] == (
-        *("classic", "Stable", 1, 2, commits, first, last, 2),
-        *(2 * (1800 - 60 * 29), 0, 0, 2 * (1800 - 60 * 29)),
+        "classic",
+        "Stable",
+        1,
+        2,
+        commits,
+        first,
+        last,
+        2,
+        2 * (1800 - 60 * 29),
+        0,
+        0,
+        2 * (1800 - 60 * 29),
     )
     assert found["blocked"][-4:] == (1800 - 200, 0, 1, 1800 - 200)
     assert found["gone"][-4:] == (None, 1, 0, None)

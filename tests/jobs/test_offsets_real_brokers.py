@@ -81,8 +81,17 @@ def commit_told(record):
 
 
 COLUMNS = (
-    *("log_offset", "timestamp", "group", "topic", "partition", "offset"),
-    *("leader_epoch", "metadata", "is_tombstone", "record_version", "topic_id"),
+    "log_offset",
+    "timestamp",
+    "group",
+    "topic",
+    "partition",
+    "offset",
+    "leader_epoch",
+    "metadata",
+    "is_tombstone",
+    "record_version",
+    "topic_id",
 )
 
 

@@ -38,7 +38,11 @@ def test_cells_have_words_for_people_and_raw_values():
     ]
     shown = [text for _, text in found.find("td")]
     assert shown == [
-        *("orders", "1,234,567", "1.5 KB", "2023-11-14 22:13:20.123", "1 min 1 s"),
+        "orders",
+        "1,234,567",
+        "1.5 KB",
+        "2023-11-14 22:13:20.123",
+        "1 min 1 s",
         "",
     ]
     assert ({"class": "bad"}, "BREAKS") in found.find("span")

@@ -215,7 +215,9 @@ def test_ranges_grow_to_eight_mib_and_no_byte_is_asked_for_twice(tmp_path, s3):
     spans = [each[2] for each in s3.asked if each[0] == "GET"]
     edges = [tuple(map(int, span[6:].split("-"))) for span in spans]
     assert [end - start + 1 for start, end in edges[:-1]] == [
-        *(MIB // 4, MIB, 4 * MIB),
+        MIB // 4,
+        MIB,
+        4 * MIB,
         *[8 * MIB] * (len(edges) - 4),
     ]
     assert [start for start, _ in edges[1:]] == [end + 1 for _, end in edges[:-1]]

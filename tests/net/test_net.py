@@ -424,8 +424,19 @@ def test_addresses(net, text, host, port):
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "kafka", ":9092", "kafka:", "kafka:0", "kafka:65536", "kafka:x"),
-        *("::1:9092", "[]:9092", "[::1]", "[kafka]:9092", "kafka:-1", "kafka:٣"),
+        "",
+        "kafka",
+        ":9092",
+        "kafka:",
+        "kafka:0",
+        "kafka:65536",
+        "kafka:x",
+        "::1:9092",
+        "[]:9092",
+        "[::1]",
+        "[kafka]:9092",
+        "kafka:-1",
+        "kafka:٣",
     ],
 )
 def test_what_is_no_address(net, text):
@@ -437,8 +448,12 @@ def test_what_is_no_address(net, text):
 @pytest.mark.parametrize(
     "text",
     [
-        *("alice:wonderland@kafka:9092", "wonderland@kafka:9092", "alice:wonderland"),
-        *("SASL_SSL://wonderland:9092", "wonderland land:9092", "wonderland\0:9092"),
+        "alice:wonderland@kafka:9092",
+        "wonderland@kafka:9092",
+        "alice:wonderland",
+        "SASL_SSL://wonderland:9092",
+        "wonderland land:9092",
+        "wonderland\0:9092",
     ],
 )
 def test_an_address_with_a_password_is_rejected_without_it(net, text):

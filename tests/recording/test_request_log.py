@@ -274,7 +274,10 @@ def test_logs_are_found_in_folders_by_what_is_in_them(tmp_path):
     found = list_request_logs(tmp_path)
     names = [str(Path(each).relative_to(tmp_path)) for each in found]
     assert sorted(names) == [
-        *("a/b/request.log.2026-01-01-00", "a/kafka-request.log", "old.gz", "x.json"),
+        "a/b/request.log.2026-01-01-00",
+        "a/kafka-request.log",
+        "old.gz",
+        "x.json",
     ]
     assert list_request_logs(tmp_path / "server.log") == [str(tmp_path / "server.log")]
     assert not is_request_log(tmp_path / "server.log")

@@ -99,8 +99,13 @@ def test_packets_become_the_rows_of_a_capture(tmp_path, colons, iso):
     ]
     frames = [row["frame"] for row in rows]
     assert frames == [
-        *(other[4:], asked[0][4:], asked[1][4:], None, asked[3][4:]),
-        *(told[4:], answers[4:]),
+        other[4:],
+        asked[0][4:],
+        asked[1][4:],
+        None,
+        asked[3][4:],
+        told[4:],
+        answers[4:],
     ]
     times = [row["timestamp"].timestamp() - EPOCH_S for row in rows]
     assert times[0] == 3.25 and times[-2:] == [6.25, 7.25]

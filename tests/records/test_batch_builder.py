@@ -180,7 +180,7 @@ def test_rows_are_kept_as_they_were(records):
 def test_the_options_are_those_of_a_batch(records):
     """Producer fields and offsets are in what is built, each time."""
     builder = records.BatchBuilder(
-        *(500,),
+        500,
         base_offset=70,
         producer_id=5,
         producer_epoch=6,

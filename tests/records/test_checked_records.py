@@ -32,7 +32,8 @@ ODD = {
     "last offset before the first": (0, [record(0)], {"last_delta": -1}),
     "timestamp above 64 bits": (0, [record(0, MAX_INT64)], {"base_timestamp": 1}),
     "timestamp below 64 bits": (
-        *(0, [record(0, -MAX_INT64 - 1)]),
+        0,
+        [record(0, -MAX_INT64 - 1)],
         {"base_timestamp": -1},
     ),
 }

@@ -18,8 +18,14 @@ from record_sets import HEADERS, SETS, rows_of, table_of
 from sweeps import sweep
 
 BATCH_COLUMNS = (
-    *("batch_position", "base_offset", "magic", "attributes"),
-    *("partition_leader_epoch", "producer_id", "producer_epoch", "base_sequence"),
+    "batch_position",
+    "base_offset",
+    "magic",
+    "attributes",
+    "partition_leader_epoch",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
 )
 DTYPES = ["int64", "int64", "int8", "int16", "int32", "int64", "int16", "int32"]
 
@@ -62,9 +68,18 @@ def test_batch_columns_are_the_head_of_the_entry(records, columns, name):
 
 
 SLICES = [
-    *(slice(None), slice(1, 3), slice(2), slice(-2, None), slice(None, -1)),
-    *(slice(1, None), slice(5, 2), slice(-99, 99), slice(99, 199), slice(0, 0)),
-    *(slice(-3, -1, 1), slice(numpy.int64(1), True + 1)),
+    slice(None),
+    slice(1, 3),
+    slice(2),
+    slice(-2, None),
+    slice(None, -1),
+    slice(1, None),
+    slice(5, 2),
+    slice(-99, 99),
+    slice(99, 199),
+    slice(0, 0),
+    slice(-3, -1, 1),
+    slice(numpy.int64(1), True + 1),
 ]
 
 

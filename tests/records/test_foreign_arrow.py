@@ -85,7 +85,10 @@ LISTS = {
     ),
     "a null header and a false offset of its key": build(
         HEADERS,
-        *(1, [None, int32s(0, 2)], 0, 0),
+        1,
+        [None, int32s(0, 2)],
+        0,
+        0,
         [build(PAIR, 2, [b"\1"], 1, 0, [bad_keys(), pyarrow.array([b"a", b"b"])])],
     ),
     "a list outside": build(
@@ -93,7 +96,10 @@ LISTS = {
     ),
     "a view of a key outside": build(
         pyarrow.list_(pyarrow.struct([("key", pyarrow.string_view())])),
-        *(1, [None, int32s(0, 1)], 0, 0),
+        1,
+        [None, int32s(0, 1)],
+        0,
+        0,
         [
             pyarrow.StructArray.from_arrays(
                 [views(pyarrow.string_view(), view(1 << 20, 0, FAR))], ["key"]
@@ -258,7 +264,9 @@ def test_damaged_c_arrays_are_values_or_encode_errors(kwire, figure):
     rows = 8
     texts = [f"text {n}" for n in range(rows)]
     kinds = [
-        *(pyarrow.string(), pyarrow.large_binary(), pyarrow.binary_view()),
+        pyarrow.string(),
+        pyarrow.large_binary(),
+        pyarrow.binary_view(),
         pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
     ]
     headers = pyarrow.array([[(text, b"v")] for text in texts], HEADERS)

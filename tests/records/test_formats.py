@@ -59,9 +59,20 @@ def test_bytes_of_another_writer_are_read(records, magic):
     assert [row_of(each) for each in found.records] == example_rows(magic)
     first, last = (1000, 1001) if magic else (-1, -1)
     assert header_of(found.header) == (
-        *(0, len(EXAMPLES[magic]), magic, 0),
+        0,
+        len(EXAMPLES[magic]),
+        magic,
+        0,
         {0: 0x1FECD70A, 1: 0xE4E321BC, 2: 0xC7E5B91F}[magic],
-        *(0, 1, first, last, -1, -1, -1, 0 if magic == 2 else -1, 2),
+        0,
+        1,
+        first,
+        last,
+        -1,
+        -1,
+        -1,
+        0 if magic == 2 else -1,
+        2,
     )
 
 
@@ -92,10 +103,20 @@ def test_every_field_of_the_head_is_read(records):
     header = records.read_batch_header(b"xyz" + data, 3)
     crc = int.from_bytes(data[17:21], "big")
     assert header_of(header) == (
-        *(3, len(data), 2, 0x5F78, crc),
-        *(0x0102030405060708, 0x0102030405060708 + 0x21222324),
-        *(0x3132333435363738, 0x4142434445464748),
-        *(0x5152535455565758, 0x6162, 0x71727374, 0x11121314, 1),
+        3,
+        len(data),
+        2,
+        0x5F78,
+        crc,
+        0x0102030405060708,
+        0x0102030405060708 + 0x21222324,
+        0x3132333435363738,
+        0x4142434445464748,
+        0x5152535455565758,
+        0x6162,
+        0x71727374,
+        0x11121314,
+        1,
     )
 
 

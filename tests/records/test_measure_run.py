@@ -55,8 +55,19 @@ def test_a_run_goes_to_the_end_of_what_is_ordinary(run):
         bytes(100),
     ],
     ids=[
-        *("compressed", "transactional", "control", "gap", "overlap", "old", "magic"),
-        *("checksum", "short", "long", "cut", "head", "zeros"),
+        "compressed",
+        "transactional",
+        "control",
+        "gap",
+        "overlap",
+        "old",
+        "magic",
+        "checksum",
+        "short",
+        "long",
+        "cut",
+        "head",
+        "zeros",
     ],
 )
 def test_a_run_ends_before_whatever_else_there_is(run, stranger):

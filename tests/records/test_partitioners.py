@@ -93,8 +93,11 @@ def test_columns_of_many_kinds_are_taken(kwire, partitioners):
     array = pyarrow.array(texts)
     chunked = pyarrow.chunked_array([texts[:2], texts[2:]])
     for column in (
-        *(array, chunked, array.cast(pyarrow.large_string())),
-        *(array.dictionary_encode(), array.cast(pyarrow.string_view())),
+        array,
+        chunked,
+        array.cast(pyarrow.large_string()),
+        array.dictionary_encode(),
+        array.cast(pyarrow.string_view()),
     ):
         assert partitioners.murmur2_column(column).tolist() == wanted
     assert partitioners.murmur2_column(array[1:4]).tolist() == wanted[1:4]
@@ -161,7 +164,9 @@ def test_librdkafka_chooses_alike(partitioners, name, function):
     count = len(producer.list_topics("orders", timeout=15).topics["orders"].partitions)
     for key in keys:
         producer.produce(
-            *("orders", b"v", key),
+            "orders",
+            b"v",
+            key,
             on_delivery=lambda _, message: found.update(
                 {message.key(): message.partition()}
             ),

@@ -227,8 +227,12 @@ def read(package, data):
 
 
 CALL_BACK = {
-    *("encode, raise", "encode, headers", "encode, codec"),
-    *("columns, codec", "columns of views, codec", "rows, codec"),
+    "encode, raise",
+    "encode, headers",
+    "encode, codec",
+    "columns, codec",
+    "columns of views, codec",
+    "rows, codec",
 }
 LACKS = {"one allocation": 1, "two allocations": 2, "thirty allocations": 30}
 

@@ -111,58 +111,84 @@ BAD_ROWS = {
     "a number for a value": ((b"k", 5), (0, 1, 2), ".value", "bytes or None, got int"),
     "gaps": (
         (b"k", memoryview(b"vvv")[::2]),
-        *((0, 1, 2), ".value", "expected bytes or None, got memoryview"),
+        (0, 1, 2),
+        ".value",
+        "expected bytes or None, got memoryview",
     ),
     "text for a timestamp": (
         (b"k", b"v", "now"),
-        *((0, 1, 2), ".timestamp", "expected an int64 from -1, got str"),
+        (0, 1, 2),
+        ".timestamp",
+        "expected an int64 from -1, got str",
     ),
     "half a millisecond": ((b"k", b"v", 0.5), (0, 1, 2), ".timestamp", "got float"),
     "a timestamp before -1": (
         (b"k", b"v", -2),
-        *((0, 1, 2), ".timestamp", "expected an int64 from -1, got -2"),
+        (0, 1, 2),
+        ".timestamp",
+        "expected an int64 from -1, got -2",
     ),
     "a timestamp over 64 bits": (
         (b"k", b"v", 2**63),
-        *((0, 1, 2), ".timestamp", "got 9223372036854775808"),
+        (0, 1, 2),
+        ".timestamp",
+        "got 9223372036854775808",
     ),
     "a timestamp of many digits": (
         (b"k", b"v", 10**6000),
-        *((0, 1, 2), ".timestamp", "expected an int64 from -1, got"),
+        (0, 1, 2),
+        ".timestamp",
+        "expected an int64 from -1, got",
     ),
     "headers in a message": (
         (b"k", b"v", 5, [("h", b"v")]),
-        *((0, 1), ".headers", "expected no headers, which require magic 2"),
+        (0, 1),
+        ".headers",
+        "expected no headers, which require magic 2",
     ),
     "headers by name": (
         (b"k", b"v", 5, {"h": b"v"}),
-        *((0, 1, 2), ".headers", "expected pairs of a string and bytes, got dict"),
+        (0, 1, 2),
+        ".headers",
+        "expected pairs of a string and bytes, got dict",
     ),
     "text for headers": ((b"k", b"v", 5, "hv"), (0, 1, 2), ".headers", "got str"),
     "a number for headers": ((b"k", b"v", 5, 7), (0, 1, 2), ".headers", "got int"),
     "text for a header": (
         (b"k", b"v", 5, ["hv"]),
-        *((2,), ".headers[0]", "a pair of a string and bytes, got str"),
+        (2,),
+        ".headers[0]",
+        "a pair of a string and bytes, got str",
     ),
     "a header of three": (
         (b"k", b"v", 5, [("h", None), ("h", b"v", 1)]),
-        *((2,), ".headers[1]", "a pair of a string and bytes, got tuple"),
+        (2,),
+        ".headers[1]",
+        "a pair of a string and bytes, got tuple",
     ),
     "a null header key": (
         (b"k", b"v", 5, [(None, b"v")]),
-        *((2,), ".headers[0].key", "expected a string, got NoneType"),
+        (2,),
+        ".headers[0].key",
+        "expected a string, got NoneType",
     ),
     "bytes for a header key": (
         (b"k", b"v", 5, [("h", None), (b"h", b"v")]),
-        *((2,), ".headers[1].key", "expected a string, got bytes"),
+        (2,),
+        ".headers[1].key",
+        "expected a string, got bytes",
     ),
     "a lone surrogate": (
         (b"k", b"v", 5, [("\udcff", b"v")]),
-        *((2,), ".headers[0].key", "UTF-8 can carry"),
+        (2,),
+        ".headers[0].key",
+        "UTF-8 can carry",
     ),
     "text for a header value": (
         (b"k", b"v", 5, [("h", "v")]),
-        *((2,), ".headers[0].value", "expected bytes or None, got str"),
+        (2,),
+        ".headers[0].value",
+        "expected bytes or None, got str",
     ),
 }
 
@@ -204,7 +230,7 @@ def test_offsets_reach_as_far_as_their_delta(kwire, records):
     """2^31 - 1 after the base in magic 2; messages have no such bound."""
     far = [offset_row(records, 3), offset_row(records, 2**31 + 2)]
     (found,) = records.decode_batches(records.encode_batch(far))
-    assert [each.offset for each in found.records] == [*(3, 2**31 + 2)]
+    assert [each.offset for each in found.records] == [3, 2**31 + 2]
     far[1] = offset_row(records, 2**31 + 3)
     with pytest.raises(kwire.EncodeError) as caught:
         records.encode_batch(far)

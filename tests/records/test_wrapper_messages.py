@@ -195,7 +195,9 @@ def test_keys_and_values_of_messages(kwire, records, columns, magic, body, kind,
 def test_the_wrapper_says_whose_the_timestamps_are(records, columns, attributes, inner):
     """Log append time is the wrapper's for all; create time is each one's own."""
     data = wrapper(
-        *(1, message(1, 0, timestamp=5, attributes=inner), message(1, 1, timestamp=9)),
+        1,
+        message(1, 0, timestamp=5, attributes=inner),
+        message(1, 1, timestamp=9),
         timestamp=77,
         attributes=attributes,
     )

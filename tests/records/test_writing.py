@@ -94,7 +94,7 @@ def test_the_bytes_of_a_batch(records):
 def test_defaults_are_minus_one(records):
     """No timestamps, no producer, no leader epoch."""
     assert records.encode_batch([(None, None), (None, None)]) == batch(
-        *(record(), record(1)), leader_epoch=-1, base_timestamp=-1, max_timestamp=-1
+        record(), record(1), leader_epoch=-1, base_timestamp=-1, max_timestamp=-1
     )
 
 
@@ -104,7 +104,8 @@ def test_a_delete_horizon_is_the_base_of_the_timestamps(records):
         [(None, None, 50), (b"k", None, 70)], delete_horizon=900
     )
     assert data == batch(
-        *(record(0, -850), record(1, -830, b"k")),
+        record(0, -850),
+        record(1, -830, b"k"),
         attributes=0x40,
         base_timestamp=900,
         max_timestamp=70,

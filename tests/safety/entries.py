@@ -159,15 +159,21 @@ def frames():
         given = good.requests
         yield Entry(f"request{title}", run, given, VERSIONED, share=300, **ANY)
     for name, version in (
-        *(("MetadataResponse", 12), ("FetchResponse", 16), ("ApiVersionsResponse", 4)),
-        *(("ProduceResponse", 9), ("DescribeGroupsResponse", 5)),
+        ("MetadataResponse", 12),
+        ("FetchResponse", 16),
+        ("ApiVersionsResponse", 4),
+        ("ProduceResponse", 9),
+        ("DescribeGroupsResponse", 5),
     ):
         run = on.message_of(name, "framing.decode_response", version)
         given = partial(good.responses, name, version)
         yield Entry(f"response {name}", run, given, share=150, **ANY)
     for name in (
-        *("ConsumerProtocolSubscription", "ConsumerProtocolAssignment"),
-        *("DefaultPrincipalData", "EndTxnMarker", "OffsetCommitValue"),
+        "ConsumerProtocolSubscription",
+        "ConsumerProtocolAssignment",
+        "DefaultPrincipalData",
+        "EndTxnMarker",
+        "OffsetCommitValue",
     ):
         run = on.message_of(name, "framing.decode_prefixed")
         given = partial(good.prefixed, name)
@@ -197,8 +203,11 @@ def arrays():
         name = f"header columns {mode}"
         yield Entry(name, run, given, errors, share=200, is_view=True, growth=400)
         for cls, version in (
-            *(("MetadataResponse", 12), ("ProduceRequest", 9), ("FetchResponse", 11)),
-            *(("ApiVersionsResponse", 3), ("JoinGroupRequest", 9)),
+            ("MetadataResponse", 12),
+            ("ProduceRequest", 9),
+            ("FetchResponse", 11),
+            ("ApiVersionsResponse", 3),
+            ("JoinGroupRequest", 9),
         ):
             run = on.rows_of_class(cls, version, mode)
             errors = ("DecodeError",) if mode == "raise" else ()
@@ -280,9 +289,13 @@ def logs():
     checkpoints = partial(good.files, "*/data/**/*.checkpoint", 20_000)
     yield Entry("snapshot of metadata", run, checkpoints, (), **options)
     for name in (
-        *(f"{0:020}.log", f"{41:020}.index", f"{41:020}.timeindex"),
-        *(f"{59:020}.txnindex", f"{59:020}.snapshot"),
-        *("leader-epoch-checkpoint", "partition.metadata"),
+        f"{0:020}.log",
+        f"{41:020}.index",
+        f"{41:020}.timeindex",
+        f"{59:020}.txnindex",
+        f"{59:020}.snapshot",
+        "leader-epoch-checkpoint",
+        "partition.metadata",
     ):
         path = good.NEWEST / "transactions-0" / name
         run, given = partial(on.verified, name), lambda path=path: [path.read_bytes()]
@@ -342,7 +355,10 @@ def connections():
 def texts():
     """Schemas and JSON forms."""
     yield Entry(
-        *("schema", on.compiled, good.schema_texts, ("SchemaError",)),
+        "schema",
+        on.compiled,
+        good.schema_texts,
+        ("SchemaError",),
         **{"share": 8, "is_text": True, "growth": 4000},
     )
     for name, version in (("MetadataResponse", 12), ("FetchRequest", 16)):

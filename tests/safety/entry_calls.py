@@ -25,8 +25,11 @@ import pyarrow as pa
 import kwire
 
 TOPICS = (
-    *("__cluster_metadata", "__consumer_offsets", "__remote_log_metadata"),
-    *("__share_group_state", "__transaction_state"),
+    "__cluster_metadata",
+    "__consumer_offsets",
+    "__remote_log_metadata",
+    "__share_group_state",
+    "__transaction_state",
 )
 
 

@@ -80,7 +80,9 @@ def test_messages_and_headers_are_decoded_wherever_they_lie(kwire, by):
 def test_integers_are_encoded_wherever_they_lie(kwire, by):
     """An array of numpy may begin anywhere."""
     for kind, dtype in (
-        *(("unsigned_varints", "u4"), ("varints", "i4"), ("varlongs", "i8")),
+        ("unsigned_varints", "u4"),
+        ("varints", "i4"),
+        ("varlongs", "i8"),
     ):
         values = numpy.arange(-50 if dtype != "u4" else 0, 200).astype(dtype)
         room = numpy.zeros(values.nbytes + by, dtype="u1")

@@ -109,9 +109,17 @@ def good_and_bad(entry):
 
 LEAK_ROUNDS = 2
 KEPT_BY_OTHERS = (
-    *("verify", "segment", "snapshot of metadata", "payload of zstd"),
-    *("spark records", "wire unsigned_varints", "wire varints"),
-    *("wire varlongs", "columns of JSON", "spark responses", "schema"),
+    "verify",
+    "segment",
+    "snapshot of metadata",
+    "payload of zstd",
+    "spark records",
+    "wire unsigned_varints",
+    "wire varints",
+    "wire varlongs",
+    "columns of JSON",
+    "spark responses",
+    "schema",
 )
 """Not traced. Readers of zstd and small arrays of numpy fill caches, theirs and those
 of their libraries, for some hundred rounds; and a class that the compiled engine has

@@ -112,9 +112,19 @@ def test_primitives_are_not_read_past_their_end(twins):
     one = [
         getattr(wire, f"decode_{name}")
         for name in (
-            *("unsigned_varint", "varint", "varlong", "string", "compact_string"),
-            *("nullable_string", "compact_nullable_string", "bytes", "compact_bytes"),
-            *("nullable_bytes", "compact_nullable_bytes", "uuid", "tagged_fields"),
+            "unsigned_varint",
+            "varint",
+            "varlong",
+            "string",
+            "compact_string",
+            "nullable_string",
+            "compact_nullable_string",
+            "bytes",
+            "compact_bytes",
+            "nullable_bytes",
+            "compact_nullable_bytes",
+            "uuid",
+            "tagged_fields",
         )
     ]
     many = [wire.decode_unsigned_varints, wire.decode_varints, wire.decode_varlongs]

@@ -79,8 +79,16 @@ def calls(kwire, error):
 
 
 NAMES = [
-    *("int32", "int32 array", "float64", "uuid", "absent", "tagged"),
-    *("wire varint", "wire array", "record timestamp", "record headers"),
+    "int32",
+    "int32 array",
+    "float64",
+    "uuid",
+    "absent",
+    "tagged",
+    "wire varint",
+    "wire array",
+    "record timestamp",
+    "record headers",
 ]
 
 

@@ -181,7 +181,9 @@ def calls_beside(kwire):
         column = (None, offsets, good + bad, 0, 2, False)
         decode = partial(
             engine.decode_request_headers,
-            *(kwire.messages.RequestHeader, framing.decode_request, *column),
+            kwire.messages.RequestHeader,
+            framing.decode_request,
+            *column,
         )
         yield f"headers, {what}", partial(decode, False), read_column
         yield f"headers, {what}, kept", partial(decode, True), read_column

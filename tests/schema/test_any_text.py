@@ -37,10 +37,42 @@ VALID = """{
 }"""
 
 PIECES = [
-    *("{", "}", "[", "]", ",", ":", '"', "\\", "//", "/*", "*/", "\n", "\r", "-", "+"),
-    *("null", "true", "0", "-1", "1e9", "99999999999999999999", '"none"', '"0+"'),
-    *("Common", "Part", "Ids", "records", "\\ud800", "\ud800", "\x00", "\u0661", "é"),
-    *('"fields": [', '"tag": 1,', '"taggedVersions": "2+",', '"mapKey": true,'),
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    '"',
+    "\\",
+    "//",
+    "/*",
+    "*/",
+    "\n",
+    "\r",
+    "-",
+    "+",
+    "null",
+    "true",
+    "0",
+    "-1",
+    "1e9",
+    "99999999999999999999",
+    '"none"',
+    '"0+"',
+    "Common",
+    "Part",
+    "Ids",
+    "records",
+    "\\ud800",
+    "\ud800",
+    "\x00",
+    "\u0661",
+    "é",
+    '"fields": [',
+    '"tag": 1,',
+    '"taggedVersions": "2+",',
+    '"mapKey": true,',
 ]
 
 SCALARS = (
@@ -56,8 +88,18 @@ SCALARS = (
     )
 )
 FIELD_KEYS = (
-    *("name", "type", "versions", "nullableVersions", "taggedVersions", "tag"),
-    *("default", "ignorable", "mapKey", "entityType", "flexibleVersions", "zeroCopy"),
+    "name",
+    "type",
+    "versions",
+    "nullableVersions",
+    "taggedVersions",
+    "tag",
+    "default",
+    "ignorable",
+    "mapKey",
+    "entityType",
+    "flexibleVersions",
+    "zeroCopy",
 )
 FIELDS = st.recursive(
     st.just([]),

@@ -222,11 +222,26 @@ class GroupScenario:
     def _plan_faults(self):
         random = self.random
         kinds = [
-            *(self._move_coordinator, self._move_coordinator, self._shuffle),
-            *(self._join_late, self._join_late, self._kill, self._stop, self._leave),
-            *(self._stop_broker, self._silence, self._break_wires, self._move_leader),
-            *(self._append, self._append, self._learn, self._load, self._unsettle),
-            *(self._add_partition, self._create_again, self._move_in_turns),
+            self._move_coordinator,
+            self._move_coordinator,
+            self._shuffle,
+            self._join_late,
+            self._join_late,
+            self._kill,
+            self._stop,
+            self._leave,
+            self._stop_broker,
+            self._silence,
+            self._break_wires,
+            self._move_leader,
+            self._append,
+            self._append,
+            self._learn,
+            self._load,
+            self._unsettle,
+            self._add_partition,
+            self._create_again,
+            self._move_in_turns,
         ]
         for _ in range(random.randrange(0, 25)):
             when = START_S + random.uniform(0.5, FAULTS_S)

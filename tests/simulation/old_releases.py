@@ -113,9 +113,15 @@ class GroupScenario(OldReleases, FaultyCluster):
     def _plan_faults(self):
         random = self.random
         kinds = [
-            *(self._move_leader, self._move_coordinator, self._break_wire),
-            *(self._stop_broker, self._learn, self._throttle, self._upgrade),
-            *(self._load, self._move_in_turns),
+            self._move_leader,
+            self._move_coordinator,
+            self._break_wire,
+            self._stop_broker,
+            self._learn,
+            self._throttle,
+            self._upgrade,
+            self._load,
+            self._move_in_turns,
         ]
         for _ in range(random.randrange(0, 25)):
             when = START_S + random.uniform(0.3, FAULTS_S)

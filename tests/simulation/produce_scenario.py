@@ -148,10 +148,18 @@ class ProduceScenario(FaultyCluster):
         ]
         self._plan(
             [
-                *(self._move_leader, self._move_leader, self._break_wire),
-                *(self._stop_broker, self._learn, self._learn, self._throttle),
-                *(self._upgrade, self._answer_error, self._answer_error),
-                *(self._silence, self._move_in_turns),
+                self._move_leader,
+                self._move_leader,
+                self._break_wire,
+                self._stop_broker,
+                self._learn,
+                self._learn,
+                self._throttle,
+                self._upgrade,
+                self._answer_error,
+                self._answer_error,
+                self._silence,
+                self._move_in_turns,
             ]
         )
 

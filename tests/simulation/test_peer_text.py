@@ -232,8 +232,17 @@ def run_operation(kwire, name, seed):
 @pytest.mark.parametrize(
     "name",
     [
-        *("scan", "strict scan", "pattern", "topics", "sizes", "offsets", "creation"),
-        *("producer", "transactions", "consumer", "consumer of a pattern"),
+        "scan",
+        "strict scan",
+        "pattern",
+        "topics",
+        "sizes",
+        "offsets",
+        "creation",
+        "producer",
+        "transactions",
+        "consumer",
+        "consumer of a pattern",
     ],
 )
 def test_no_operation_reports_unescaped_text_of_a_broker(kwire, name):

@@ -55,8 +55,10 @@ class Simulation:
         """Find an offset of each partition."""
         return self.run(
             self.module.OffsetsMachine(
-                *(self.bootstrap, self.settings),
-                *(self.module.ScanOptions(topics=topics, **options), lookup),
+                self.bootstrap,
+                self.settings,
+                self.module.ScanOptions(topics=topics, **options),
+                lookup,
                 now=START_S,
                 random=self.random,
             )
@@ -67,7 +69,9 @@ class Simulation:
         machine = self.module.SizesMachine
         return self.run(
             machine(
-                *(self.bootstrap, self.settings, topics),
+                self.bootstrap,
+                self.settings,
+                topics,
                 now=START_S,
                 random=self.random,
             )

@@ -8,20 +8,38 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 SPARKS_OPTIONS = {
-    *("assign", "subscribe", "subscribePattern", "startingTimestamp"),
-    *("startingOffsetsByTimestamp", "startingOffsets", "endingTimestamp"),
-    *("endingOffsetsByTimestamp", "endingOffsets", "failOnDataLoss"),
-    *("kafkaConsumer.pollTimeoutMs", "fetchOffset.numRetries"),
-    *("fetchOffset.retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger"),
-    *("maxTriggerDelay", "minPartitions", "maxRecordsPerPartition", "groupIdPrefix"),
-    *("kafka.group.id", "kafka.bootstrap.servers", "includeHeaders"),
+    "assign",
+    "subscribe",
+    "subscribePattern",
+    "startingTimestamp",
+    "startingOffsetsByTimestamp",
+    "startingOffsets",
+    "endingTimestamp",
+    "endingOffsetsByTimestamp",
+    "endingOffsets",
+    "failOnDataLoss",
+    "kafkaConsumer.pollTimeoutMs",
+    "fetchOffset.numRetries",
+    "fetchOffset.retryIntervalMs",
+    "maxOffsetsPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "minPartitions",
+    "maxRecordsPerPartition",
+    "groupIdPrefix",
+    "kafka.group.id",
+    "kafka.bootstrap.servers",
+    "includeHeaders",
     "startingOffsetsByTimestampStrategy",
 }
 """What Spark 4.0 to 4.3 read in their ``KafkaSourceProvider``."""
 
 SPARK_REFUSES = {
-    *("kafka.auto.offset.reset", "kafka.key.deserializer", "kafka.value.deserializer"),
-    *("kafka.enable.auto.commit", "kafka.interceptor.classes"),
+    "kafka.auto.offset.reset",
+    "kafka.key.deserializer",
+    "kafka.value.deserializer",
+    "kafka.enable.auto.commit",
+    "kafka.interceptor.classes",
 }
 """What it refuses."""
 

@@ -112,8 +112,11 @@ def test_wheels_take_the_place_of_what_is_installed(tmp_path):
     engine = "kwire/_fast/decoder.cpython-313-aarch64-linux-gnu.so"
     ours = write_wheel(
         tmp_path / "kwire.whl",
-        *("kwire/__init__.py", engine, "kwire-9.dist-info/METADATA"),
-        *("kwire-9.dist-info/RECORD", "kwire-9.data/scripts/kwire"),
+        "kwire/__init__.py",
+        engine,
+        "kwire-9.dist-info/METADATA",
+        "kwire-9.dist-info/RECORD",
+        "kwire-9.data/scripts/kwire",
         "kwire-9.data/platlib/pyspark_kwire.py",
     )
     other = write_wheel(tmp_path / "cramjam.whl", "cramjam/__init__.py")

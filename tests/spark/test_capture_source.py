@@ -32,8 +32,19 @@ def write(folder, *files):
     for count in files:
         rows = [
             (
-                *(1, n, "request", MICROSECONDS + n, "10.0.0.1:5", "broker:9092"),
-                *(3, 12, n, "shop", 9, b"frame %03d" % n, False),
+                1,
+                n,
+                "request",
+                MICROSECONDS + n,
+                "10.0.0.1:5",
+                "broker:9092",
+                3,
+                12,
+                n,
+                "shop",
+                9,
+                b"frame %03d" % n,
+                False,
             )
             for n in range(first, first + count)
         ]

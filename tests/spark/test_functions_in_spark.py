@@ -64,7 +64,8 @@ def test_structs_of_all_versions(requests):
     rows = {row.id: row.m for row in decoded.collect()}
     assert [rows[version].topics[0].name for version in (1, 9, 12)] == ["orders"] * 3
     assert [rows[version].topics[0].topic_id for version in (1, 9, 12)] == [
-        *(None, None),
+        None,
+        None,
         "A" * 22,
     ]
     assert rows[1].allow_auto_topic_creation is None

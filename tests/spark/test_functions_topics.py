@@ -123,9 +123,16 @@ def test_bad_rows_keep_what_is_good(kwire, topic):
         *((key, value and value[:-1]) for key, value, *_ in good),
         *((key and key[:-1], value) for key, value, *_ in good),
         *((key, None) for key, *_ in good),
-        *((b"\x7f\x00", b"\x00\x00"), (b"", b""), (None, b"\x00"), (b"\x00\x01", b"")),
-        *((None, b"\x01\x7f\x00"), (None, b"\x02\x00\x00"), (None, b"\x01\x02\x63")),
-        *((None, b"\xff" * 9), (b"\x00\x01\x00\x01ag", None), (None, None)),
+        (b"\x7f\x00", b"\x00\x00"),
+        (b"", b""),
+        (None, b"\x00"),
+        (b"\x00\x01", b""),
+        (None, b"\x01\x7f\x00"),
+        (None, b"\x02\x00\x00"),
+        (None, b"\x01\x02\x63"),
+        (None, b"\xff" * 9),
+        (b"\x00\x01\x00\x01ag", None),
+        (None, None),
         *((None, head + value[3:]) for head in ODD_HEADS for _, value, *_ in good[:2]),
     ]
     decode = kwire.internal_topics.decode
@@ -211,7 +218,11 @@ def test_chosen_types_alone_are_decoded(kwire):
     made = room.read_topic(topic, *columns(rows), chosen)
     texts = room.read_topic_json(topic, *columns(rows), chosen)
     assert [field.name for field in made.type] == [
-        *("record", "version", "key", "offset_commit", "_error")
+        "record",
+        "version",
+        "key",
+        "offset_commit",
+        "_error",
     ]
     keys = kwire.messages.OffsetCommitKey.__match_args__
     assert tuple(field.name for field in made.type.field("key").type) == keys
@@ -228,8 +239,11 @@ def test_chosen_types_alone_are_decoded(kwire):
             False,
         ]
         assert [bool(text) for text in each.field("_error").to_pylist()] == [
-            *(False, False, False),
-            *(True, True),
+            False,
+            False,
+            False,
+            True,
+            True,
         ]
     assert whole.field("_error")[2].is_valid
     with pytest.raises(ValueError, match="no record type 'Offsets'; it has Legacy"):

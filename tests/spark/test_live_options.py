@@ -173,8 +173,11 @@ def test_no_option_of_the_client_shows_its_value_or_a_part_of_one():
             if (name.startswith("kafka.") and "location" not in name) or secret is key
         ]
         given += [
-            *({secret: "x"}, {f"kafka.{secret}": "x"}, {f"kafka.ssl.{secret}": "x"}),
-            *({f"kafka.sasl.password{secret}": ""}, {f"kafka.sasl.{secret}": "x"}),
+            {secret: "x"},
+            {f"kafka.{secret}": "x"},
+            {f"kafka.ssl.{secret}": "x"},
+            {f"kafka.sasl.password{secret}": ""},
+            {f"kafka.sasl.{secret}": "x"},
         ]
         for each in given:
             for protocol in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT"):

@@ -40,7 +40,8 @@ def test_every_option_of_sparks_own_sink_is_known():
     assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
     assert REFUSED.keys() >= SPARK_REFUSES
     connections = {*consumer_properties.FOLLOWED} - {
-        *("isolation.level", "default.api.timeout.ms")
+        "isolation.level",
+        "default.api.timeout.ms",
     }
     followed = {*connections, *producer_properties.FOLLOWED}
     assert {*HONOURED} >= {f"kafka.{name}" for name in followed}
@@ -149,8 +150,12 @@ def test_no_repr_shows_a_secret():
 def test_columns_are_found_by_name_wherever_they_are():
     """Others are left out; so is the column topic where the option names one."""
     columns = [
-        *(("offset", "bigint"), ("value", "string"), ("headers", HEADERS)),
-        *(("topic", "string"), ("key", "binary"), ("partition", "int")),
+        ("offset", "bigint"),
+        ("value", "string"),
+        ("headers", HEADERS),
+        ("topic", "string"),
+        ("key", "binary"),
+        ("partition", "int"),
     ]
     found = SinkColumns(key=4, value=1, headers=2, partition=5, topic=3)
     assert find_columns(columns, None) == found

@@ -345,9 +345,15 @@ SAID = {
 
 
 ALIKE = {
-    *("an unknown option of captures", "no such captures", "a bad record of a topic"),
-    *("an unknown mode of request logs", "no such request logs", "a bad message"),
-    *("one argument too many", "two of four arguments", "one of two arguments"),
+    "an unknown option of captures",
+    "no such captures",
+    "a bad record of a topic",
+    "an unknown mode of request logs",
+    "no such request logs",
+    "a bad message",
+    "one argument too many",
+    "two of four arguments",
+    "one of two arguments",
 }
 """What reaches Spark in the same way as another, and is left to the gate."""
 

@@ -293,7 +293,8 @@ def test_the_ceiling_of_decoding_holds_for_maps(kwire, maps):
     found = maps.frame_map(frame, sized=True, limits=limits)
     expected = failure(kwire, kwire.framing.decode_request, frame[4:], limits=limits)
     assert (found.error.reason, found.error.message_name, found.error.offset) == (
-        *(expected.reason, expected.message_name),
+        expected.reason,
+        expected.message_name,
         expected.offset + 4,
     )
 

@@ -190,8 +190,14 @@ def produce_with_java(
     options = ["parse.key=true", f"parse.headers={str(with_headers).lower()}"]
     broker.tool(
         "ConsoleProducer",
-        *["--bootstrap-server", broker.address, "--topic", topic],
-        *["--compression-codec", codec, "--producer-property", f"batch.size={batch}00"],
+        "--bootstrap-server",
+        broker.address,
+        "--topic",
+        topic,
+        "--compression-codec",
+        codec,
+        "--producer-property",
+        f"batch.size={batch}00",
         *[part for option in options for part in ("--property", option)],
         text="".join(console_line(row, with_headers) for row in rows),
     )

@@ -219,8 +219,14 @@ def describe(kafka: Cluster, group: str, *options: str) -> list[list[str]]:
     package = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
     text = brokers.run(
         brokers.java(
-            *(kafka.release, package, "--bootstrap-server", kafka.address),
-            *("--describe", "--group", group, *options),
+            kafka.release,
+            package,
+            "--bootstrap-server",
+            kafka.address,
+            "--describe",
+            "--group",
+            group,
+            *options,
         )
     )
     return [line.split() for line in text.splitlines() if line.startswith(group)]
@@ -440,10 +446,18 @@ def start_java(
     package = "org.apache.kafka.tools.consumer.ConsoleConsumer"
     return subprocess.Popen(
         brokers.java(
-            *(kafka.release, package, "--bootstrap-server", kafka.address),
-            *("--topic", TOPIC, "--group", group),
-            *("--consumer-property", f"group.protocol={protocol}"),
-            *("--consumer-property", "auto.offset.reset=earliest"),
+            kafka.release,
+            package,
+            "--bootstrap-server",
+            kafka.address,
+            "--topic",
+            TOPIC,
+            "--group",
+            group,
+            "--consumer-property",
+            f"group.protocol={protocol}",
+            "--consumer-property",
+            "auto.offset.reset=earliest",
         ),
         stdout=out,
     )

@@ -302,8 +302,15 @@ def run_kwire(setting: Setting, *arguments: str, text: str = "", code: int = 0) 
     fallback = [] if setting.fallback is None else ["--fallback", setting.fallback]
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "kwire", name, setting.kafka.address),
-            *(*rest, *fallback, "--timeout", str(SECONDS)),
+            sys.executable,
+            "-m",
+            "kwire",
+            name,
+            setting.kafka.address,
+            *rest,
+            *fallback,
+            "--timeout",
+            str(SECONDS),
         ],
         input=text,
         capture_output=True,
@@ -347,8 +354,14 @@ FEATURES: dict[str, Callable[[Setting], None]] = {
     "commands": check_commands,
 }
 TOPICS = (
-    *("to-kwire", "from-kwire", "idempotent"),
-    *("followed", "headers", "transactions", "commands", *LATER_CODECS),
+    "to-kwire",
+    "from-kwire",
+    "idempotent",
+    "followed",
+    "headers",
+    "transactions",
+    "commands",
+    *LATER_CODECS,
 )
 
 
@@ -365,7 +378,9 @@ def write_with_peer(setting: Setting, topic: str, rows: list[Row], codec: str) -
 
     for number, row in enumerate(rows):
         producer.produce(
-            *(topic, row.value, row.key),
+            topic,
+            row.value,
+            row.key,
             partition=number % 2,
             timestamp=row.timestamp,
             on_delivery=note,

@@ -30,14 +30,22 @@ def make_certificate(folder: Path) -> Path:
     key, certificate = folder / "key.pem", folder / "alone.pem"
     brokers.run(
         [
-            *("openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=kwire"),
-            *(
-                "-newkey",
-                "rsa:2048",
-                "-addext",
-                f"subjectAltName=IP:{brokers.LOOPBACK}",
-            ),
-            *("-keyout", str(key), "-out", str(certificate)),
+            "openssl",
+            "req",
+            "-x509",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=kwire",
+            "-newkey",
+            "rsa:2048",
+            "-addext",
+            f"subjectAltName=IP:{brokers.LOOPBACK}",
+            "-keyout",
+            str(key),
+            "-out",
+            str(certificate),
         ]
     )
     path.write_text(key.read_text() + certificate.read_text())

@@ -36,8 +36,14 @@ def kwire_versions(address: str, *options: str, code: int = 0) -> str:
     """Run ``kwire versions`` and return what it printed; stderr if it has to fail."""
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "kwire", "versions", address),
-            *("--timeout", str(SECONDS), *options),
+            sys.executable,
+            "-m",
+            "kwire",
+            "versions",
+            address,
+            "--timeout",
+            str(SECONDS),
+            *options,
         ],
         capture_output=True,
         encoding="utf-8",
@@ -125,8 +131,14 @@ def check_security(release: str) -> None:
             apis = json.loads(known[0])["apis"]
             for mechanism in MECHANISMS:
                 options = [
-                    *("--tls", "--ca", str(certificate), "--username", security.USER),
-                    *("--sasl-mechanism", mechanism, "--password-file"),
+                    "--tls",
+                    "--ca",
+                    str(certificate),
+                    "--username",
+                    security.USER,
+                    "--sasl-mechanism",
+                    mechanism,
+                    "--password-file",
                 ]
                 with_password = *options, str(password), "-o", "jsonl"
                 said = once_known(secure, *with_password)

@@ -36,9 +36,16 @@ from typing import Any
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SECONDS_TO_ANSWER = 300
 OPTIONS = (
-    *("--headless", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars"),
-    *("--no-first-run", "--disable-background-networking", "--disable-sync"),
-    *("--disable-component-update", "--disable-extensions", "--disable-dev-shm-usage"),
+    "--headless",
+    "--remote-debugging-pipe",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--disable-dev-shm-usage",
 )
 FIRST_FREE = 10
 """Descriptors from here on are out of the way of those that Chromium expects."""

@@ -22,10 +22,22 @@ import oracle
 HUGE = (2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1)
 FORMATS = (None, "?", "b", "h", "H", "i", "I", "q", "d")  # by type code of kwire.plan
 BAD_TEXT = (
-    *("ff", "80", "c080", "c328", "e69d", "e08080", "f09fa6", "f0808080", "f4908080"),
-    *("f8888080", "efbbbf00"),
+    "ff",
+    "80",
+    "c080",
+    "c328",
+    "e69d",
+    "e08080",
+    "f09fa6",
+    "f0808080",
+    "f4908080",
+    "f8888080",
+    "efbbbf00",
     # Surrogates: a whole one, half of one, one before plain text, a pair.
-    *("eda080", "eda0", "edb041", "eda0bdedb8ba"),
+    "eda080",
+    "eda0",
+    "edb041",
+    "eda0bdedb8ba",
 )
 RARE = ("marker", "tagged marker")
 """Kinds of places that few messages have: each is made strange more often."""

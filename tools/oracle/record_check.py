@@ -20,18 +20,38 @@ from record_cases import BASE_TIME, CODECS, Case
 
 RANDOM_BATCHES = 150
 GIVEN = (
-    *("magic", "compression", "base_offset", "last_offset", "producer_id"),
-    *("producer_epoch", "base_sequence", "partition_leader_epoch"),
-    *("is_transactional", "log_append_time", "delete_horizon"),
+    "magic",
+    "compression",
+    "base_offset",
+    "last_offset",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "partition_leader_epoch",
+    "is_transactional",
+    "log_append_time",
+    "delete_horizon",
 )
 EXPECTED = (
-    *("magic", "compression", "producer_id", "producer_epoch", "base_sequence"),
-    *("partition_leader_epoch", "is_transactional", "delete_horizon"),
+    "magic",
+    "compression",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "partition_leader_epoch",
+    "is_transactional",
+    "delete_horizon",
 )
 """What Kafka has to read as it was given, in batches of magic 2."""
 EMPTIED = (
-    *("base_offset", "last_offset", "producer_id", "producer_epoch"),
-    *("base_sequence", "partition_leader_epoch", "is_transactional", "is_control"),
+    "base_offset",
+    "last_offset",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "partition_leader_epoch",
+    "is_transactional",
+    "is_control",
 )
 """What is given, and has to be read, of a batch that has lost its records."""
 

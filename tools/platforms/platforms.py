@@ -345,7 +345,10 @@ def prepare(one: Platform, whole: bool) -> Start | None:
     elif one.name == "windows":
         python = windows.prepare()
         compile_engine(
-            *(tree, windows.COMPILER, [windows.HEADERS], *windows.DEFINED),
+            tree,
+            windows.COMPILER,
+            [windows.HEADERS],
+            *windows.DEFINED,
             libraries=windows.LIBRARIES,
             suffix=".pyd",
         )

@@ -83,12 +83,15 @@ def make_root(debian: Debian) -> None:
     shutil.rmtree(root, ignore_errors=True)
     root.parent.mkdir(parents=True, exist_ok=True)
     run(
-        *("mmdebstrap", "--quiet", "--variant=extract"),
+        "mmdebstrap",
+        "--quiet",
+        "--variant=extract",
         # A mirror may be older than the date in its signed index.
         "--aptopt=Acquire::Check-Valid-Until false",
         f"--architectures={debian.arch}",
         f"--include={','.join(debian.packages())}",
-        *(debian.suite, root),
+        debian.suite,
+        root,
         # Updates and security fixes change nothing that is tested here.
         f"deb {find_mirror()} {debian.suite} main",
     )

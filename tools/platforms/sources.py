@@ -141,8 +141,14 @@ def build(name: str) -> Path:
         libraries = build_musl_libraries(how.suite, work, place / "musl-gcc")
     source = download(f"python{version.rstrip('t')}", how.suite, work / "apt")
     run(
-        *(source / "configure", "--quiet", f"--prefix={place}", "--without-ensurepip"),
-        *("--disable-test-modules", "CFLAGS=-O1", *libraries, *how.options),
+        source / "configure",
+        "--quiet",
+        f"--prefix={place}",
+        "--without-ensurepip",
+        "--disable-test-modules",
+        "CFLAGS=-O1",
+        *libraries,
+        *how.options,
         cwd=work,
     )
     run("make", "--quiet", f"--jobs={os.cpu_count()}", cwd=work)

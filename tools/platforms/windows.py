@@ -30,8 +30,14 @@ HEADERS = PYTHON / "include"
 # The C library of CPython, in place of the older one that mingw-w64 links by itself.
 DEFINED = ("-DMS_WIN64", "-D_UCRT")
 LIBRARIES = (
-    *("-nodefaultlibs", "-lmingw32", "-lgcc", "-lmoldname", "-lmingwex", "-lucrt"),
-    *("-lkernel32", str(PYTHON / "python311.dll")),
+    "-nodefaultlibs",
+    "-lmingw32",
+    "-lgcc",
+    "-lmoldname",
+    "-lmingwex",
+    "-lucrt",
+    "-lkernel32",
+    str(PYTHON / "python311.dll"),
 )
 # numpy 2 calls functions of complex numbers that wine has not.
 NUMPY = "numpy<2"

@@ -28,17 +28,37 @@ BILL = "sboms/kwire.cdx.json"
 ENGINE = {".pyx", ".pxd", ".h"}
 PACKAGE = {".py", ".pyi", ".txt", ".json", ".typed", ".html", ".css", ".js"}
 LOOSE = (
-    *("CHANGELOG.md", "DESIGN.md", "LICENSE", "MANIFEST.in", "NOTICE", "PKG-INFO"),
-    *("README.md", "SECURITY.md", "pyproject.toml", "setup.cfg", "setup.py"),
-    *("tools/release/smoke.py", "tools/release/software_bill.py"),
+    "CHANGELOG.md",
+    "DESIGN.md",
+    "LICENSE",
+    "MANIFEST.in",
+    "NOTICE",
+    "PKG-INFO",
+    "README.md",
+    "SECURITY.md",
+    "pyproject.toml",
+    "setup.cfg",
+    "setup.py",
+    "tools/release/smoke.py",
+    "tools/release/software_bill.py",
 )
 PYTHONS = (
-    *("cp311-cp311", "cp312-cp312", "cp313-cp313", "cp314-cp314", "cp314-cp314t"),
-    *("cp315-cp315", "cp315-cp315t"),
+    "cp311-cp311",
+    "cp312-cp312",
+    "cp313-cp313",
+    "cp314-cp314",
+    "cp314-cp314t",
+    "cp315-cp315",
+    "cp315-cp315t",
 )
 PLATFORMS = (
-    *("manylinux.*_x86_64", "manylinux.*_aarch64", "musllinux.*_x86_64"),
-    *("musllinux.*_aarch64", "macosx.*_x86_64", "macosx.*_arm64", "win_amd64"),
+    "manylinux.*_x86_64",
+    "manylinux.*_aarch64",
+    "musllinux.*_x86_64",
+    "musllinux.*_aarch64",
+    "macosx.*_x86_64",
+    "macosx.*_arm64",
+    "win_amd64",
     "win_arm64",
 )
 PUBLISHED = ("py3-none-any", *(f"{p}-{on}" for p in PYTHONS for on in PLATFORMS))

@@ -24,19 +24,34 @@ from pythons import ROOT, Python, environment, install, pythons, run
 
 # What needs pytest alone: messages on both sides of the wire, and what holds them.
 MESSAGES = [
-    *("test_vectors.py", "test_framing.py", "test_frame_splitter.py"),
-    *("test_structs.py", "test_references.py", "test_definitions.py"),
-    *("test_encoder_edges.py", "test_internal_topics.py", "test_control_records.py"),
-    *("test_backend.py", "twins/test_agreement.py", "safety/test_message_bytes.py"),
+    "test_vectors.py",
+    "test_framing.py",
+    "test_frame_splitter.py",
+    "test_structs.py",
+    "test_references.py",
+    "test_definitions.py",
+    "test_encoder_edges.py",
+    "test_internal_topics.py",
+    "test_control_records.py",
+    "test_backend.py",
+    "twins/test_agreement.py",
+    "safety/test_message_bytes.py",
     "connection/test_client_connection.py",
 ]
 # What the extras add: columns, Arrow, compression, logs, the command line.
 MORE = [
-    *("test_wire.py", "test_round_trip.py", "test_checksums.py"),
-    *("safety/test_guard_pages.py", "safety/test_threads.py"),
-    *("records/test_columns.py", "records/test_formats.py"),
-    *("records/test_batch_builder.py", "compression/test_framings.py"),
-    *("log/test_log_segments.py", "cli/test_cli_dump.py", "schema/test_json_text.py"),
+    "test_wire.py",
+    "test_round_trip.py",
+    "test_checksums.py",
+    "safety/test_guard_pages.py",
+    "safety/test_threads.py",
+    "records/test_columns.py",
+    "records/test_formats.py",
+    "records/test_batch_builder.py",
+    "compression/test_framings.py",
+    "log/test_log_segments.py",
+    "cli/test_cli_dump.py",
+    "schema/test_json_text.py",
 ]
 # What those tests use beside kwire and its extras, to compare with.
 TOOLS = ["hypothesis", "crc32c", "lz4", "python-snappy", "kafka-python", "aiokafka"]

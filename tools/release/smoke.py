@@ -101,7 +101,9 @@ def other_pieces() -> None:
     for name in ("py.typed", "messages.pyi", "schema/definitions/index.txt"):
         check((home / name).is_file(), f"{name} is missing")
     for name in (
-        *("pyspark_kwire", "pyspark_kwire_capture", "pyspark_kwire_live"),
+        "pyspark_kwire",
+        "pyspark_kwire_capture",
+        "pyspark_kwire_live",
         "pyspark_kwire_request_log",
     ):
         check(importlib.util.find_spec(name) is not None, f"{name} is missing")

@@ -35,8 +35,13 @@ def build(python: Python, sdist: Path, folder: Path, pure: bool) -> Path:
     run(
         [
             *pip(interpreter),
-            *("wheel", "--quiet", "--no-build-isolation", "--no-deps"),
-            *("--wheel-dir", folder / "wheel", source),
+            "wheel",
+            "--quiet",
+            "--no-build-isolation",
+            "--no-deps",
+            "--wheel-dir",
+            folder / "wheel",
+            source,
         ],
         environment=dated | {"KWIRE_BUILD_PURE": "1" if pure else ""},
     )

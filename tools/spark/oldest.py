@@ -27,9 +27,21 @@ ARROW = {(4, 0): "pyarrow==16.0.0", (4, 2): "pyarrow==18.0.0"}
 """The oldest for PySpark since a version."""
 
 TOOLS = [
-    *("pytest", "pytest-randomly", "pytest-rerunfailures", "hypothesis"),
-    *("fsspec", "crc32c", "aiokafka", "confluent-kafka"),
-    *("click", "rich", "jinja2", "cramjam", "isal", "zstandard", "cryptography"),
+    "pytest",
+    "pytest-randomly",
+    "pytest-rerunfailures",
+    "hypothesis",
+    "fsspec",
+    "crc32c",
+    "aiokafka",
+    "confluent-kafka",
+    "click",
+    "rich",
+    "jinja2",
+    "cramjam",
+    "isal",
+    "zstandard",
+    "cryptography",
 ]
 
 LATER = {

@@ -39,7 +39,13 @@ class Cursor:
     """
 
     __slots__ = (
-        *("at", "data", "end", "lenient", "max_elements", "max_tags", "path"),
+        "at",
+        "data",
+        "end",
+        "lenient",
+        "max_elements",
+        "max_tags",
+        "path",
         "zero_copy",
     )
 

@@ -116,8 +116,18 @@ class EntryWalk:
     """
 
     __slots__ = (
-        *("data", "end", "entry", "is_hidden", "keeps_payload", "last_offset"),
-        *("options", "payload", "position", "remaining", "stop", "with_control"),
+        "data",
+        "end",
+        "entry",
+        "is_hidden",
+        "keeps_payload",
+        "last_offset",
+        "options",
+        "payload",
+        "position",
+        "remaining",
+        "stop",
+        "with_control",
     )
 
     entry: BatchHeader

@@ -265,7 +265,10 @@ class MessageWalk(SpanNotes):
             if size:
                 raw = self._data[start : cursor.at]
                 self.note(
-                    *(start, "", raw, "unknown"),
+                    start,
+                    "",
+                    raw,
+                    "unknown",
                     name=f"[{unknown}]",
                     meaning=f"tag {tag}",
                 )

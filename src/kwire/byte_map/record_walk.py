@@ -38,19 +38,29 @@ if TYPE_CHECKING:
     from ..record_classes import BatchHeader
 
 _BATCH = (
-    *(("base_offset", plan.INT64), ("batch_length", plan.INT32)),
-    *(("partition_leader_epoch", plan.INT32), ("magic", plan.INT8)),
-    *(("crc", plan.UINT32), ("attributes", plan.INT16)),
-    *(("last_offset_delta", plan.INT32), ("base_timestamp", plan.INT64)),
-    *(("max_timestamp", plan.INT64), ("producer_id", plan.INT64)),
-    *(("producer_epoch", plan.INT16), ("base_sequence", plan.INT32)),
+    ("base_offset", plan.INT64),
+    ("batch_length", plan.INT32),
+    ("partition_leader_epoch", plan.INT32),
+    ("magic", plan.INT8),
+    ("crc", plan.UINT32),
+    ("attributes", plan.INT16),
+    ("last_offset_delta", plan.INT32),
+    ("base_timestamp", plan.INT64),
+    ("max_timestamp", plan.INT64),
+    ("producer_id", plan.INT64),
+    ("producer_epoch", plan.INT16),
+    ("base_sequence", plan.INT32),
     ("records", plan.INT32),
 )
 """The fields of a batch header, and the count of records. Source: KIP-98."""
 
 _MESSAGE = (
-    *(("offset", plan.INT64), ("message_size", plan.INT32), ("crc", plan.UINT32)),
-    *(("magic", plan.INT8), ("attributes", plan.INT8), ("timestamp", plan.INT64)),
+    ("offset", plan.INT64),
+    ("message_size", plan.INT32),
+    ("crc", plan.UINT32),
+    ("magic", plan.INT8),
+    ("attributes", plan.INT8),
+    ("timestamp", plan.INT64),
 )
 """The fields of a message before its key; magic 0 has no timestamp."""
 
@@ -158,7 +168,7 @@ class RecordWalk:
             else:
                 kind, meaning = "bytes", None
             notes.note(
-                *(start, "BYTES", value, kind), name=name, meaning=meaning, prefix=4
+                start, "BYTES", value, kind, name=name, meaning=meaning, prefix=4
             )
         notes.cursor.check_end()
 
@@ -207,14 +217,20 @@ def _read_record(notes: SpanNotes, header: BatchHeader) -> None:
     if header.attributes & LOG_APPEND_TIME:
         time = header.max_timestamp
     notes.note(
-        *(start, "VARLONG", delta, "timestamp"),
+        start,
+        "VARLONG",
+        delta,
+        "timestamp",
         name="timestamp_delta",
         meaning=_wrap_int64(time),
     )
     start = cursor.at
     delta = cursor.read_varint()
     notes.note(
-        *(start, "VARINT", delta, "number"),
+        start,
+        "VARINT",
+        delta,
+        "number",
         name="offset_delta",
         meaning=f"offset {_wrap_int64(header.base_offset + delta)}",
     )

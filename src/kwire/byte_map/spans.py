@@ -17,8 +17,19 @@ if TYPE_CHECKING:
     from .cursor import MapCursor
 
 KINDS = (
-    *("number", "bool", "text", "bytes", "uuid", "timestamp", "checksum"),
-    *("structure", "unknown", "compressed", "cut", "damaged", "unread"),
+    "number",
+    "bool",
+    "text",
+    "bytes",
+    "uuid",
+    "timestamp",
+    "checksum",
+    "structure",
+    "unknown",
+    "compressed",
+    "cut",
+    "damaged",
+    "unread",
 )
 """The kinds of spans. "structure" is a size, count, tag or marker; "unknown" is a
 tagged field that no schema has, or what a newer version appends; "compressed" is the

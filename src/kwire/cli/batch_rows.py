@@ -23,10 +23,24 @@ if TYPE_CHECKING:
 
 
 _NUMBERS = (
-    *("position", "size", "magic", "base_offset", "last_offset", "count"),
-    *("base_timestamp", "max_timestamp", "timestamp_type", "compression"),
-    *("producer_id", "producer_epoch", "base_sequence", "partition_leader_epoch"),
-    *("is_transactional", "is_control", "delete_horizon", "crc"),
+    "position",
+    "size",
+    "magic",
+    "base_offset",
+    "last_offset",
+    "count",
+    "base_timestamp",
+    "max_timestamp",
+    "timestamp_type",
+    "compression",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "partition_leader_epoch",
+    "is_transactional",
+    "is_control",
+    "delete_horizon",
+    "crc",
 )
 
 

@@ -107,7 +107,8 @@ def compression_option(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make the option ``--compression`` of a command that writes to a cluster."""
     return click.option(
-        *("--compression", "-z"),
+        "--compression",
+        "-z",
         type=click.Choice(NAMES),
         default=default,
         show_default=True,

@@ -27,9 +27,19 @@ if TYPE_CHECKING:
 _INDENT = 2
 _UNALIGNED = "unaligned_records"
 _BATCH = (
-    *("base_offset", "last_offset", "magic", "compression", "timestamp_type"),
-    *("base_timestamp", "max_timestamp", "producer_id", "producer_epoch"),
-    *("base_sequence", "partition_leader_epoch", "is_transactional", "is_control"),
+    "base_offset",
+    "last_offset",
+    "magic",
+    "compression",
+    "timestamp_type",
+    "base_timestamp",
+    "max_timestamp",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "partition_leader_epoch",
+    "is_transactional",
+    "is_control",
     "crc",
 )
 

@@ -14,8 +14,15 @@ if TYPE_CHECKING:
     from .output import Output, RowFormat
 
 FIELDS = (
-    *("path", "topic", "partition", "position", "length", "reason"),
-    *("last_good_offset", "next_good_offset", "detail"),
+    "path",
+    "topic",
+    "partition",
+    "position",
+    "length",
+    "reason",
+    "last_good_offset",
+    "next_good_offset",
+    "detail",
 )
 
 

@@ -74,7 +74,7 @@ class RowMaker:
             key = make_cell(record.key, self.byte_format)
             value = make_cell(record.value, self.byte_format)
         return RecordRow(
-            *(topic, partition, batch.timestamp_type, record, key, value, error or "")
+            topic, partition, batch.timestamp_type, record, key, value, error or ""
         )
 
 

@@ -100,8 +100,11 @@ def make_arguments(
     """
     known = read_config({} if config is None else config, ssl, sasl)
     for name in (
-        *("client_id", "fallback"),
-        *("connect_timeout_s", "request_timeout_s", "timeout_s"),
+        "client_id",
+        "fallback",
+        "connect_timeout_s",
+        "request_timeout_s",
+        "timeout_s",
     ):
         value = getattr(known, name)
         if value is not None:

@@ -83,7 +83,7 @@ class Producer(ProducerBase):
         """
         self._check_sending()
         chosen = TableColumns(
-            *(table,),
+            table,
             key=key,
             value=value,
             headers=headers,
@@ -151,7 +151,7 @@ class Producer(ProducerBase):
         """
         self._check_sending()
         chosen = TableColumns(
-            *(table,),
+            table,
             key=key,
             value=value,
             headers=headers,

@@ -82,7 +82,7 @@ class ProducerSync(ProducerBase):
         """
         self._check_sending()
         chosen = TableColumns(
-            *(table,),
+            table,
             key=key,
             value=value,
             headers=headers,
@@ -155,7 +155,7 @@ class ProducerSync(ProducerBase):
         """
         self._check_sending()
         chosen = TableColumns(
-            *(table,),
+            table,
             key=key,
             value=value,
             headers=headers,

@@ -201,7 +201,9 @@ class Coordinators:
             known = brokers.get(found.node_id)
             search.node_id = found.node_id
             brokers[found.node_id] = Broker(
-                *(found.node_id, found.host, found.port),
+                found.node_id,
+                found.host,
+                found.port,
                 rack=None if known is None else known.rack,
             )
         elif not faults.may_pass(found.error_code):

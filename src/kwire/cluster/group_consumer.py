@@ -63,9 +63,7 @@ class ConsumerMachine(ScanMachine):
         self.group = group
         coordinators = Coordinators(self.cluster, is_apart=True)
         self._member = (
-            GroupMember(
-                *(self.cluster, coordinators, group, options.topics, options.rack)
-            )
+            GroupMember(self.cluster, coordinators, group, options.topics, options.rack)
             if group.joins
             else None
         )

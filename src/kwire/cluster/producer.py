@@ -232,7 +232,10 @@ class ProducerMachine(BatchSender):
         writer = self._writer(topic, partition)
         give_up_at = now + self.options.delivery_timeout_s
         batch = PendingBatch(
-            *(topic, partition, content, give_up_at),
+            topic,
+            partition,
+            content,
+            give_up_at,
             is_background=is_background or is_appended,
         )
         if failure := self._refusal():

@@ -136,7 +136,11 @@ def delivery_failure(
     if read_verdict(error_code) is Verdict.SPLIT:
         reason += "; raise the topic's max.message.bytes, or write smaller records"
     return DeliveryFailed(
-        *(batch.topic, batch.partition, batch.count, reason, batch.is_in_doubt),
+        batch.topic,
+        batch.partition,
+        batch.count,
+        reason,
+        batch.is_in_doubt,
         error_code,
     )
 

@@ -143,7 +143,10 @@ class BatchSender:
         batch = self._open.pop(partition)
         self._hold(-batch.content)
         pending = self._machine.add_batch(
-            *(self._topic.name, partition, batch, now),
+            self._topic.name,
+            partition,
+            batch,
+            now,
             is_background=self._is_background,
             is_appended=self._is_appended,
         )

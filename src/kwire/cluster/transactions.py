@@ -317,7 +317,7 @@ class Transactions:
 
         request = init_request(self._id, self._timeout_ms, known)
         self._send(
-            *(link, request, take, f"taking the transactional id {self._id!r}", now)
+            link, request, take, f"taking the transactional id {self._id!r}", now
         )
 
     def _add_partitions(self, now: float) -> None:
@@ -398,7 +398,11 @@ class Transactions:
         )
         constraints = (NO_TOPIC_IDS, *self.constraints())
         self._send(
-            *(link, request, take, doing, now),
+            link,
+            request,
+            take,
+            doing,
+            now,
             kind=CoordinatorType.GROUP,
             key=group,
             constraints=constraints,
@@ -422,8 +426,11 @@ class Transactions:
 
         doing = f"{'committing' if is_commit else 'aborting'} a transaction"
         self._send(
-            *(link, end_request(self._id, self.producer, is_commit), take),
-            *(f"{doing} of {self._id!r}", now),
+            link,
+            end_request(self._id, self.producer, is_commit),
+            take,
+            f"{doing} of {self._id!r}",
+            now,
             constraints=self.constraints(),
         )
 

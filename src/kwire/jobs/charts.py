@@ -439,7 +439,8 @@ def _make_line(
     lonely = [piece[0] for piece in pieces if len(piece) == 1]
     dots = [
         (
-            *(scale.x(at), scale.y(value)),
+            scale.x(at),
+            scale.y(value),
             f"{name}, {_format_moment(at)}: {format_amount(value, unit)}",
         )
         for at, value in (known if len(known) <= _MOST_DOTS else lonely)

@@ -98,7 +98,11 @@ class Checks:
                 detail = f"the size must be a multiple of {width} (got {size})"
             self._unless_torn.append(
                 Problem(
-                    *(format_name(path), *self._place, at, size - at, reason),
+                    format_name(path),
+                    *self._place,
+                    at,
+                    size - at,
+                    reason,
                     detail=detail,
                 )
             )

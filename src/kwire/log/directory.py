@@ -125,8 +125,13 @@ class LogDirectory:
                     folder.parent, unreadable, skipped
                 )
             made = _partition(
-                *(folder, files, names, checkpoints[folder.parent]),
-                *(compacted, access, skipped),
+                folder,
+                files,
+                names,
+                checkpoints[folder.parent],
+                compacted,
+                access,
+                skipped,
             )
             if made.state and made.state not in include:
                 continue

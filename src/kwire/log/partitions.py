@@ -45,8 +45,16 @@ class Partition:
     """
 
     __slots__ = (
-        *("_compacted", "_topic_id", "checkpoints", "partition", "path"),
-        *("producer_snapshot_paths", "segments", "snapshots", "state", "topic"),
+        "_compacted",
+        "_topic_id",
+        "checkpoints",
+        "partition",
+        "path",
+        "producer_snapshot_paths",
+        "segments",
+        "snapshots",
+        "state",
+        "topic",
     )
 
     def __init__(

@@ -75,8 +75,17 @@ class Segment:
     """
 
     __slots__ = (
-        *("_access", "_has_holes", "_indexes", "base_offset", "is_newest", "kind"),
-        *("next_base_offset", "partition", "path", "size", "topic"),
+        "_access",
+        "_has_holes",
+        "_indexes",
+        "base_offset",
+        "is_newest",
+        "kind",
+        "next_base_offset",
+        "partition",
+        "path",
+        "size",
+        "topic",
     )
 
     def __init__(

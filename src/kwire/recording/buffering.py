@@ -71,8 +71,16 @@ class CaptureBuffer:
         """Take a row; ``timestamp`` is in microseconds, ``header`` has four columns."""
         self._rows.append(
             (
-                *(connection, self.frames, direction, timestamp, client_address),
-                *(broker_address, *header, size, frame, rewritten),
+                connection,
+                self.frames,
+                direction,
+                timestamp,
+                client_address,
+                broker_address,
+                *header,
+                size,
+                frame,
+                rewritten,
             )
         )
         self.frames += 1

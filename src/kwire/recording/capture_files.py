@@ -54,7 +54,11 @@ _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 10_000
 _SEQUENCE = CAPTURE_COLUMNS.index("sequence")
 _DICTIONARIES = [
-    *("recording", "direction", "client_address", "broker_address", "client_id")
+    "recording",
+    "direction",
+    "client_address",
+    "broker_address",
+    "client_id",
 ]
 
 

@@ -140,8 +140,15 @@ class RelayConnection:
     ) -> None:
         """Record a frame; of a secret one only that there was one."""
         self.context.buffer.add(
-            *(self._number, direction, moment, self.client_name, self.broker_name),
-            *(header, len(frame), None if is_secret else frame, rewritten),
+            self._number,
+            direction,
+            moment,
+            self.client_name,
+            self.broker_name,
+            header,
+            len(frame),
+            None if is_secret else frame,
+            rewritten,
         )
         self.context.note_recorded()
 
@@ -361,7 +368,7 @@ class BrokerEnd(_End):
         changed = self._rewrite(header, frame)
         is_changed = changed is not None
         self._connection.record(
-            *(RESPONSE, self._moment, header, frame, is_secret, is_changed)
+            RESPONSE, self._moment, header, frame, is_secret, is_changed
         )
         return changed
 

@@ -209,7 +209,8 @@ def read_topic_json(
         if message is not None:
             value_texts[row] = json_text(message, int(heads.versions[row]))
     fields = [
-        *(_names(topic, heads), _versions(heads)),
+        _names(topic, heads),
+        _versions(heads),
         *(text_column(texts, count) for texts in (key_texts, value_texts)),
     ]
     if failfast:

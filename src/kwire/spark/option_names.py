@@ -24,12 +24,25 @@ ISOLATION = "kafka.isolation.level"
 _SECURITY = ("kafka.ssl.", "kafka.sasl.", "kafka.security.")
 
 OF_TOPICS = (
-    *("subscribe", "subscribePattern", "assign", "startingOffsets"),
-    *("endingOffsets", "startingTimestamp", "endingTimestamp"),
-    *("startingOffsetsByTimestamp", "endingOffsetsByTimestamp"),
-    *("startingOffsetsByTimestampStrategy", "includeHeaders", "minPartitions"),
-    *("maxRecordsPerPartition", "maxOffsetsPerTrigger", "minOffsetsPerTrigger"),
-    *("maxTriggerDelay", "failOnDataLoss", "isolationLevel", "maxBatchBytes"),
+    "subscribe",
+    "subscribePattern",
+    "assign",
+    "startingOffsets",
+    "endingOffsets",
+    "startingTimestamp",
+    "endingTimestamp",
+    "startingOffsetsByTimestamp",
+    "endingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "includeHeaders",
+    "minPartitions",
+    "maxRecordsPerPartition",
+    "maxOffsetsPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "failOnDataLoss",
+    "isolationLevel",
+    "maxBatchBytes",
     ISOLATION,
 )
 """Options that say which offsets of which topics are read."""
@@ -45,16 +58,21 @@ _OF_CONNECTIONS = (*OF_CLIENTS, "kafka.default.api.timeout.ms", "kafka.check.crc
 """Settings of Kafka's consumer that a scan follows."""
 
 IGNORED = (
-    *("groupIdPrefix", "kafkaConsumer.pollTimeoutMs"),
-    *("fetchOffset.numRetries", "fetchOffset.retryIntervalMs"),
+    "groupIdPrefix",
+    "kafkaConsumer.pollTimeoutMs",
+    "fetchOffset.numRetries",
+    "fetchOffset.retryIntervalMs",
     *(f"kafka.{name}" for name in PASSED_OVER),
 )
 """Options that are about brokers and connections, and cannot change a row."""
 
 UNUSED = (
     *(name for name in _OF_CONNECTIONS if not name.startswith(_SECURITY)),
-    *("kafka.security.protocol", "kafka.security.providers"),
-    *("kafka.config.providers", "kafka.ssl.*", "kafka.sasl.*"),
+    "kafka.security.protocol",
+    "kafka.security.providers",
+    "kafka.config.providers",
+    "kafka.ssl.*",
+    "kafka.sasl.*",
 )
 """Settings of connections, which files do without."""
 
@@ -162,7 +180,9 @@ SINK_OPTIONS = OptionNames(
         *(f"kafka.{name}" for name in producer_properties.FOLLOWED),
     ),
     (
-        *("includeHeaders", "checkpointLocation", "queryName"),
+        "includeHeaders",
+        "checkpointLocation",
+        "queryName",
         *(f"kafka.{name}" for name in producer_properties.PASSED_OVER),
     ),
     {
@@ -185,7 +205,8 @@ SINK_OPTIONS = OptionNames(
 _OF_KAFKA = frozenset(
     (
         *(f"kafka.{name}" for name in OF_KAFKA),
-        *(*LIVE_OPTIONS.refused, *SINK_OPTIONS.refused),
+        *LIVE_OPTIONS.refused,
+        *SINK_OPTIONS.refused,
     )
 )
 """Settings of Kafka's consumers and producers. Jobs pass the same settings to sources

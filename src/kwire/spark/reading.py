@@ -268,7 +268,11 @@ def read_problems(
         except OSError as error:
             path = format_name(error.filename or partition.path)
             lost = log.Problem(
-                *(path, partition.topic, partition.partition, 0, 0),
+                path,
+                partition.topic,
+                partition.partition,
+                0,
+                0,
                 reason="missing"
                 if isinstance(error, FileNotFoundError)
                 else "unreadable",

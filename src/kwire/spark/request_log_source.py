@@ -38,7 +38,11 @@ MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 CORRUPT = "struct<path:string,line:bigint,reason:string,text:string>"
 
 _NAMES = (
-    *("path", "paths", "mode", "columnNameOfCorruptRecord", "maxPartitionBytes"),
+    "path",
+    "paths",
+    "mode",
+    "columnNameOfCorruptRecord",
+    "maxPartitionBytes",
     "timeZone",
 )
 _BY_LOWER = {name.lower(): name for name in _NAMES}

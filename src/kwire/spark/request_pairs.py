@@ -26,8 +26,16 @@ ORDER = ("recording", "connection", "sequence")
 
 COLUMNS = (
     *ORDER,
-    *("direction", "timestamp", "client_address", "broker_address", "api_key"),
-    *("api_version", "correlation_id", "client_id", "size", "frame"),
+    "direction",
+    "timestamp",
+    "client_address",
+    "broker_address",
+    "api_key",
+    "api_version",
+    "correlation_id",
+    "client_id",
+    "size",
+    "frame",
 )
 """The columns of ``kafka-capture`` that pairs are made of."""
 

@@ -46,7 +46,9 @@ EVERYWHERE = ("", -1)
 
 _UNLISTED_TOPICS = frozenset(
     (
-        *("__consumer_offsets", "__transaction_state", "__share_group_state"),
+        "__consumer_offsets",
+        "__transaction_state",
+        "__share_group_state",
         "__cluster_metadata",
     )
 )

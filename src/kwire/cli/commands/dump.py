@@ -43,7 +43,8 @@ class _Time(click.ParamType[int]):
             self.fail(
                 f"{value!r} is not a time; give one such as 2026-11-20T08:30:00Z, or"
                 " milliseconds since 1970",
-                *(param, ctx),
+                param,
+                ctx,
             )
 
 

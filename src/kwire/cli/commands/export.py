@@ -24,11 +24,24 @@ from ..progress import Progress
 from ..terminal import say
 
 _NAMES = (
-    *("topic", "partition", "start_offset", "end_offset", "records", "lost_offsets"),
-    *("lost_ranges", "replicas", "replicas_agree", "recovered_percent"),
+    "topic",
+    "partition",
+    "start_offset",
+    "end_offset",
+    "records",
+    "lost_offsets",
+    "lost_ranges",
+    "replicas",
+    "replicas_agree",
+    "recovered_percent",
 )
 _TITLES = (
-    *(" PARTITION", "OFFSETS", " RECORDS", " LOST", " REPLICAS", "AGREE"),
+    " PARTITION",
+    "OFFSETS",
+    " RECORDS",
+    " LOST",
+    " REPLICAS",
+    "AGREE",
     " RECOVERED",
 )
 _LINES = 40

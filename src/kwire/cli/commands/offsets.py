@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _TITLES = (
-    *("GROUP", "STATE", " PARTITIONS", " LAG", " UNKNOWN", " STUCK"),
+    "GROUP",
+    "STATE",
+    " PARTITIONS",
+    " LAG",
+    " UNKNOWN",
+    " STUCK",
     "LAST COMMIT (UTC)",
 )
 _LINES = 40

@@ -70,7 +70,8 @@ class _Position(click.ParamType[object]):
             self.fail(
                 f"{value!r:.100} is not a position; give an offset, earliest, latest,"
                 " a time such as 2026-11-20T08:30:00Z, or a duration such as 1h",
-                *(param, ctx),
+                param,
+                ctx,
             )
 
 

@@ -137,7 +137,12 @@ def command(
     with ExitStack() as stack:
         kafka = stack.enter_context(connect_cluster(address, **access))
         made = _prepare_topics(
-            *(kafka, sources, names, create, partitions, replication_factor),
+            kafka,
+            sources,
+            names,
+            create,
+            partitions,
+            replication_factor,
             NEW_TOPIC_CONFIGS | settings,
         )
         size = sum(source.size for source in sources)

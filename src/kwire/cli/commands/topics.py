@@ -24,13 +24,27 @@ if TYPE_CHECKING:
     Offsets: TypeAlias = dict[tuple[str, int], int]
 
 _NAMES = (
-    *("topic", "topic_id", "is_internal", "partition", "leader", "leader_epoch"),
-    *("replicas", "in_sync", "offline", "start_offset", "end_offset"),
+    "topic",
+    "topic_id",
+    "is_internal",
+    "partition",
+    "leader",
+    "leader_epoch",
+    "replicas",
+    "in_sync",
+    "offline",
+    "start_offset",
+    "end_offset",
     "size_bytes",
 )
 _TITLES = (
-    *(" PARTITION", " LEADER", "REPLICAS", "IN SYNC"),
-    *(" START", " END", " OFFSETS"),
+    " PARTITION",
+    " LEADER",
+    "REPLICAS",
+    "IN SYNC",
+    " START",
+    " END",
+    " OFFSETS",
 )
 
 
@@ -161,9 +175,14 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     start, end = row["start_offset"], row["end_offset"]
     count = None if start is None or end is None else end - start
     return (
-        *(_text(row["partition"]), _text(row["leader"])),
-        *(_list(row["replicas"]), _list(row["in_sync"])),
-        *(_text(start), _text(end), _text(count), _text(row["size_bytes"])),
+        _text(row["partition"]),
+        _text(row["leader"]),
+        _list(row["replicas"]),
+        _list(row["in_sync"]),
+        _text(start),
+        _text(end),
+        _text(count),
+        _text(row["size_bytes"]),
     )
 
 

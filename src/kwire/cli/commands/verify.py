@@ -79,5 +79,5 @@ def command(form: RowFormat, deep: bool, strict_tail: bool, **chosen: Any) -> in
 
 def _make_problem(error: DecodeError) -> log.Problem:
     return log.Problem(
-        *(error.path, "", -1, error.offset, 0, "checkpoint"), detail=error.reason
+        error.path, "", -1, error.offset, 0, "checkpoint", detail=error.reason
     )

@@ -164,12 +164,16 @@ STAGES = {
         Stage(
             "two-stage 1",
             "0.10.1-1",
-            *(STORE, STORE, STORE, STORE, DOWN),
+            STORE,
+            STORE,
+            STORE,
+            STORE,
+            DOWN,
             either_deletes=True,
         ),
-        Stage("two-stage 2", "0.10.2", *(UP, STORE, STORE, REJECT, DOWN)),
-        Stage("magic 1", "0.10.1", *(STORE, DOWN, DOWN, REJECT, SERVE)),
-        Stage("magic 2", "0.10.2", *(UP, STORE, STORE, REJECT, DOWN)),
+        Stage("two-stage 2", "0.10.2", UP, STORE, STORE, REJECT, DOWN),
+        Stage("magic 1", "0.10.1", STORE, DOWN, DOWN, REJECT, SERVE),
+        Stage("magic 2", "0.10.2", UP, STORE, STORE, REJECT, DOWN),
     )
 }
 """The stages by their names: those of the two-stage plan, and of the plan by magic."""

@@ -159,8 +159,17 @@ class ChoicePass:
                         source.uses[row] = DISAGREES
                         continue
                     yield Candidate(
-                        *(known, base, last, chain.rank, number, row),
-                        *(at, size, crc, count, flags),
+                        known,
+                        base,
+                        last,
+                        chain.rank,
+                        number,
+                        row,
+                        at,
+                        size,
+                        crc,
+                        count,
+                        flags,
                     )
 
     def _find_windows(

@@ -157,8 +157,12 @@ class ConflictJudge:
                     item.row,
                     Conflict(
                         self._sources[winner[0].source].scan.path,
-                        *(source.scan.path, item.base, item.last),
-                        *(item.position, item.size, why),
+                        source.scan.path,
+                        item.base,
+                        item.last,
+                        item.position,
+                        item.size,
+                        why,
                     ),
                 )
             )

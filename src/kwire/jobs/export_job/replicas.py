@@ -134,7 +134,8 @@ def rank_chains(chains: list[ReplicaChain]) -> list[ReplicaChain]:
     chains = sorted(
         chains,
         key=lambda chain: (
-            *(-chain.epoch, -chain.end),
+            -chain.epoch,
+            -chain.end,
             -sum(file.good_bytes for file in chain.files),
             chain.folder.path,
             [file.path for file in chain.files],

@@ -36,10 +36,20 @@ if TYPE_CHECKING:
     from ...records import BatchHeader
 
 COLUMNS = (
-    *("position", "size", "base_offset", "last_offset", "count"),
-    *("partition_leader_epoch", "crc", "attributes", "magic"),
-    *("base_timestamp", "max_timestamp"),
-    *("producer_id", "producer_epoch", "base_sequence"),
+    "position",
+    "size",
+    "base_offset",
+    "last_offset",
+    "count",
+    "partition_leader_epoch",
+    "crc",
+    "attributes",
+    "magic",
+    "base_timestamp",
+    "max_timestamp",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
 )
 """What is kept of each good batch, all as int64."""
 
@@ -298,7 +308,10 @@ class _Scanner:
             torn_end = self._damage.end
         self._flaws.append(
             FileFlaw(
-                *(problem.position, problem.length, problem.reason, problem.detail),
+                problem.position,
+                problem.length,
+                problem.reason,
+                problem.detail,
                 low=self._end,
                 torn_end=torn_end,
                 is_tail=at_end
@@ -411,8 +424,18 @@ class _Scanner:
             if count < 0:
                 base, count = wrappers[position]
             yield (
-                *(position, header.size, base, header.last_offset, count),
-                *(header.partition_leader_epoch, header.crc, header.attributes),
-                *(header.magic, header.base_timestamp, header.max_timestamp),
-                *(header.producer_id, header.producer_epoch, header.base_sequence),
+                position,
+                header.size,
+                base,
+                header.last_offset,
+                count,
+                header.partition_leader_epoch,
+                header.crc,
+                header.attributes,
+                header.magic,
+                header.base_timestamp,
+                header.max_timestamp,
+                header.producer_id,
+                header.producer_epoch,
+                header.base_sequence,
             )

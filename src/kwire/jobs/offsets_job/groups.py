@@ -224,8 +224,12 @@ class GroupRecords:
         is_known = group.generation is not None or group.state == DEAD
         if is_known and generation is not None and generation != group.generation:
             group.rebalance = rebalance = _Rebalance(
-                *(timestamp, name, group.generation, generation),
-                *(sorted(members - group.members), sorted(group.members - members)),
+                timestamp,
+                name,
+                group.generation,
+                generation,
+                sorted(members - group.members),
+                sorted(group.members - members),
             )
             self._rebalances.append(rebalance)
         if (

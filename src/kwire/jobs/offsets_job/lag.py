@@ -206,8 +206,13 @@ def _measure(
         if commit.offset is not None:
             lag.write(
                 (
-                    *(commit.timestamp, group, place.topic, place.partition),
-                    *(commit.offset, *_find_lag(ends, commit), commit.log_offset),
+                    commit.timestamp,
+                    group,
+                    place.topic,
+                    place.partition,
+                    commit.offset,
+                    *_find_lag(ends, commit),
+                    commit.log_offset,
                 )
             )
     _sample(task.samples, place, ends, group, commits, summary)

@@ -24,8 +24,13 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
 
 COMMIT_COLUMNS = (
-    *("timestamp", "group", "topic", "partition", "offset"),
-    *("log_offset", "topic_id"),
+    "timestamp",
+    "group",
+    "topic",
+    "partition",
+    "offset",
+    "log_offset",
+    "topic_id",
 )
 """The columns of ``commits`` that are needed."""
 
@@ -247,8 +252,13 @@ class GroupTotals:
                     total = None if unknown else known_lag
                     rows.append(
                         TopicLagRow(
-                            *(time, *key, total, known, unknown),
-                            *(known_lag, without_log),
+                            time,
+                            *key,
+                            total,
+                            known,
+                            unknown,
+                            known_lag,
+                            without_log,
                         )
                     )
         return rows

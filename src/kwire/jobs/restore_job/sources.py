@@ -235,7 +235,11 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except (
-        *(pyarrow.ArrowException, LookupError, ValueError, TypeError, OverflowError),
+        pyarrow.ArrowException,
+        LookupError,
+        ValueError,
+        TypeError,
+        OverflowError,
         OSError,
     ) as error:
         # An error number shows that the system failed, not the content of the file.
@@ -316,7 +320,7 @@ def find_export(
     load_pyarrow("restore")
     groups = _RowGroups(Path(path, "records"))
     rows = _read_table(
-        *(Path(path, "coverage"), TABLES["coverage"]), "topic", "partition", "records"
+        Path(path, "coverage"), TABLES["coverage"], "topic", "partition", "records"
     ).to_pylist()
     return [
         ExportSource(row["topic"], row["partition"], groups, row["records"])
