@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``tools/words.py`` finds banned words, lets no file gain one, and checks commits."""
+"""``tools/words.py`` finds banned words, in files and in messages of commits."""
 
 import shutil
 import subprocess
@@ -30,33 +30,27 @@ def test_prose_is_searched_and_names_are_not(tmp_path, name):
     assert all(use.instead for use in found)
 
 
-@pytest.fixture
-def tree(tmp_path, monkeypatch):
-    """A tree of one page with one banned word, which is listed."""
-    (tmp_path / "page.md").write_text("a ceiling\n")
-    monkeypatch.setattr(words, "ROOT", tmp_path)
-    monkeypatch.setattr(words, "LIST", tmp_path / "words.txt")
-    words.write_list({"page.md": 1, "other.md": 0})
-    return tmp_path
-
-
 @pytest.mark.parametrize(
-    ("text", "options", "code", "says"),
+    ("text", "code", "output"),
     [
-        ("a ceiling\n", [], 0, "1 banned words left"),
-        ("a ceiling\nbehind\n", [], 1, "page.md:2: 'behind': write after"),
-        ("a ceiling\nbehind\n", ["--record"], 1, "page.md:2: 'behind': write after"),
-        ("a limit\n", [], 1, "run tools/words.py --record"),
-        ("a limit\n", ["--record"], 0, "0 banned words left"),
+        ("a limit\n", 0, "words: 0 banned words\n"),
+        (
+            "a limit\nbehind\n",
+            1,
+            "page.md:2: 'behind': write after\nwords: 1 banned words\n",
+        ),
     ],
 )
-def test_counts_only_go_down(tree, monkeypatch, capsys, text, options, code, says):
-    """More fails, recorded or not; fewer asks to be recorded."""
-    (tree / "page.md").write_text(text)
-    monkeypatch.setattr(words.sys, "argv", ["words.py", *options])
+def test_a_banned_word_in_the_tree_fails(
+    tmp_path, monkeypatch, capsys, text, code, output
+):
+    """The report has the file, the line and the word to use instead."""
+    (tmp_path / "page.md").write_text(text)
+    monkeypatch.setattr(words, "ROOT", tmp_path)
+    monkeypatch.setattr(words, "check_commits", lambda: 0)
+    monkeypatch.setattr(words.sys, "argv", ["words.py"])
     assert words.main() == code
-    assert says in capsys.readouterr().out
-    assert words.read_list() == ({} if code == 0 and options else {"page.md": 1})
+    assert capsys.readouterr().out == output
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds words in prose that kwire writes in another way, and lets no file gain one.
+"""Finds words in prose that kwire writes in another way.
 
-    words.py               exit 1 where a file has more of them than the list allows,
-                           or where a commit since ``COMMITS_SINCE`` breaks a rule
-    words.py --record      write the list anew; a count in it only goes down
-    words.py FILE ...      print every place in some files
+    words.py               exit 1 if a file has such a word, or if a commit since
+                           ``COMMITS_SINCE`` breaks a rule
+    words.py FILE ...      print the words of some files
     words.py --commit FILE check the message of one commit, as a commit-msg hook does
 
 Prose is Markdown, and docstrings, comments and strings of Python and Cython; names are
-not looked at. ``words.txt`` beside this file holds a count for each file. The subject
-of a commit is imperative and short.
+not looked at. The subject of a commit is imperative and short.
 """
 
 import argparse
@@ -24,7 +22,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-LIST = Path(__file__).with_name("words.txt")
 FOLDERS = ("src", "tools", "tests", "docs", "benchmarks", "examples", "fuzz")
 ENDINGS = (".md", ".py", ".pyx", ".pxd")
 GENERATED = ("RESULTS.md",)
@@ -128,26 +125,6 @@ def find_files() -> list[Path]:
     return sorted({*files, *ROOT.glob("*.md")} - own)
 
 
-def read_list() -> dict[str, int]:
-    """Read how many banned words each file may have."""
-    lines = LIST.read_text("utf-8").splitlines()
-    rows = [line.split() for line in lines if line and not line.startswith("#")]
-    return {name: int(count) for name, count in rows}
-
-
-def write_list(counts: dict[str, int]) -> None:
-    """Write the list; files without a banned word are not in it."""
-    # In two parts, so that this is not taken for the licence of this file.
-    spdx = "# SPDX-"
-    head = (
-        f"{spdx}FileCopyrightText: 2026 The kwire authors\n"
-        f"{spdx}License-Identifier: Apache-2.0\n"
-        "# Banned words of each file. A count only goes down: tools/words.py --record\n"
-    )
-    rows = "".join(f"{name} {count}\n" for name, count in counts.items() if count)
-    LIST.write_text(head + rows, "utf-8")
-
-
 def check_message(message: str) -> Iterator[str]:
     """Yield what is wrong with the message of a commit."""
     subject, _, rest = message.strip().partition("\n")
@@ -201,7 +178,6 @@ def check_commits() -> int:
 def main() -> int:
     """Check, record or print; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--record", action="store_true")
     parser.add_argument("--commit", type=Path, metavar="FILE")
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args()
@@ -211,30 +187,18 @@ def main() -> int:
         problems = list(check_message(message))
         print(*problems, sep="\n", end="\n" if problems else "")
         return int(bool(problems))
-    for path in options.files:
-        for use in find_words(path):
-            print(f"{path}:{use.line}: {use.words!r}: write {use.instead}")
+    uses = [
+        (path, use)
+        for path in options.files or find_files()
+        for use in find_words(path)
+    ]
+    for path, use in uses:
+        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+        print(f"{name}:{use.line}: {use.words!r}: write {use.instead}")
     if options.files:
-        return 0
-    uses = {str(path.relative_to(ROOT)): find_words(path) for path in find_files()}
-    counts = {name: len(found) for name, found in uses.items()}
-    allowed = read_list()
-    more = [name for name, count in counts.items() if count > allowed.get(name, 0)]
-    for name in more:
-        for use in uses[name]:
-            print(f"{name}:{use.line}: {use.words!r}: write {use.instead}")
-        print(
-            f"{name}: {counts[name]} banned words, {allowed.get(name, 0)} are allowed"
-        )
-    if check_commits() or more:
-        return 1
-    if options.record:
-        write_list(counts)
-    elif any(counts.get(name, 0) < allowed[name] for name in allowed):
-        print("words: fewer than listed; run tools/words.py --record")
-        return 1
-    print(f"words: {sum(counts.values())} banned words left to rewrite")
-    return 0
+        return int(bool(uses))
+    print(f"words: {len(uses)} banned words")
+    return int(check_commits() > 0 or bool(uses))
 
 
 if __name__ == "__main__":
