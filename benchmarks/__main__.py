@@ -15,10 +15,10 @@ import signal
 import subprocess
 import sys
 
-from benchmarks import quick
-from benchmarks.report import write
-from benchmarks.tables import summary
-from benchmarks.worker import ROOT
+from benchmarks.codec import quick
+from benchmarks.codec.report import write
+from benchmarks.harness.tables import summary
+from benchmarks.harness.worker import ROOT
 
 JSON = ROOT / "build" / "benchmarks.json"
 ADAPTERS_JSON = ROOT / "build" / "adapters-benchmarks.json"
@@ -51,9 +51,9 @@ def main() -> None:
     )
     print("2/5 measuring, about six minutes", flush=True)
     _pytest(
-        "benchmarks/bench_rows.py",
-        "benchmarks/bench_records.py",
-        "benchmarks/bench_start.py",
+        "benchmarks/codec/measure_rows.py",
+        "benchmarks/codec/records/measure.py",
+        "benchmarks/codec/measure_start.py",
         "--benchmark-quiet",
         f"--benchmark-json={JSON}",
     )

@@ -4,7 +4,7 @@
 
 import pytest
 
-from benchmarks import chapters
+from benchmarks.harness import chapters
 
 LIVE, MOVES, *_, SPARK, _ = chapters.SEPARATE
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.connection_rows import CONNECTION_ROWS, FETCH_VERSIONS
-from benchmarks.interleave import Workers
+from benchmarks.codec.connections.rows import CONNECTION_ROWS, FETCH_VERSIONS
+from benchmarks.harness.interleave import Workers
 
 pytestmark = pytest.mark.gate
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.interleave import Workers
-from benchmarks.rows import MESSAGE_ROWS
+from benchmarks.codec.rows import MESSAGE_ROWS
+from benchmarks.harness.interleave import Workers
 
 pytestmark = pytest.mark.gate
 

@@ -15,14 +15,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.interleave import Workers
-from benchmarks.record_rows import COMPRESS, RECORD_ROWS
-from benchmarks.record_targets import (
+from benchmarks.codec.records.rows import COMPRESS, RECORD_ROWS
+from benchmarks.codec.records.targets import (
     COLUMN_HOLDERS,
     COLUMN_TASKS,
     HELD_TASK,
     HOLDERS,
 )
+from benchmarks.harness.interleave import Workers
 
 pytestmark = pytest.mark.gate
 

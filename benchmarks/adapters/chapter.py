@@ -11,7 +11,8 @@ from typing import Any
 
 from benchmarks.adapters.contender import READERS
 from benchmarks.adapters.fetches import CLIENTS, FETCHES, TURNS
-from benchmarks.broker_runs import (
+from benchmarks.codec.targets import Verdict
+from benchmarks.harness.broker_runs import (
     describe_counts,
     describe_machine,
     find_micros,
@@ -19,10 +20,9 @@ from benchmarks.broker_runs import (
     run_contender,
     write_run,
 )
-from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.tables import amount, summary, table
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
-from benchmarks.tables import amount, summary, table
-from benchmarks.targets import Verdict
 
 HEADING = "## Adapters"
 TOPICS = ((100, "none"), (100, "zstd"), (1000, "none"))

@@ -26,17 +26,17 @@ import confluent_kafka
 import workloads
 from bulk_writing import BulkRecord, write_records
 
-from benchmarks.broker_runs import (
+from benchmarks.codec.targets import Verdict
+from benchmarks.harness.broker_runs import (
     describe_counts,
     describe_machine,
     find_micros,
     measure_in_turn,
     write_run,
 )
-from benchmarks.chapters import RESULTS, put_chapter
-from benchmarks.tables import summary, table
-from benchmarks.targets import Verdict
-from benchmarks.worker import ROOT
+from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.tables import summary, table
+from benchmarks.harness.worker import ROOT
 
 HEADING = "## Commands"
 PARTITIONS = 4

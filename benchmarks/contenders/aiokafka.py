@@ -20,7 +20,7 @@ from aiokafka.protocol.types import UnsignedVarInt32
 from aiokafka.record.util import decode_varint, encode_varint
 
 from benchmarks.contenders import CLIENT_ID, CORRELATION_ID, Statement
-from benchmarks.workloads import Values, Workload, integers
+from benchmarks.workloads.messages import Values, Workload, integers
 
 BUILDS = "one object for the message, tuples and lists within"
 CHECKS = "bounds, UTF-8"

@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks import record_workloads as workloads
 from benchmarks.contenders import Statement
+from benchmarks.workloads import records as workloads
 
 _COLUMNS = """
 def collect(data):

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contenders import Statement
-from benchmarks.workloads import integers
+from benchmarks.workloads.messages import integers
 
 BUILDS = "an array of int32"
 CHECKS = "bounds, varint width"
 
-_SOURCE = Path(__file__).parent.parent / "c_loop.c"
+_SOURCE = Path(__file__).parent / "c" / "c_loop.c"
 
 
 def compile_loops(source: Path, load: type[ctypes.CDLL], *flags: str) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.contenders import Statement, kwire
 from benchmarks.contenders.c_loop import compile_loops
-from benchmarks.workloads import Workload, neutral
+from benchmarks.workloads.messages import Workload, neutral
 
 BUILDS = "objects with a slot for each field of the version, tuples"
 CHECKS = "bounds, counts against remaining bytes, UTF-8, all bytes used"
@@ -24,7 +24,7 @@ CHECKS = "bounds, counts against remaining bytes, UTF-8, all bytes used"
 #: Workloads that there is a decoder for, in the order of ``methods``.
 DECODED = ("offset_fetch_v8", "metadata_v9_ids")
 
-_SOURCE = Path(__file__).parent.parent / "c_messages.c"
+_SOURCE = Path(__file__).parent / "c" / "c_messages.c"
 
 build = kwire.build
 encode = kwire.encode

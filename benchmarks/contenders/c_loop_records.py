@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from crc32c import crc32c
 
-from benchmarks import record_workloads as workloads
 from benchmarks.contenders import Statement
 from benchmarks.contenders.c_loop import compile_loops, load_loops
 from benchmarks.contenders.libraries import (
@@ -28,11 +27,12 @@ from benchmarks.contenders.libraries import (
     decompress_pieces,
     fastest,
 )
+from benchmarks.workloads import records as workloads
 
 BUILDS = "arrays of numbers, of ends and of bytes, made beforehand; or tuples"
 CHECKS = "CRC, bounds, size of each record"
 
-_OBJECTS = Path(__file__).parent.parent / "c_objects.c"
+_OBJECTS = Path(__file__).parent / "c" / "c_objects.c"
 _READ = """
 for offset, timestamp, key, value, headers in build_all():
     pass

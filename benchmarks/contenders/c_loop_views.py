@@ -14,7 +14,7 @@ from benchmarks.contenders.c_loop import compile_loops
 BUILDS = "the memoryviews of a message, and nothing else"
 CHECKS = "none"
 
-_SOURCE = Path(__file__).parent.parent / "c_views.c"
+_SOURCE = Path(__file__).parent / "c" / "c_views.c"
 _FIELDS = 100
 """Fields of records in the messages of ``zero_copy``: 10 topics x 10 partitions."""
 _ROUNDS = 20

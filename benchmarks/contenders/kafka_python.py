@@ -13,7 +13,7 @@ from kafka.protocol.schemas.fields.codecs.types import UnsignedVarInt32
 from kafka.record.util import decode_varint, encode_varint
 
 from benchmarks.contenders import CLIENT_ID, CORRELATION_ID, Statement
-from benchmarks.workloads import (
+from benchmarks.workloads.messages import (
     UNKNOWN_OPERATIONS,
     Values,
     Workload,

@@ -9,10 +9,10 @@ from typing import Any
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.parser import KafkaProtocol
 
-from benchmarks import connection_workloads as workloads
 from benchmarks.contenders import Consuming, Statement
 from benchmarks.contenders.kafka_python import build
-from benchmarks.workloads import neutral
+from benchmarks.workloads import connections as workloads
+from benchmarks.workloads.messages import neutral
 
 BUILDS = "a pair of correlation id and message for each response"
 CHECKS = "size of each frame, order of correlation ids, and the message as above"

@@ -16,7 +16,7 @@ from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer, readers, writers
 
 from benchmarks.contenders import CLIENT_ID, CORRELATION_ID, Statement
-from benchmarks.workloads import Values, Workload, integers, neutral
+from benchmarks.workloads.messages import Values, Workload, integers, neutral
 
 BUILDS = "frozen dataclasses, tuples, ErrorCode members, timedeltas"
 CHECKS = "bounds, UTF-8, known error codes"

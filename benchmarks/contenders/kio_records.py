@@ -12,8 +12,8 @@ from kio.records.readers import read_batch
 from kio.records.schema import NewRecordBatch, Record, RecordHeader
 from kio.records.writers import write_new_batch
 
-from benchmarks import record_workloads as workloads
 from benchmarks.contenders import RecordLoop, Statement
+from benchmarks.workloads import records as workloads
 
 BUILDS = "frozen dataclasses, a datetime per record"
 CHECKS = "CRC, bounds, size of each record, timestamp against the batch's last"

@@ -10,7 +10,7 @@ import numpy as np
 
 import kwire
 from benchmarks.contenders import CLIENT_ID, CORRELATION_ID, Statement
-from benchmarks.workloads import Values, Workload, integers, neutral, workload
+from benchmarks.workloads.messages import Values, Workload, integers, neutral, workload
 from kwire import framing, messages, wire
 
 BUILDS = "frozen structs, tuples; every field of the message at every version"

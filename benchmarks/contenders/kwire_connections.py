@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 import kwire
-from benchmarks import connection_workloads as workloads
 from benchmarks.contenders import Consuming, Statement
 from benchmarks.contenders.kwire import build
-from benchmarks.workloads import neutral
+from benchmarks.workloads import connections as workloads
+from benchmarks.workloads.messages import neutral
 from kwire import messages
 from kwire.connection import ClientConnection
 from kwire.negotiation import ApiVersionTable, answer_api_versions

@@ -7,11 +7,11 @@ from __future__ import annotations
 from typing import Any
 
 import kwire
-from benchmarks import record_workloads as workloads
 from benchmarks.contenders import RecordLoop, Statement
 from benchmarks.contenders.arrow_lists import values_of
 from benchmarks.contenders.kwire import build
-from benchmarks.workloads import Workload, neutral, workload
+from benchmarks.workloads import records as workloads
+from benchmarks.workloads.messages import Workload, neutral, workload
 from kwire import messages
 
 BUILDS = "a batch and its tuple of frozen records, tuples of headers"

@@ -18,8 +18,8 @@ import zstandard
 from crc32c import crc32c
 from isal import igzip
 
-from benchmarks import record_workloads as workloads
 from benchmarks.contenders import Statement
+from benchmarks.workloads import records as workloads
 
 BUILDS = "the bytes, in memory of its own"
 CHECKS = "what the format carries: gzip a CRC-32, the others nothing"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks import record_workloads as workloads
 from benchmarks.contenders import RecordLoop, Statement
 from benchmarks.contenders.arrow_lists import lists_to_arrow
+from benchmarks.workloads import records as workloads
 
 _READ = """
 records = MemoryRecords(data)

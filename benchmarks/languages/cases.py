@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases, their bytes, and the checksums that every program must return.
 
-Bytes and checksums are made from the values of ``benchmarks.workloads`` and
-``benchmarks.record_workloads``; no program decides what the others are measured with.
+Bytes and checksums are made from the values of ``benchmarks.workloads.messages`` and
+``benchmarks.workloads.records``; no program decides what the others are measured with.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import record_workloads
 from benchmarks.contenders import kio
-from benchmarks.workloads import workload
+from benchmarks.workloads import records as record_workloads
+from benchmarks.workloads.messages import workload
 
 _START, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 

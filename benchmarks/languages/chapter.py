@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.codec.targets import Verdict
+from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.tables import amount, summary, table
 from benchmarks.languages.cases import CASES, Case
 from benchmarks.languages.kwire_program import WAYS as KWIRE_WAYS
 from benchmarks.languages.programs import CONTENDERS, COUNTING, Contender
 from benchmarks.languages.rounds import read_run
 from benchmarks.languages.ways import WAYS, Way
-from benchmarks.tables import amount, summary, table
-from benchmarks.targets import Verdict
 
 HEADING = "## Languages"
 LANGUAGES = ("Rust", "Java", "Go")

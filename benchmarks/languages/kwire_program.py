@@ -21,7 +21,7 @@ import pyarrow as pa
 from benchmarks.contenders import Statement, kwire, kwire_records
 from benchmarks.contenders.arrow_lists import values_of
 from benchmarks.languages.cases import add_records, add_value
-from benchmarks.workloads import neutral, workload
+from benchmarks.workloads.messages import neutral, workload
 from kwire import messages
 from kwire.arrow import messages_to_arrow
 from kwire.columns import decode_records

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import kwire
+from benchmarks.harness.worker import ROOT
 from benchmarks.languages.kwire_program import WAYS as KWIRE_WAYS
-from benchmarks.worker import ROOT
 
 HERE = Path(__file__).resolve().parent
 BUILT = ROOT / "build" / "languages"

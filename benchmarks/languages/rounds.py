@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.broker_runs import write_run
+from benchmarks.harness.broker_runs import write_run
 from benchmarks.languages import extension
 from benchmarks.languages.cases import CASES, Case, expect, write_inputs
 from benchmarks.languages.programs import (

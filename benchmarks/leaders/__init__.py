@@ -8,6 +8,6 @@ are those of ``tools/broker``.
 
 import sys
 
-from benchmarks.worker import ROOT
+from benchmarks.harness.worker import ROOT
 
 sys.path.append(str(ROOT / "tools" / "broker"))

@@ -11,11 +11,11 @@ from typing import Any
 
 import matplotlib
 
-from benchmarks.broker_runs import describe_machine
-from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.harness.broker_runs import describe_machine
+from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.tables import table
+from benchmarks.harness.worker import ROOT
 from benchmarks.leaders.moves import KINDS, PARTITIONS, WRITES_PER_SECOND
-from benchmarks.tables import table
-from benchmarks.worker import ROOT
 
 matplotlib.use("Agg")
 

@@ -24,8 +24,8 @@ import cluster as clusters
 import confluent_kafka
 from bulk_writing import BulkRecord, write_records
 
-from benchmarks.broker_runs import write_run
-from benchmarks.worker import ROOT
+from benchmarks.harness.broker_runs import write_run
+from benchmarks.harness.worker import ROOT
 from kwire import error_codes, net
 from kwire.messages import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 

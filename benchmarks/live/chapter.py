@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.broker_runs import describe_counts, describe_machine
-from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.codec.targets import Verdict
+from benchmarks.harness.broker_runs import describe_counts, describe_machine
+from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.tables import summary, table
 from benchmarks.live.contender import TASKS
 from benchmarks.live.rounds import CODECS, PARTITIONS, SIZES, SLOW
 from benchmarks.live.targets import LiveFigures, live_verdicts
-from benchmarks.tables import summary, table
-from benchmarks.targets import Verdict
 
 HEADING = "## Live topics"
 

@@ -17,7 +17,7 @@ import confluent_kafka
 import workloads
 from bulk_writing import BulkRecord, write_records
 
-from benchmarks.broker_runs import measure_in_turn, run_contender, write_run
+from benchmarks.harness.broker_runs import measure_in_turn, run_contender, write_run
 from benchmarks.live import machine
 from benchmarks.live.contender import TASKS
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.broker_runs import find_micros
-from benchmarks.targets import Verdict
+from benchmarks.codec.targets import Verdict
+from benchmarks.harness.broker_runs import find_micros
 
 RECEPTION_SECONDS = 0.5e-3
 RECEPTION_RATIO = 1.3

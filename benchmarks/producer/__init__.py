@@ -7,6 +7,6 @@
 
 import sys
 
-from benchmarks.worker import ROOT
+from benchmarks.harness.worker import ROOT
 
 sys.path.append(str(ROOT / "tools" / "broker"))

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import broker as brokers
 import workloads
 
-from benchmarks.broker_runs import (
+from benchmarks.codec.targets import Verdict
+from benchmarks.harness.broker_runs import (
     describe_counts,
     describe_machine,
     find_micros,
@@ -20,10 +21,9 @@ from benchmarks.broker_runs import (
     run_contender,
     write_run,
 )
-from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.tables import summary, table
 from benchmarks.producer.contender import BATCH_BYTES, LINGER_MS, WRITERS
-from benchmarks.tables import summary, table
-from benchmarks.targets import Verdict
 from kwire import client
 
 HEADING = "## Producers"

@@ -20,7 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.worker import ROOT, Worker
+from benchmarks.harness.worker import ROOT, Worker
 
 COPY = ROOT / "build" / "unchecked"
 ENGINE = Path("src/kwire/_fast")
@@ -103,8 +103,8 @@ except kwire.DecodeError:
 
 LOOP = """
 import sys
-from benchmarks.worker import Desk
-from benchmarks.record_worker import RecordDesk
+from benchmarks.harness.worker import Desk
+from benchmarks.codec.records.desk import RecordDesk
 from benchmarks.contenders import kwire, kwire_records
 desk = RecordDesk(kwire_records) if {label!r} == "kwire records" else Desk(kwire)
 statement = desk._make_statement(*{task!r})

@@ -11,12 +11,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.broker_runs import run_contender
+from benchmarks.harness.broker_runs import run_contender
+from benchmarks.harness.tables import table
+from benchmarks.harness.worker import ROOT
 from benchmarks.scale.executors import MEMORY_MB, ROUNDS, SPLIT
 from benchmarks.scale.inputs import SEGMENTS, write_logs
 from benchmarks.spark.inputs import write_log
-from benchmarks.tables import table
-from benchmarks.worker import ROOT
 
 PAGE = ROOT / "docs" / "scale.md"
 PAUSE_MS = 50

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.chapters import RESULTS, put_chapter
-from benchmarks.report import FOLDER
+from benchmarks.codec.report import PICTURES
+from benchmarks.codec.targets import Verdict
+from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.tables import summary, table
 from benchmarks.spark import inputs, picture
 from benchmarks.spark.cases import (
     EMPTY,
@@ -23,8 +25,6 @@ from benchmarks.spark.cases import (
 )
 from benchmarks.spark.reading import LEAST
 from benchmarks.spark.targets import SHARES, SparkFigures, spark_verdicts
-from benchmarks.tables import summary, table
-from benchmarks.targets import Verdict
 
 HEADING = "## Spark"
 
@@ -171,7 +171,8 @@ def write_chapter(json_path: Path) -> list[Verdict]:
         _METHOD.format(*_SHAPE, **figures.run["rounds"]),
         _machine(figures),
         summary(found),
-        "![Rows per second, and the cost of a row by the size of the input](spark.png)",
+        "![Rows per second, and the cost of a row by the size of the input]"
+        "(pictures/spark.png)",
         _case_table(figures),
         _ABOUT_READING,
         _reading_table(figures),
@@ -185,5 +186,5 @@ def write_chapter(json_path: Path) -> list[Verdict]:
         " thousand rows a second\nof 8 columns, in a Spark of its own.",
     ]
     put_chapter(RESULTS, HEADING, "\n\n".join(parts))
-    picture.draw(figures, FOLDER / "spark.png")
+    picture.draw(figures, PICTURES / "spark.png")
     return found

@@ -23,12 +23,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chapters import RESULTS, put_chapter
+from benchmarks.codec.targets import Verdict
+from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.tables import table
+from benchmarks.harness.worker import ROOT
 from benchmarks.spark import inputs
 from benchmarks.spark.session import cpu_seconds, open_session
-from benchmarks.tables import table
-from benchmarks.targets import Verdict
-from benchmarks.worker import ROOT
 
 sys.path[:0] = [str(ROOT / "tools" / name) for name in ("broker", "spark")]
 

@@ -23,12 +23,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from benchmarks.harness.worker import ROOT
 from benchmarks.spark import cases as work
 from benchmarks.spark.inputs import LogInput, write_log
 from benchmarks.spark.memory import peak_memory
 from benchmarks.spark.reading import core_seconds
 from benchmarks.spark.session import open_session
-from benchmarks.worker import ROOT
 
 WARM_ROUNDS = 4
 ROUNDS = 7

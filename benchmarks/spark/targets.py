@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.codec.targets import Verdict
 from benchmarks.spark.cases import (
     EMPTY,
     HEADERS,
@@ -26,7 +27,6 @@ from benchmarks.spark.cases import (
     SIZES,
     log_case,
 )
-from benchmarks.targets import Verdict
 
 SHARES = (
     (LOG, REPLAY, 0.85),

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes ``RESULTS.md`` and its pictures from pytest-benchmark's JSON.
 
-Run as ``python -m benchmarks.report JSON``. What the figures mean is said here and,
-of records and connections, in ``record_report.py`` and ``connection_report.py``; what
-they must reach is judged in ``targets.py`` and its like for the other two.
+Run as ``python -m benchmarks.codec.report JSON``. What the figures mean is said here
+and, of records and connections, in ``records/report.py`` and ``connections/report.py``;
+what they must reach is judged in ``targets.py`` and its like for the other two.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from importlib import metadata
 from pathlib import Path
 
 import kwire
-from benchmarks import plot
-from benchmarks.chapters import RESULTS, put_chapters
-from benchmarks.connection_report import connection_tables
-from benchmarks.connection_targets import connection_verdicts
-from benchmarks.contenders import CONTENDERS
-from benchmarks.record_report import record_tables
-from benchmarks.record_targets import record_verdicts
-from benchmarks.rows import (
+from benchmarks.codec import plot
+from benchmarks.codec.connections.report import connection_tables
+from benchmarks.codec.connections.targets import connection_verdicts
+from benchmarks.codec.records.report import record_tables
+from benchmarks.codec.records.targets import record_verdicts
+from benchmarks.codec.rows import (
     ALL_PEERS,
     ATTRIBUTES,
     DECODE,
@@ -34,8 +32,7 @@ from benchmarks.rows import (
     VARINTS,
     ZERO_COPY,
 )
-from benchmarks.tables import cell, format_verdict, summary, table
-from benchmarks.targets import (
+from benchmarks.codec.targets import (
     COLLECTOR,
     METADATA,
     Figures,
@@ -44,9 +41,12 @@ from benchmarks.targets import (
     verdicts,
     wishes,
 )
-from benchmarks.workloads import RECORD_SIZES, workload
+from benchmarks.contenders import CONTENDERS
+from benchmarks.harness.chapters import RESULTS, put_chapters
+from benchmarks.harness.tables import cell, format_verdict, summary, table
+from benchmarks.workloads.messages import RECORD_SIZES, workload
 
-FOLDER = Path(__file__).resolve().parent
+PICTURES = Path(__file__).resolve().parents[1] / "pictures"
 PACKAGES = (
     "kio",
     "kafka-python",
@@ -290,7 +290,7 @@ def write(json_path: Path) -> list[Verdict]:
         METHOD.format(least=least, most=most),
         f"## Targets\n\n{summary(found)}",
         bars(figures),
-        "![Median times, decode and encode](results.png)",
+        "![Median times, decode and encode](pictures/results.png)",
         *message_tables(figures),
         varint_table(figures),
         attribute_table(figures),
@@ -301,8 +301,8 @@ def write(json_path: Path) -> list[Verdict]:
         work_tables(figures),
     ]
     put_chapters(RESULTS, parts)
-    plot.draw_messages(figures, FOLDER / "results.png")
-    plot.draw_records(figures, FOLDER / "records.png")
+    plot.draw_messages(figures, PICTURES / "results.png")
+    plot.draw_records(figures, PICTURES / "records.png")
     return found
 
 

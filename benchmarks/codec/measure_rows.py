@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from benchmarks.interleave import Durations, Workers, measure
-from benchmarks.replay import clock, replay
-from benchmarks.rows import ROWS
-from benchmarks.work import Row
+from benchmarks.codec.rows import ROWS
+from benchmarks.harness.interleave import Durations, Workers, measure
+from benchmarks.harness.replay import clock, replay
+from benchmarks.harness.work import Row
 
 CASES = [
     pytest.param(

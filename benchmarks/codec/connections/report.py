@@ -6,11 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.connection_rows import CODEC, CONNECTION_ROWS, NEGOTIATION, STREAMS
-from benchmarks.connection_targets import verdicts_of
-from benchmarks.connection_workloads import CHUNK_BYTES, FRAMES, RECORD_BYTES
-from benchmarks.tables import cell, format_verdict, table
-from benchmarks.targets import Figures
+from benchmarks.codec.connections.rows import (
+    CODEC,
+    CONNECTION_ROWS,
+    NEGOTIATION,
+    STREAMS,
+)
+from benchmarks.codec.connections.targets import verdicts_of
+from benchmarks.codec.targets import Figures
+from benchmarks.harness.tables import cell, format_verdict, table
+from benchmarks.workloads.connections import CHUNK_BYTES, FRAMES, RECORD_BYTES
 
 _ABOUT = {
     STREAMS: f"""\

@@ -3,15 +3,15 @@
 """The rows of the tables about connections: tasks, libraries and targets.
 
 Targets that compare no entries of a row (microseconds of a negotiation, and over the
-codec) are in ``connection_targets.py``.
+codec) are in ``targets.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.connection_workloads import FRAMES, QUESTIONS
-from benchmarks.work import Entry, Row, Target
+from benchmarks.harness.work import Entry, Row, Target
+from benchmarks.workloads.connections import FRAMES, QUESTIONS
 
 STREAMS = "Small responses on a connection"
 NEGOTIATION = "Negotiation"

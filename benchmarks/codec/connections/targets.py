@@ -6,9 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.connection_rows import CODEC, CONNECTION_ROWS, NEGOTIATION, STREAMS
-from benchmarks.targets import COLLECTOR, Figures, Verdict
-from benchmarks.work import Row
+from benchmarks.codec.connections.rows import (
+    CODEC,
+    CONNECTION_ROWS,
+    NEGOTIATION,
+    STREAMS,
+)
+from benchmarks.codec.targets import COLLECTOR, Figures, Verdict
+from benchmarks.harness.work import Row
 
 NEGOTIATION_SECONDS = 50e-6
 OVER_CODEC_SECONDS = 3e-6

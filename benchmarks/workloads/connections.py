@@ -12,7 +12,7 @@ import functools
 import random
 from uuid import UUID
 
-from benchmarks.workloads import Values, Workload
+from benchmarks.workloads.messages import Values, Workload
 
 FRAMES = 1_000
 RECORD_BYTES = 100

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows of the tables about messages: tasks, libraries and targets.
 
-Messages and varints are listed here, records in ``record_rows.py``, connections in
-``connection_rows.py``. Targets that compare no entries of a row (memory, import, size)
+Messages and varints are listed here, records in ``records/rows.py``, connections in
+``connections/rows.py``. Targets that compare no entries of a row (memory, import, size)
 are in ``targets.py``.
 """
 
@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchmarks.connection_rows import CONNECTION_ROWS
-from benchmarks.record_rows import RECORD_ROWS
-from benchmarks.work import Entry, Row, Target
-from benchmarks.workloads import RECORD_SIZES
+from benchmarks.codec.connections.rows import CONNECTION_ROWS
+from benchmarks.codec.records.rows import RECORD_ROWS
+from benchmarks.harness.work import Entry, Row, Target
+from benchmarks.workloads.messages import RECORD_SIZES
 
 DECODE = "Decode"
 ENCODE = "Encode"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.record_rows import NESTED
-from benchmarks.targets import COLLECTOR, Figures, Verdict
+from benchmarks.codec.records.rows import NESTED
+from benchmarks.codec.targets import COLLECTOR, Figures, Verdict
 
 MEMORY = "Records in memory"
 HELD_TITLE = "1,000 x 100 B, every record kept"

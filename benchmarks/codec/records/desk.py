@@ -13,9 +13,9 @@ from typing import Any
 
 from crc32c import crc32c
 
-from benchmarks import record_workloads as workloads
 from benchmarks.contenders import Statement
-from benchmarks.worker import Desk, first_difference
+from benchmarks.harness.worker import Desk, first_difference
+from benchmarks.workloads import records as workloads
 
 ENCODING = ("encode_rows", "append_rows", "encode_columns")
 

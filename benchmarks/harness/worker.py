@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one library in a process of its own, which checks and times on request.
 
-Run as ``python -m benchmarks.worker LABEL``; requests and answers are JSON lines. A
-task is an operation and its arguments, such as ``["decode", "metadata_v9"]``; an
-answer is a result and a problem, one of which is null. The parent's side is
+Run as ``python -m benchmarks.harness.worker LABEL``; requests and answers are JSON
+lines. A task is an operation and its arguments, such as ``["decode", "metadata_v9"]``;
+an answer is a result and a problem, one of which is null. The parent's side is
 ``Worker``. Contenders never share a process, so none pays for the objects and imports
 of another.
 """
@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.contenders import CONTENDERS, Statement
-from benchmarks.workloads import integers, workload
+from benchmarks.workloads.messages import integers, workload
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LIVE_LISTS = 20_000
 
 
@@ -42,7 +42,7 @@ class Worker:
             environment["KWIRE_BACKEND"] = backend
         self.label = label
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", label],
+            [sys.executable, "-m", "benchmarks.harness.worker", label],
             cwd=ROOT,
             env=environment,
             stdin=subprocess.PIPE,
@@ -152,8 +152,8 @@ def first_difference(found: Any, expected: Any, path: str = "") -> str | None:
 
 def main() -> None:
     """Answer requests until the input ends."""
-    from benchmarks.connection_worker import ConnectionDesk
-    from benchmarks.record_worker import RecordDesk
+    from benchmarks.codec.connections.desk import ConnectionDesk
+    from benchmarks.codec.records.desk import RecordDesk
 
     name = CONTENDERS[sys.argv[1]][0]
     contender = importlib.import_module(f"benchmarks.contenders.{name}")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks import connection_workloads as workloads
 from benchmarks.contenders import Statement
-from benchmarks.worker import Desk, first_difference
+from benchmarks.harness.worker import Desk, first_difference
+from benchmarks.workloads import connections as workloads
 
 
 class ConnectionDesk(Desk):

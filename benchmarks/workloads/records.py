@@ -21,7 +21,7 @@ import lz4.frame
 import zstandard
 from crc32c import crc32c
 
-from benchmarks.workloads import Values, workload
+from benchmarks.workloads.messages import Values, workload
 
 #: Key, value, timestamp in milliseconds, headers.
 Row = tuple[bytes, bytes, int, list[tuple[str, bytes]]]

@@ -12,8 +12,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from benchmarks.work import Row
-from benchmarks.worker import Worker
+from benchmarks.harness.work import Row
+from benchmarks.harness.worker import Worker
 
 BATCH_SECONDS = 0.002
 ROW_SECONDS = 2.5

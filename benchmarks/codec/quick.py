@@ -11,13 +11,13 @@ import dataclasses
 import statistics
 from collections.abc import Sequence
 
-from benchmarks.connection_rows import CONNECTION_ROWS
-from benchmarks.connection_targets import verdicts_of
-from benchmarks.interleave import Durations, Workers, measure
-from benchmarks.record_rows import RECORD_ROWS
-from benchmarks.tables import cell
-from benchmarks.targets import Figures, row_verdict
-from benchmarks.work import Entry, Row
+from benchmarks.codec.connections.rows import CONNECTION_ROWS
+from benchmarks.codec.connections.targets import verdicts_of
+from benchmarks.codec.records.rows import RECORD_ROWS
+from benchmarks.codec.targets import Figures, row_verdict
+from benchmarks.harness.interleave import Durations, Workers, measure
+from benchmarks.harness.tables import cell
+from benchmarks.harness.work import Entry, Row
 
 ROWS = {"records": RECORD_ROWS, "connections": CONNECTION_ROWS}
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows import DECODE, ROWS, ZERO_COPY
-from benchmarks.work import Row, Target
+from benchmarks.codec.rows import DECODE, ROWS, ZERO_COPY
+from benchmarks.harness.work import Row, Target
 
 COLLECTOR = (False, True)
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks import record_workloads as workloads
-from benchmarks.record_rows import (
+from benchmarks.codec.records.rows import (
     ARROW,
     BATCHES,
     COMPRESS,
@@ -21,7 +20,7 @@ from benchmarks.record_rows import (
     TYPED,
     VIEWS,
 )
-from benchmarks.record_targets import (
+from benchmarks.codec.records.targets import (
     COLUMN_HOLDERS,
     COLUMN_TASKS,
     CRC_ALONE,
@@ -36,9 +35,10 @@ from benchmarks.record_targets import (
     record_verdicts,
     verify_seconds,
 )
-from benchmarks.tables import cell, format_verdict, table
-from benchmarks.targets import Figures
-from benchmarks.work import Row
+from benchmarks.codec.targets import Figures
+from benchmarks.harness.tables import cell, format_verdict, table
+from benchmarks.harness.work import Row
+from benchmarks.workloads import records as workloads
 
 _ABOUT = {
     OBJECTS: """\
@@ -236,7 +236,7 @@ def _work_table() -> str:
 
 def record_tables(figures: Figures) -> Iterator[str]:
     """Write all that is measured of records."""
-    yield "![Median times, records](records.png)"
+    yield "![Median times, records](pictures/records.png)"
     yield _work_table()
     yield from _row_tables(figures)
     yield _memory_table(figures)

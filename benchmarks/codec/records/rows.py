@@ -3,15 +3,15 @@
 """The rows of the tables about records: tasks, libraries and targets.
 
 Targets that compare no entries of a row (memory, segments, the rate of heartbeats)
-are in ``record_targets.py``.
+are in ``targets.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.record_workloads import magic
-from benchmarks.work import Entry, Row, Target
+from benchmarks.harness.work import Entry, Row, Target
+from benchmarks.workloads.records import magic
 
 OBJECTS = "Records to objects"
 BATCHES = "Rows to a batch"

@@ -23,9 +23,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.contenders import CONTENDERS, kio
-from benchmarks.replay import clock, replay
-from benchmarks.worker import ROOT
-from benchmarks.workloads import workload
+from benchmarks.harness.replay import clock, replay
+from benchmarks.harness.worker import ROOT
+from benchmarks.workloads.messages import workload
 from tools.engine_copy import files_of_the_tree, put
 
 SECTION = "Start"

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from benchmarks.targets import COLLECTOR, Figures, Verdict, row_verdict
-from benchmarks.work import Row
+from benchmarks.codec.targets import COLLECTOR, Figures, Verdict, row_verdict
+from benchmarks.harness.work import Row
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import matplotlib
 
-from benchmarks.record_rows import (
+from benchmarks.codec.records.rows import (
     ARROW,
     BATCHES,
     COMPRESS,
@@ -20,8 +20,8 @@ from benchmarks.record_rows import (
     OBJECTS,
     TYPED,
 )
-from benchmarks.rows import DECODE, ENCODE, FRAME, ROWS
-from benchmarks.targets import Figures
+from benchmarks.codec.rows import DECODE, ENCODE, FRAME, ROWS
+from benchmarks.codec.targets import Figures
 
 matplotlib.use("Agg")
 

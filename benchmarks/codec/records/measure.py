@@ -19,8 +19,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.interleave import Workers
-from benchmarks.record_targets import (
+from benchmarks.codec.records.targets import (
     COLUMN_HOLDERS,
     COLUMN_TASKS,
     CRC_ALONE,
@@ -35,9 +34,10 @@ from benchmarks.record_targets import (
     VERIFY_SMALL,
     held_title,
 )
-from benchmarks.record_workloads import encoded, rows
-from benchmarks.replay import clock, replay
-from benchmarks.worker import ROOT
+from benchmarks.harness.interleave import Workers
+from benchmarks.harness.replay import clock, replay
+from benchmarks.harness.worker import ROOT
+from benchmarks.workloads.records import encoded, rows
 
 BATCH = "1k_100B"
 SEGMENT_BYTES = 2**30
@@ -110,7 +110,8 @@ def write_segment(path: Path, size: int) -> int:
 
 def launch(lines: int, *command: Any) -> dict[str, Any]:
     """Run one of kwire's commands; return its figures."""
-    bare = [sys.executable, "-I", "-S", ROOT / "benchmarks" / "launch.py", str(lines)]
+    launcher = ROOT / "benchmarks" / "harness" / "launch.py"
+    bare = [sys.executable, "-I", "-S", launcher, str(lines)]
     done = subprocess.run(
         [*bare, sys.executable, "-m", "kwire", *command],
         cwd=ROOT,
