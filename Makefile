@@ -69,7 +69,7 @@ test: $(TESTED)  ## all tests but those of the gate; GATE=1 for all, with all in
 	$(if $(GATE),$(GATE_INPUTS)) $(PY) -m pytest $(if $(GATE),,-m 'not gate') $(PARALLEL)
 
 pure: $(VENV)/.made $(VENV)/.has-test  ## all tests with no compiled engine
-	$(PY) tools/pure_suite.py
+	$(PY) -m tools.prove.pure_suite
 
 check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types, generated files
 	$(VENV)/bin/ruff check $(SOURCES)
@@ -77,22 +77,22 @@ check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types,
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" cython-lint src/kwire/_fast
 	$(VENV)/bin/codespell $(filter-out %.py,$(SOURCES)) docs *.md
 	$(VENV)/bin/reuse lint --lines
-	$(PY) tools/words.py
+	$(PY) -m tools.check.words
 	$(VENV)/bin/mypy src tools
-	$(PY) tools/stubs.py --check
-	$(PY) tools/error_classes.py
-	$(PY) tools/import_schemas.py index --check
-	$(PY) tools/promises.py --check
+	$(PY) -m tools.generate.stubs --check
+	$(PY) -m tools.generate.error_classes
+	$(PY) -m tools.generate.import_schemas index --check
+	$(PY) -m tools.generate.promises --check
 
 docs: $(BUILT) $(VENV)/.has-docs  ## the site of the documentation, into build/docs
-	$(PY) tools/docs.py
+	$(PY) -m tools.generate.docs
 
 stubs: $(BUILT)  ## write messages.pyi
-	$(PY) tools/stubs.py
+	$(PY) -m tools.generate.stubs
 
 schema: $(BUILT)  ## merge the messages of a Kafka release: make schema RELEASE=x.y.z
-	$(PY) tools/import_schemas.py from --release $(RELEASE) --write
-	$(PY) tools/stubs.py
+	$(PY) -m tools.generate.import_schemas from --release $(RELEASE) --write
+	$(PY) -m tools.generate.stubs
 
 vectors: $(BUILT)  ## write the vectors of Kafka's classes (Java 17, Maven)
 	$(PY) tools/oracle/oracle.py write
@@ -116,7 +116,7 @@ interop-classes: $(TESTED)
 	$(PY) tools/oracle/oracle.py check
 	$(PY) tools/oracle/leniency.py
 	$(PY) tools/oracle/oracle.py check-errors
-	$(PY) tools/import_schemas.py check --release $(RELEASE)
+	$(PY) -m tools.generate.import_schemas check --release $(RELEASE)
 	$(PY) tools/oracle/records.py check
 	$(PY) tools/oracle/partitions.py
 	$(PY) tools/broker/file_readers.py check
@@ -136,7 +136,7 @@ interop-brokers: $(TESTED)
 	$(PY) tools/broker/large_scan.py
 	$(PY) tools/broker/mock_faults.py
 	$(PY) tools/broker/adapters_check.py
-	$(PY) tools/adapter_versions.py --newest
+	$(PY) -m tools.adapter_versions --newest
 	$(PY) tools/broker/negotiate.py
 	$(PY) tools/broker/versions_check.py
 	$(PY) tools/broker/releases_check.py
@@ -165,29 +165,29 @@ spark-clusters: $(TESTED)
 	$(PY) tools/spark/oldest.py
 
 deep: $(TESTED)  ## the promises on many more inputs; goes on where it last ended
-	$(PY) -m tools.deep
+	$(PY) -m tools.prove.deep
 	KWIRE_SIMULATION_SEEDS=100000 $(PY) -m pytest -q tests/simulation --numprocesses 2
 
 sanitize: $(TESTED)  ## hostile inputs and tests under the sanitizers of the C compiler
-	$(PY) tools/sanitize.py
+	$(PY) -m tools.prove.sanitize
 
 planted: $(TESTED)  ## every harness sees the bug that is planted for it
-	$(PY) tools/planted.py
+	$(PY) -m tools.prove.planted
 
 mutants: $(TESTED)  ## every comparison of the engine's bounds, flipped
-	$(PY) tools/cursor_mutants.py
+	$(PY) -m tools.prove.cursor_mutants
 
 references: $(TESTED)  ## references, counted by a debug build of CPython
-	$(PY) tools/references.py
+	$(PY) -m tools.prove.references
 
 faults: $(TESTED)  ## kills, full disks and slow peers
-	$(PY) tools/faults.py --kills 200
+	$(PY) -m tools.prove.faults --kills 200
 
 fuzz: $(BUILT) $(VENV)/.has-fuzz  ## fuzz for MINUTES=10 (CPython 3.11)
 	$(PY) -m fuzz --minutes $(MINUTES)
 
 coverage: $(TESTED) $(VENV)/.has-coverage  ## lines and branches of both engines
-	$(PY) tools/line_coverage.py
+	$(PY) -m tools.prove.line_coverage
 
 bench: $(BUILT) $(VENV)/.has-bench  ## speed and memory beside the peers, into benchmarks/RESULTS.md
 	$(PY) -m benchmarks
@@ -225,43 +225,43 @@ wheel: $(VENV)/.made  ## a wheel for this Python and this machine, into dist
 
 wheels: $(VENV)/.has-release  ## sdist and wheels, tried out on every CPython of this machine
 	rm -rf dist
-	$(PY) tools/release/sdist.py dist
-	$(PY) tools/release/wheels.py dist
-	$(PY) tools/release/contents.py dist/*
+	$(PY) -m tools.release.sdist dist
+	$(PY) -m tools.release.wheels dist
+	$(PY) -m tools.release.contents dist/*
 	$(PY) -m twine check --strict dist/*
-	$(PY) tools/release/installed.py dist
+	$(PY) -m tools.release.installed dist
 
 platforms: $(BUILT)  ## tests on other processors and Pythons, by qemu (Debian, root)
-	$(PY) tools/platforms/platforms.py --record
+	$(PY) -m tools.platforms.platforms --record
 
 platforms-short: $(TESTED)  ## those of them that .ci/run has time for (Debian, root)
-	$(PY) tools/platforms/platforms.py --short
+	$(PY) -m tools.platforms.platforms --short
 
 races: $(BUILT)  ## threads on a free-threaded CPython, with ThreadSanitizer and for MINUTES=10 (Debian, root)
-	$(PY) tools/platforms/races.py --sanitize
-	$(PY) tools/platforms/races.py --minutes $(MINUTES)
+	$(PY) -m tools.platforms.races --sanitize
+	$(PY) -m tools.platforms.races --minutes $(MINUTES)
 
 workflows: $(VENV)/.has-release  ## lint the workflows
-	$(PY) tools/release/workflows.py
+	$(PY) -m tools.release.workflows
 
 promises: $(TESTED) $(VENV)/.has-coverage $(VENV)/.has-bench $(VENV)/.has-fuzz $(VENV)/.has-release  ## every harness, for hours, and the table of SECURITY.md
 	$(GATE_INPUTS) $(PY) -m pytest --figures suite $(SHOWN_BY)
-	$(PY) tools/pure_suite.py --record
+	$(PY) -m tools.prove.pure_suite --record
 	$(PY) tools/oracle/leniency.py --record
-	$(PY) tools/references.py --record
-	$(PY) tools/sanitize.py --record
-	$(PY) tools/line_coverage.py --record
-	$(PY) tools/cursor_mutants.py --record
-	$(PY) tools/planted.py --record
-	$(PY) tools/faults.py --kills 200 --record
-	$(PY) -m tools.deep --minutes 60 --record
+	$(PY) -m tools.prove.references --record
+	$(PY) -m tools.prove.sanitize --record
+	$(PY) -m tools.prove.line_coverage --record
+	$(PY) -m tools.prove.cursor_mutants --record
+	$(PY) -m tools.prove.planted --record
+	$(PY) -m tools.prove.faults --kills 200 --record
+	$(PY) -m tools.prove.deep --minutes 60 --record
 	$(PY) -m benchmarks safety --record
 	rm -rf dist
-	$(PY) tools/release/sdist.py dist
-	$(PY) tools/release/wheels.py dist
-	$(PY) tools/release/installed.py dist --record
+	$(PY) -m tools.release.sdist dist
+	$(PY) -m tools.release.wheels dist
+	$(PY) -m tools.release.installed dist --record
 	$(PY) -m fuzz ledger --record
-	$(PY) tools/promises.py
+	$(PY) -m tools.generate.promises
 
 clean:  ## remove what was built
 	rm -rf build dist tools/oracle/target tools/broker/target src/kwire.egg-info $(VENV)

@@ -18,8 +18,8 @@ import sys
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-sys.path.insert(0, "tools/release")  # build backends leave it out
-from software_bill import BuildWheel
+sys.path.insert(0, ".")  # build backends leave it out
+from tools.release.software_bill import BuildWheel
 
 PURE, DEBUG, SANITIZE, QUICK = (
     os.environ.get(f"KWIRE_BUILD_{name}", "") not in ("", "0")

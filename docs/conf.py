@@ -3,8 +3,8 @@
 """The configuration of Sphinx for the site, which ``make docs`` builds.
 
 What Sphinx cannot do by itself (plain docstrings, the table of messages) is in
-``tools/docs.py``, the pages of APIs in ``tools/api_pages.py``. Nothing is fetched from
-anywhere, at no time.
+``tools/generate/docs.py``, the pages of APIs in ``tools/generate/api_pages.py``.
+Nothing is fetched from anywhere, at no time.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Functions of the Python engine have signatures to show; the docstrings are the same.
 os.environ["KWIRE_BACKEND"] = "pure"
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT))
 
 import kwire  # noqa: E402
 
@@ -23,7 +23,12 @@ copyright = "2026, The kwire authors"
 author = "The kwire authors"
 release = version = kwire.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "docs", "api_pages"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "tools.generate.docs",
+    "tools.generate.api_pages",
+]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 # Links to headings; what has no heading to point at is a warning, and so an error.
 myst_heading_anchors = 3

@@ -109,7 +109,7 @@ def retry(targets=runner.TARGETS):
                 still += 1
                 print(f"open: {path.name}: {wrong}")
     for name, data in entry_findings():
-        wrong = _ended("tools.deep.entries", name, data.hex() or "-")
+        wrong = _ended("tools.prove.deep.entries", name, data.hex() or "-")
         if wrong:
             still += 1
             print(f"open: {name} {data.hex()[:99]}: {wrong}")

@@ -61,7 +61,7 @@ _SUMMED = ("cpu_seconds", "inputs", "new_inputs", "findings")
 def record_figures():
     """Note the figures of the promise that fuzzing goes on."""
     from fuzz import corpus
-    from tools.promises import Figure, record
+    from tools.generate.promises import Figure, record
 
     hours, inputs = totals()
     still = corpus.retry()

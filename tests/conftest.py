@@ -26,7 +26,7 @@ import pytest
 from other_pythons import replace_missing
 
 import kwire as kwire_fast
-from tools.promises import Figure, record
+from tools.generate.promises import Figure, record
 
 replace_missing()
 

@@ -4,7 +4,7 @@
 
 The site itself is built by ``make docs``, where every warning is an error. Here is what
 needs no Sphinx: which names are listed, what their docstrings say, where links lead,
-and the parts of ``tools/docs.py`` that can be wrong in silence.
+and the parts of ``tools/generate/docs.py`` that can be wrong in silence.
 """
 
 import ast
@@ -22,7 +22,7 @@ from test_import import FLOORS
 from kwire import protocol_guide
 from kwire.schema import registry
 from kwire.versions import VersionRange
-from tools import api_pages, docs
+from tools.generate import api_pages, docs
 
 pytestmark = pytest.mark.slow
 

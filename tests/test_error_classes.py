@@ -8,7 +8,7 @@ import re
 import pytest
 
 import kwire
-from tools import error_classes
+from tools.generate import error_classes
 
 REFERENCE = error_classes.PAGE.parent
 
@@ -21,7 +21,7 @@ def list_subclasses(base):
 
 
 def test_the_table_of_exceptions_is_up_to_date():
-    """It is written by ``tools/error_classes.py --record``."""
+    """It is written by ``tools/generate/error_classes.py --record``."""
     page = error_classes.PAGE.read_text("utf-8")
     assert error_classes.replace_table(page, error_classes.write_table()) == page
 

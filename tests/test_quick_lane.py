@@ -47,7 +47,7 @@ def test_the_group_of_the_lane_has_no_heavy_library():
         ("def test():\n    from pyspark import sql", "pyspark.sql"),
         ("from light import x", None),
         ("import first", "duckdb"),
-        ("from tools.promises import Figure", None),
+        ("from tools.generate.promises import Figure", None),
     ],
 )
 def test_a_heavy_import_is_found(tmp_path, code, heavy):

@@ -39,8 +39,8 @@ def stub_classes():
 
 def run_tool(*arguments):
     """Run the tool that writes the stub."""
-    command = [sys.executable, str(ROOT / "tools" / "stubs.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
+    command = [sys.executable, "-m", "tools.generate.stubs", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
 def test_the_stub_is_what_the_definitions_say():
@@ -65,7 +65,7 @@ def test_a_stale_stub_is_told_by_its_first_wrong_line(tmp_path):
         done = run_tool("--check", "--output", str(copy))
         assert done.returncode == 1
         assert f"messages.pyi is stale from line {number + 1}:" in done.stderr
-        assert "run python tools/stubs.py" in done.stderr
+        assert "run python -m tools.generate.stubs" in done.stderr
     copy.unlink()
     assert "stale from line 1:" in run_tool("--check", "--output", str(copy)).stderr
     assert run_tool("--output", str(copy)).returncode == 0

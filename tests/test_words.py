@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``tools/words.py`` finds banned words, in files and in messages of commits."""
+"""``tools/check/words.py`` finds banned words, in files and in messages of commits."""
 
 import shutil
 import subprocess
 
 import pytest
 
-from tools import words
+from tools.check import words
 
 FILES = {
     "page.md": "The ceiling of it,\nand what stands at its end.\n",

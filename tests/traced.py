@@ -7,9 +7,10 @@ they had a part in is measured again; a call that takes or leaves something does
 each time.
 
 What is left is exact: none is none, and not less than an object. As
-``tools/references.py`` counts references: N calls and then 2 N, so that what is kept
-once falls out of the difference. Where there is one, it is done again with more calls,
-and once more: a cache that fills or is emptied is no leak; a leak grows each time.
+``tools/prove/references.py`` counts references: N calls and then 2 N, so that what is
+kept once falls out of the difference. Where there is one, it is done again with more
+calls, and once more: a cache that fills or is emptied is no leak; a leak grows each
+time.
 """
 
 import gc

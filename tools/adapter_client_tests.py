@@ -21,7 +21,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 
-from adapter_versions import TIMEOUT_S, install
+from tools.adapter_versions import TIMEOUT_S, install
 
 PLUGIN = """
 from kwire import adapters

@@ -26,7 +26,7 @@ from benchmarks.contenders import CONTENDERS, kio
 from benchmarks.harness.replay import clock, replay
 from benchmarks.harness.worker import ROOT
 from benchmarks.workloads.messages import workload
-from tools.engine_copy import files_of_the_tree, put
+from tools.prove.engine_copy import files_of_the_tree, put
 
 SECTION = "Start"
 ROUNDS = 15

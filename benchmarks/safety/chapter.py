@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import kwire
 from benchmarks.safety import arrow, bombs, checks, imports, linear
-from tools.promises import Figure, record
+from tools.generate.promises import Figure, record
 
 TEST = "make bench-safety"
 

@@ -3,7 +3,8 @@
 """One class for each of Kafka's messages, built on first use.
 
 ``ALL`` lists their names, ``by_key`` finds them by number. ``messages.pyi`` declares
-every class for type checkers; ``tools/stubs.py`` writes it from the same facts.
+every class for type checkers; ``tools/generate/stubs.py`` writes it from the same
+facts.
 """
 
 from __future__ import annotations

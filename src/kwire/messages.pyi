@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Every message class and its structs, as type checkers see them. Written by
-# tools/stubs.py from the message definitions: change those, then run it again.
+# tools/generate/stubs.py from the message definitions: change those, then run it again.
 #
 # The comment of a field says which versions have it ("null": may be null there,
 # "tag": in the tag section there). Decoded with zero_copy=True, fields of type

@@ -4,7 +4,7 @@
 
 import pytest
 
-from tools.fault_runs import Runner, content, make_inputs, works
+from tools.prove.fault_runs import Runner, content, make_inputs, works
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,8 @@ What they protect: no file or folder under its final name is ever half, what a k
 leaves is named ``.partial`` and blocks no later run, the input is never touched, and
 a person reads one line that says what is wrong. A full disk is the kernel's own, by way
 of ``/dev/full``, or a limit for the size of files, so that no rights to mount are
-needed; ``tools/faults.py`` has a disk that is really small, and kills by the hundred.
+needed; ``tools/prove/faults.py`` has a disk that is really small, and kills by the
+hundred.
 """
 
 import os
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pytest
 
 from kwire.jobs.tables import Output, open_table
-from tools.fault_runs import KILLED, Fault, content, judge
+from tools.prove.fault_runs import KILLED, Fault, content, judge
 
 SPREAD = 2
 """Kills of a long job before its last steps, of which none is left out."""

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from kwire.recording import read_captures
-from tools.fault_runs import Fault
+from tools.prove.fault_runs import Fault
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

@@ -12,7 +12,7 @@ import json
 import signal
 
 from kwire import records
-from tools.fault_runs import Fault
+from tools.prove.fault_runs import Fault
 
 ROUNDS = 10
 DRIVER = "stream_driver:run"

@@ -6,7 +6,7 @@ A ``Task`` is one vector and what is done to it. Its inputs end at the guard pag
 are decoded in a child process under an alarm, so that a read past the end, a crash, an
 untyped error and a hang are each one failed input, which is named, saved among the
 findings of the fuzzing and can be tried again with one line. Both the gate
-(``test_message_bytes.py``) and ``tools/deep`` choose from here what they try.
+(``test_message_bytes.py``) and ``tools/prove/deep`` choose from here what they try.
 """
 
 import hashlib
@@ -161,7 +161,7 @@ def report(package, name, version, mode, data, said):
     first = getattr(package.messages, name).valid_versions.min
     kept = engines.place_of(name) + bytes((version - first, bit)) + data
     given = f"{name} {version} {mode} {data.hex() or '-'}"
-    text = f"{said} ({package.backend})\npython -m tools.deep.messages {given}"
+    text = f"{said} ({package.backend})\npython -m tools.prove.deep.messages {given}"
     path = runner.FINDINGS / f"fuzz_message-{hashlib.sha256(kept).hexdigest()[:12]}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(kept)

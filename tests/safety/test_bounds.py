@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both sides of each bound of the readers: the last valid value, the first invalid.
 
-``tools/cursor_mutants.py`` moves every bounds comparison by one, turns it round and
-takes it away; what other tests would let pass is held here. Bounds of record sets are
-in ``test_record_bounds.py``.
+``tools/prove/cursor_mutants.py`` moves every bounds comparison by one, turns it round
+and takes it away; what other tests would let pass is held here. Bounds of record sets
+are in ``test_record_bounds.py``.
 """
 
 import importlib

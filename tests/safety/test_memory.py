@@ -162,7 +162,7 @@ def test_memory_of_text_is_bounded(kwire):
 
 ROUNDS = {"fast": 2_000, "pure": 100}
 """Reference counts are watched here for what every call shares; ten thousand rounds,
-and all objects there are, are the business of ``tools/references.py``."""
+and all objects there are, are the business of ``tools/prove/references.py``."""
 TRACED_ROUNDS = 20
 
 

@@ -125,7 +125,7 @@ def test_the_harness_names_the_input_at_fault(
     vector = golden.Vector("ApiVersionsRequest", 3, b"\2a\2b\0", None)
     with pytest.raises(Broken) as caught:
         broken_messages.attempt(faulty, [Task(vector, "java", HOSTILE)], memory)
-    line = "tools.deep.messages ApiVersionsRequest 3 java 0261026280"
+    line = "tools.prove.deep.messages ApiVersionsRequest 3 java 0261026280"
     failure = str(caught.value)
     assert said in failure
     assert failure.endswith(f"({kwire.backend})\npython -m {line}")

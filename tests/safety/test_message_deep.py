@@ -13,10 +13,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools.deep import __main__ as runner
-from tools.deep import messages
-from tools.deep import twins as agreement
-from tools.promises import Figure
+from tools.generate.promises import Figure
+from tools.prove.deep import __main__ as runner
+from tools.prove.deep import messages
+from tools.prove.deep import twins as agreement
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"

@@ -10,16 +10,13 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-import import_schemas
 import pytest
-import schema_changes
-import schema_files
-import schema_sources
-from schema_files import Entries, Entry
-from schema_sources import Found, ImportRefused
 from small_schemas import field, schema
 
 from kwire.schema import language
+from tools.generate import import_schemas, schema_changes, schema_files, schema_sources
+from tools.generate.schema_files import Entries, Entry
+from tools.generate.schema_sources import Found, ImportRefused
 
 PONG = schema("0", name="PongResponse", type="response")
 

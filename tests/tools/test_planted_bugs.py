@@ -11,10 +11,11 @@ import shutil
 import subprocess
 
 import pytest
-from cursor_mutants import TESTS
-from engine_copy import ROOT, bugs
-from promises import missing_part
-from sanitize import LEFT_OUT
+
+from tools.generate.promises import missing_part
+from tools.prove.cursor_mutants import TESTS
+from tools.prove.engine_copy import ROOT, bugs
+from tools.prove.sanitize import LEFT_OUT
 
 BUGS = {bug.patch.stem: bug for bug in bugs()}
 

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import schema_merge
-from schema_sources import ImportRefused
 from small_schemas import field, schema
 from sweeps import sweep
 
@@ -22,6 +20,8 @@ from kwire.plan import compile_plan
 from kwire.schema import language, notation, registry
 from kwire.schema.model import Field, Message, Struct
 from kwire.versions import VersionRange
+from tools.generate import schema_merge
+from tools.generate.schema_sources import ImportRefused
 
 
 def union(older: str, newer: str) -> str:

@@ -220,8 +220,8 @@ def report(engine: str, page: list[Deviation], verdict: Verdict) -> bool:
 
 def note(page: list[Deviation], verdicts: list[Verdict]) -> None:
     """Write down the figures that SECURITY.md shows."""
-    sys.path.append(str(oracle.HERE.parent))
-    from promises import Figure, record
+    sys.path.append(str(oracle.HERE.parents[1]))
+    from tools.generate.promises import Figure, record
 
     seen = min(sum(map(bool, verdict.found.values())) for verdict in verdicts)
     unlisted = sum(len(verdict.others) for verdict in verdicts)

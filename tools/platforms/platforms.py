@@ -28,10 +28,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-import sources
-import wasm
-import windows
-from roots import (
+from tools.platforms import sources, wasm, windows
+from tools.platforms.roots import (
     ROOT,
     WORK,
     Debian,
@@ -41,9 +39,7 @@ from roots import (
     run,
     write_site,
 )
-
-sys.path.append(str(ROOT / "tools" / "release"))
-from pythons import pythons
+from tools.release.pythons import pythons
 
 PAGE = ROOT / "docs" / "platforms.md"
 # Of the libraries of the lane, those that may have no wheel on a platform.

@@ -19,9 +19,8 @@ import sys
 import time
 from pathlib import Path
 
-import platforms
-import sources
-from roots import WORK
+from tools.platforms import platforms, sources
+from tools.platforms.roots import WORK
 
 # Plain Python has no races that are not CPython's.
 TESTS = ("tests/safety/test_threads.py", "-k", "fast")

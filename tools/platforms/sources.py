@@ -13,7 +13,13 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from roots import WORK, find_mirror, install_missing, run, write_launcher
+from tools.platforms.roots import (
+    WORK,
+    find_mirror,
+    install_missing,
+    run,
+    write_launcher,
+)
 
 
 class Build(NamedTuple):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from roots import WORK, run
+from tools.platforms.roots import WORK, run
 
 VERSION = "314.0.7"
 

@@ -13,7 +13,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from roots import WORK, install_missing, run, write_launcher
+from tools.platforms.roots import WORK, install_missing, run, write_launcher
 
 VERSION = "3.11"
 ARTIFACT = "org.bytedeco:cpython:3.11.3-1.5.9:jar:windows-x86_64"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what is in a release: ``python tools/release/contents.py [--all] dist/*``.
+"""Checks what is in a release: ``python -m tools.release.contents [--all] dist/*``.
 
 Each file is compared, name by name, with what the source tree says it has to hold: a
 module that was forgotten and a file that leaked are both errors. The bill of materials
@@ -19,7 +19,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from pythons import ROOT
+from tools.release.pythons import ROOT
 
 META = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt")
 LICENSES = ("licenses/LICENSE", "licenses/NOTICE")
@@ -39,6 +39,8 @@ LOOSE = (
     "pyproject.toml",
     "setup.cfg",
     "setup.py",
+    "tools/__init__.py",
+    "tools/release/__init__.py",
     "tools/release/smoke.py",
     "tools/release/software_bill.py",
 )

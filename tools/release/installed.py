@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests installed wheels: ``python tools/release/installed.py dist``.
+"""Tests installed wheels: ``python -m tools.release.installed dist``.
 
 Each wheel goes into empty environments of each CPython on the machine: one without
 anything else, one with ``kwire[all]``. A program tries the public names first; then a
@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from pythons import ROOT, Python, environment, install, pythons, run
+from tools.release.pythons import ROOT, Python, environment, install, pythons, run
 
 # What needs pytest alone: messages on both sides of the wire, and what holds them.
 MESSAGES = [
@@ -160,8 +160,7 @@ def runs(found: list[Python]) -> Iterator[Run]:
 
 def note_figures(results: list[Result], found: list[Python]) -> None:
     """Write down what the promises say of wheels."""
-    sys.path.append(str(ROOT / "tools"))
-    from promises import Figure, record
+    from tools.generate.promises import Figure, record
 
     pure = [one for one in results if one.run.engine == "pure"]
     good = {one.run.python for one in results}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the sdist: ``python tools/release/sdist.py dist``.
+"""Writes the sdist: ``python -m tools.release.sdist dist``.
 
 It is built twice, from copies of the files that git knows, in folders of different
 names; both have to come out equal, byte by byte. What setuptools leaves to
@@ -19,7 +19,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from pythons import ROOT, epoch, run
+from tools.release.pythons import ROOT, epoch, run
 
 
 def copy_tree(folder: Path) -> None:

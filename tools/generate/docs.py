@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the site of the documentation into build/docs, with checks that Sphinx lacks.
+
+Run as a program it builds, with every warning an error, and then looks at the pages:
+they may load nothing from elsewhere. As an extension of Sphinx it turns kwire's plain
+docstrings into what Sphinx reads, and makes the table of messages. Pages and settings
+are in ``docs/``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "docs"
+SITE = ROOT / "build" / "docs"
+
+_PARTS = ("Shape", "Units", "Cost", "Raises", "Source")
+_PART = re.compile(rf"(?:{'|'.join(_PARTS)})\b:? ")
+_LOADS = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "link": "href",
+}
+
+
+def as_rst(lines: list[str]) -> list[str]:
+    """Write a plain docstring as reStructuredText.
+
+    Words in double backticks are code, indented lines are code too, lists are lists,
+    and a sentence that begins with "Shape:", "Raises" and so on is a paragraph.
+    """
+    made: list[str] = []
+    in_code = False
+    for line in lines:
+        indented = line.startswith("    ")
+        if indented and not in_code and (not made or not made[-1]):
+            made += ["::", ""]
+            in_code = True
+        elif line and not indented:
+            in_code = False
+        if in_code:
+            made.append(line)
+            continue
+        if _PART.match(line) and made and made[-1]:
+            made.append("")
+        made.append(_escaped(line))
+    return made
+
+
+def _escaped(line: str) -> str:
+    """Escape what means something outside double backticks; name parts in bold."""
+    pieces = line.split("``")
+    for number in range(0, len(pieces), 2):
+        bullet = re.match(r"\s*[*-] ", pieces[number]) if number == 0 else None
+        start = bullet.end() if bullet else 0
+        plain = re.sub(r"([*|\\`])|(?<=\w)(_)(?!\w)", r"\\\1\2", pieces[number][start:])
+        pieces[number] = pieces[number][:start] + plain
+    # Letters that touch the backticks would undo them.
+    text = pieces[0]
+    for number, piece in enumerate(pieces[1:], 1):
+        left = "\\ " if number % 2 and text[-1:].isalnum() else ""
+        right = "\\ " if not number % 2 and piece[:1].isalnum() else ""
+        text += f"{left}``{right}{piece}"
+    return re.sub(rf"^({'|'.join(_PARTS)})(:?) ", r"**\1**\2 ", text)
+
+
+def message_rows() -> Iterator[tuple[str, ...]]:
+    """Give a row for each message: name, kind, API key, versions, flexible ones."""
+    from kwire import messages
+
+    for name in messages.ALL:
+        cls = getattr(messages, name)
+        key = "" if cls.api_key is None else str(cls.api_key)
+        flexible = str(cls.flexible_versions or "")
+        yield name, cls.kind, key, str(cls.valid_versions), flexible
+
+
+def linked(name: str, kind: str) -> str:
+    """Write the name of a message, as a link where its API has a page."""
+    if kind not in ("request", "response"):
+        return name
+    return f":doc:`{name} </apis/{name.removesuffix(kind.capitalize())}>`"
+
+
+def command_helps() -> Iterator[tuple[str, str]]:
+    """Give each command of kwire with its help, as a terminal of 80 columns has it."""
+    import click
+
+    from kwire.cli.main import program
+
+    settings = program.context_settings
+    top = click.Context(program, info_name="kwire", terminal_width=80, **settings)
+    for name in program.list_commands(top):
+        command = program.get_command(top, name)
+        assert command is not None, "the list has the names of commands"
+        inner = click.Context(command, top, name, terminal_width=80)
+        yield f"kwire {name}", command.get_help(inner)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Join Sphinx."""
+    # Type checkers run where there is no Sphinx.
+    directive: Any = importlib.import_module("sphinx.util.docutils").SphinxDirective
+
+    class MessageTable(directive):  # type: ignore[misc]
+        """The table of all messages."""
+
+        def run(self) -> list[Any]:
+            head = ("message", "kind", "key", "versions", "flexible")
+            lines = [".. list-table::", "   :header-rows: 1", ""]
+            for row in (head, *message_rows()):
+                marks = ("   * - ", *["     - "] * (len(row) - 1))
+                row = (linked(*row[:2]), *row[1:])
+                lines += [m + cell for m, cell in zip(marks, row, strict=True)]
+            found: list[Any] = self.parse_text_to_nodes("\n".join(lines))
+            return found
+
+    class Commands(directive):  # type: ignore[misc]
+        """What each command says of itself, as a section."""
+
+        def run(self) -> list[Any]:
+            lines: list[str] = []
+            for name, text in command_helps():
+                lines += [f".. rubric:: {name}", "", "::", ""]
+                lines += [f"   {line}" for line in text.splitlines()] + [""]
+            found: list[Any] = self.parse_text_to_nodes("\n".join(lines))
+            return found
+
+    app.add_directive("kwire-messages", MessageTable)
+    app.add_directive("kwire-commands", Commands)
+    app.connect("autodoc-process-docstring", _on_docstring)
+    app.connect("autodoc-skip-member", _on_member)
+    app.connect("source-read", _on_source)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _on_docstring(
+    app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    # What a module says is about its files; its page has words for readers.
+    lines[:] = [] if what == "module" else as_rst(lines)
+
+
+def _on_member(
+    app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out members whose docstring is nothing but the name of a field."""
+    text = getattr(obj, "__doc__", None) or ""
+    return text.startswith(("Alias for field", "The header's ``")) or None
+
+
+def _on_source(app: Any, name: str, source: list[str]) -> None:
+    """Leave out the empty line that ends an example for doctest."""
+    source[0] = source[0].replace("\n\n```\n", "\n```\n")
+
+
+class _Loads(HTMLParser):
+    """Collects what a page makes a browser load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(
+        self, tag: str, attributes: list[tuple[str, str | None]]
+    ) -> None:
+        value = dict(attributes).get(_LOADS.get(tag, ""))
+        if value:
+            self.found.append(value)
+
+
+def loads_from_elsewhere(page: Path) -> list[str]:
+    """Name what a page loads that is no file beside it."""
+    parser = _Loads()
+    text = page.read_text(encoding="utf-8")
+    parser.feed(text)
+    return [found for found in parser.found if re.match(r"(\w+:)?//", found)]
+
+
+def main() -> int:
+    """Build the site."""
+    shutil.rmtree(SITE, ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning"]
+    command += ["--keep-going", "--fresh-env", "--builder", "html"]
+    if subprocess.run([*command, str(SOURCE), str(SITE)], check=False).returncode:
+        print("docs: the site was not built: see above", file=sys.stderr)
+        return 1
+    pages = sorted(SITE.rglob("*.html"))
+    for page in pages:
+        for found in loads_from_elsewhere(page):
+            print(f"docs: {page.relative_to(SITE)} loads {found}", file=sys.stderr)
+            return 1
+    print(f"{len(pages)} pages: {SITE.relative_to(ROOT) / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the table of exception classes in ``docs/reference/errors.md``.
+
+The table is made from the classes in ``src/kwire``, so that it cannot omit one.
+
+    python -m tools.generate.error_classes             print what differs
+    python -m tools.generate.error_classes --record    write the table
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "kwire"
+PAGE = ROOT / "docs" / "reference" / "errors.md"
+INTERNAL = {"kwire.compression_frames"}
+"""Modules whose exceptions never leave kwire."""
+
+PUBLIC_MODULES = {"kwire.regular_files": "kwire.log"}
+"""Public modules of classes that are defined in a private module."""
+
+HEAD = "| class | base | import from | meaning |\n|---|---|---|---|\n"
+
+
+class ErrorClass(NamedTuple):
+    """An exception class of kwire, as its source defines it."""
+
+    name: str
+    bases: tuple[str, ...]
+    module: str
+    meaning: str
+
+
+def find_classes() -> dict[str, ErrorClass]:
+    """Find all public exception classes by name, in the order of their files."""
+    defined = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        module = ".".join(parts).removesuffix(".__init__")
+        if module in INTERNAL or any(part.startswith("_") for part in parts[:-1]):
+            continue
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                bases = tuple(ast.unparse(base) for base in node.bases)
+                meaning = read_summary(ast.get_docstring(node) or "")
+                defined[node.name] = ErrorClass(node.name, bases, module, meaning)
+    return {name: each for name, each in defined.items() if is_error(name, defined)}
+
+
+def is_error(name: str, defined: dict[str, ErrorClass]) -> bool:
+    """Whether a class, of kwire or of Python, is an exception."""
+    if name in defined:
+        return any(is_error(base, defined) for base in defined[name].bases)
+    known = getattr(builtins, name, None)
+    return isinstance(known, type) and issubclass(known, BaseException)
+
+
+def read_summary(text: str) -> str:
+    """Return the first sentence of a docstring, without its full stop."""
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    return paragraph.split(". ")[0].removesuffix(".")
+
+
+def order_classes(classes: dict[str, ErrorClass]) -> Iterator[ErrorClass]:
+    """Yield each class after its base, and classes with the same base by name."""
+
+    def follow(name: str) -> Iterator[ErrorClass]:
+        yield classes[name]
+        for each in sorted(classes):
+            if name == classes[each].bases[0]:
+                yield from follow(each)
+
+    # The tree of kwire's own base class is first.
+    roots = [name for name in classes if classes[name].bases[0] not in classes]
+    for root in sorted(roots, key=lambda name: (name != "KwireError", name)):
+        yield from follow(root)
+
+
+def find_public_module(each: ErrorClass) -> str:
+    """Return the shortest module that the class can be imported from."""
+    if each.module in PUBLIC_MODULES:
+        return PUBLIC_MODULES[each.module]
+    parts = each.module.split(".")
+    for count in range(1, len(parts)):
+        module = ".".join(parts[:count])
+        if hasattr(importlib.import_module(module), each.name):
+            return module
+    return each.module
+
+
+def write_table() -> str:
+    """Return the table in Markdown."""
+    rows = [
+        f"| `{each.name}` | {', '.join(f'`{base}`' for base in each.bases)}"
+        f" | `{find_public_module(each)}` | {each.meaning} |\n"
+        for each in order_classes(find_classes())
+    ]
+    return HEAD + "".join(rows)
+
+
+def replace_table(page: str, table: str) -> str:
+    """Return the page with another table."""
+    before, _, rest = page.partition(HEAD)
+    _, _, after = rest.partition("\n\n")
+    return f"{before}{table}\n{after}"
+
+
+def main() -> int:
+    """Compare the page with the classes, or write its table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--record", action="store_true")
+    is_recorded = parser.parse_args().record
+    page = PAGE.read_text("utf-8")
+    expected = replace_table(page, write_table())
+    if is_recorded:
+        PAGE.write_text(expected, "utf-8")
+    elif page != expected:
+        print(f"{PAGE.name}: run python -m tools.generate.error_classes --record")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads and writes the folder of definition files, in their order.
+
+A file holds a *family*: the request and response of one API key, or records that
+belong together. ``index.txt`` has one line for each message. Both are written by
+``files_of`` alone, so equal facts always give equal files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kwire.errors import SchemaError
+from kwire.schema import notation, rules
+from kwire.schema.model import KINDS, Message
+from tools.generate.schema_sources import ImportRefused
+
+DEFINITIONS = Path(__file__).resolve().parents[2] / "src/kwire/schema/definitions"
+
+RETIRED = "retired-records"
+"""The family of records that no release writes any more: their ids may be reused."""
+
+_RETIRED_NAMES = frozenset(
+    (
+        "AccessControlRecord",
+        "QuotaRecord",
+        "RemoveFeatureLevelRecord",
+        "ShareGroupPartitionMetadataKey",
+        "ShareGroupPartitionMetadataValue",
+    )
+)
+_COORDINATORS = ("group-coordinator", "share-coordinator", "transaction-coordinator")
+_FAMILIES = {
+    "ShareSnapshot": "share-coordinator",
+    "ShareUpdate": "share-coordinator",
+    "TransactionLog": "transaction-coordinator",
+    "ConsumerProtocol": "consumer-protocol",
+    "ControlRecordType": "control-records",
+    "EndTxnMarker": "control-records",
+    "KRaftVersion": "control-records",
+    "LeaderChange": "control-records",
+    "SnapshotFooter": "control-records",
+    "SnapshotHeader": "control-records",
+    "Voters": "control-records",
+    "DefaultPrincipal": "principal",
+    "AbortedTxn": "log-files",
+    "ProducerSnapshot": "log-files",
+    "QuorumState": "quorum-state",
+    "SubscriptionInfo": "streams-subscription",
+}
+"""By the start of a name: the families of what has no number to go by."""
+
+
+class Entry(NamedTuple):
+    """One message and the name of its file, without ``.txt``."""
+
+    message: Message
+    family: str
+
+
+Entries = dict[str, Entry]
+"""The messages of a definitions folder by name."""
+
+
+def family_of(message: Message, origin: str) -> str:
+    """Choose the file of a message; ``origin`` is where in its source it stood."""
+    name = message.name
+    if name in _RETIRED_NAMES:
+        return RETIRED
+    if message.kind in ("request", "response"):
+        api = name.removesuffix("Request").removesuffix("Response")
+        return f"{message.api_key:03d}-{api}"
+    if message.kind == "header":
+        return "headers"
+    if message.kind == "metadata":
+        # Tiered storage counts its records apart from those of KRaft.
+        return "remote-log-records" if name.startswith("Remote") else "metadata-records"
+    for module in _COORDINATORS:
+        if module in origin:
+            return module
+    for start, family in _FAMILIES.items():
+        if name.startswith(start):
+            return family
+    is_record = message.kind.startswith("coordinator")
+    return "group-coordinator" if is_record else "other-data"
+
+
+def read_entries(folder: Path) -> Entries:
+    """Read all definition files of a folder; ``ImportRefused`` names a bad one."""
+    entries: Entries = {}
+    for file in sorted(folder.glob("*.txt")):
+        if file.name == "index.txt":
+            continue
+        text = file.read_text(encoding="utf-8")
+        for line in text.splitlines():
+            if not line[:1].isalpha():
+                continue
+            try:
+                name = line.split()[1]
+                if name in entries:
+                    raise SchemaError(f"{entries[name].family}.txt has it already")
+                entries[name] = Entry(notation.read_message(text, name), file.stem)
+            except SchemaError as error:
+                raise ImportRefused(f"{file.name}: {error}") from None
+            except (IndexError, KeyError, ValueError):
+                raise ImportRefused(
+                    f"{file.name}: {line!r} does not start a message in the notation"
+                ) from None
+    return entries
+
+
+def files_of(entries: Entries) -> dict[str, str]:
+    """Write the definition files and their index as texts, by file name."""
+    families: dict[str, list[Message]] = {}
+    index = []
+    for name, (message, family) in sorted(entries.items()):
+        families.setdefault(family, []).append(message)
+        key = "-" if message.api_key is None else message.api_key
+        index.append(
+            f"{name} {message.kind} {key} {message.valid_versions}"
+            f" {message.flexible_versions} {family}\n"
+        )
+    files = {
+        f"{family}.txt": "\n".join(
+            notation.write_message(message) for message in sorted(messages, key=_rank)
+        )
+        for family, messages in families.items()
+    }
+    return {**files, "index.txt": "".join(index)}
+
+
+def _rank(message: Message) -> tuple[bool, int, int, str]:
+    """Order records by number, and each key or request before its other half."""
+    kind = KINDS.index(message.kind)
+    return message.api_key is None, message.api_key or 0, kind, message.name
+
+
+def stale_files(folder: Path, files: dict[str, str]) -> list[str]:
+    """Name the files of a folder that are missing, too many or not as they should."""
+    present = {file.name for file in folder.glob("*.txt")}
+    return sorted(
+        name
+        for name in present | files.keys()
+        if name not in present
+        or name not in files
+        or (folder / name).read_text(encoding="utf-8") != files[name]
+    )
+
+
+def write_files(folder: Path, files: dict[str, str]) -> list[str]:
+    """Bring a folder to exactly these files; return the names of those that changed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stale = stale_files(folder, files)
+    for name in stale:
+        if name in files:
+            (folder / name).write_text(files[name], encoding="utf-8")
+        else:
+            (folder / name).unlink()
+    return stale
+
+
+def check_entries(entries: Entries) -> None:
+    """Check every rule that the definitions have to keep, each alone and together.
+
+    Raises ``ImportRefused`` for the first broken one.
+    """
+    try:
+        for message, _ in entries.values():
+            rules.check(message)
+        for messages in _id_spaces(entries):
+            rules.check_ids(messages)
+    except SchemaError as error:
+        raise ImportRefused(f"the definitions: {error}") from None
+    halves: dict[tuple[int | None, str], set[str]] = {}
+    for message, family in entries.values():
+        if message.kind in ("request", "response"):
+            halves.setdefault((message.api_key, family), set()).add(message.kind)
+    for (key, family), kinds in sorted(halves.items(), key=str):
+        if len(kinds) == 1:
+            raise ImportRefused(
+                f"the definitions: API key {key} has only a {kinds.pop()} in"
+                f" {family}.txt; its other half is missing"
+            )
+
+
+def _id_spaces(entries: Entries) -> Iterator[list[Message]]:
+    """List the messages whose numbers must differ: all APIs, or one record family."""
+    spaces: dict[str, list[Message]] = {}
+    for message, family in entries.values():
+        space = "api" if message.kind in ("request", "response") else family
+        if space != RETIRED:
+            spaces.setdefault(space, []).append(message)
+    yield from spaces.values()

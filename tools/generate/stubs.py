@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes ``src/kwire/messages.pyi``: every message class, for type checkers.
+
+    python -m tools.generate.stubs          write the file
+    python -m tools.generate.stubs --check  fail if the file is stale
+
+The classes come from the facts that build them at run time, so the stub cannot say
+something else. ``HEAD`` has what all messages have in common.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from kwire import plan
+from kwire.schema import registry
+from kwire.schema.model import Field, Message, Struct
+
+STUB = Path(__file__).resolve().parents[2] / "src" / "kwire" / "messages.pyi"
+
+HEAD = '''\
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every message class and its structs, as type checkers see them. Written by
+# tools/generate/stubs.py from the message definitions: change those, then run it again.
+#
+# The comment of a field says which versions have it ("null": may be null there,
+# "tag": in the tag section there). Decoded with zero_copy=True, fields of type
+# bytes hold memoryviews.
+
+from collections.abc import Iterable, Sequence
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    Self,
+    TypeAlias,
+    final,
+    overload,
+    type_check_only,
+)
+from uuid import UUID
+
+from typing_extensions import Buffer
+
+from .versions import VersionRange
+
+_Tags: TypeAlias = Iterable[tuple[int, bytes]]
+
+ALL: tuple[str, ...]
+
+@overload
+def by_key(
+    api_key: int, kind: Literal["request"], family: str | None = None
+) -> type[Request]: ...
+@overload
+def by_key(
+    api_key: int, kind: Literal["response"], family: str | None = None
+) -> type[Response]: ...
+@overload
+def by_key(api_key: int, kind: str, family: str | None = None) -> type[Message]: ...
+
+# The four classes below are for annotations alone, they do not exist at run time.
+
+@type_check_only
+class Struct:
+    """Any message, and any struct within one."""
+
+    unknown_tagged_fields: Final[tuple[tuple[int, bytes], ...]]
+
+    def __init__(self, **fields: Any) -> None: ...
+    # Takes keywords only; each class below says which.
+    def replace(self, *args: Any, **changes: Any) -> Self: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    def __hash__(self) -> int: ...
+
+@type_check_only
+class Message(Struct):
+    """Any message."""
+
+    api_key: ClassVar[int | None]
+    kind: ClassVar[str]
+    valid_versions: ClassVar[VersionRange]
+    flexible_versions: ClassVar[VersionRange]
+
+@type_check_only
+class Request(Message):
+    """Any request."""
+
+    api_key: ClassVar[int]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+@type_check_only
+class Response(Message):
+    """Any response."""
+
+    api_key: ClassVar[int]  # pyright: ignore[reportIncompatibleVariableOverride]
+'''
+
+BASES = {"request": "Request", "response": "Response"}
+
+TYPES = {
+    "bool": "bool",
+    "float64": "float",
+    "uuid": "UUID",
+    "string": "str",
+    "bytes": "bytes",
+    "records": "bytes",
+}
+"""Python's type for each of Kafka's; the others are integers."""
+
+ACCEPTED = {**TYPES, "bytes": "Buffer", "records": "Buffer"}
+"""What constructors take for them."""
+
+
+def main() -> int:
+    """Write or check the stub; return the exit code."""
+    parser = argparse.ArgumentParser(description="Write the stub of kwire.messages.")
+    parser.add_argument(
+        "--check", action="store_true", help="compare only, fail if the stub is stale"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=STUB, help="the stub file (default: %(default)s)"
+    )
+    options = parser.parse_args()
+    text = write_stub()
+    if not options.check:
+        options.output.write_text(text, encoding="utf-8")
+        print(f"wrote {options.output.name}: {len(registry.names())} messages")
+        return 0
+    try:
+        found = options.output.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        found = ""
+    if found != text:
+        line = first_difference(found, text)
+        print(
+            f"{options.output.name} is stale from line {line}: it does not say what the"
+            " message definitions say; run python -m tools.generate.stubs",
+            file=sys.stderr,
+        )
+        return 1
+    print(f"{options.output.name} is fresh")
+    return 0
+
+
+def first_difference(found: str, wanted: str) -> int:
+    """Tell the first line (from 1) in which two texts differ."""
+    pairs = zip(found.splitlines(), wanted.splitlines(), strict=False)
+    same = 0
+    for left, right in pairs:
+        if left != right:
+            break
+        same += 1
+    return same + 1
+
+
+def write_stub() -> str:
+    """Write the stub's text."""
+    classes = (message_class(registry.load(name)) for name in registry.names())
+    return HEAD + "".join(f"\n{text}" for text in classes)
+
+
+def message_class(message: Message) -> str:
+    """Write the class of a message, its structs inside."""
+    parts = [struct_body(message.struct, message)]
+    for struct in message.structs():
+        body = struct_body(struct, message)
+        parts.append(indented(f"@final\nclass {struct.name}(Struct):\n{body}"))
+    base = BASES.get(message.kind, "Message")
+    doc = indented(f'"""{message.summary()}"""\n\n')
+    return f"@final\nclass {message.name}({base}):\n{doc}" + "\n".join(parts)
+
+
+def struct_body(struct: Struct, message: Message) -> str:
+    """Write what stands inside the class of a struct: fields, constructor, replace."""
+    names = "".join(f'"{field.attribute}", ' for field in struct.fields)
+    lines = [f"__match_args__ = ({names.strip()})"]
+    created, changed = [], []
+    for field in struct.fields:
+        held = type_of(field, message, TYPES, "tuple[{}, ...]")
+        taken = type_of(field, message, ACCEPTED, "Sequence[{}]")
+        lines.append(f"{field.attribute}: Final[{held}]  # {versions_of(field)}")
+        created.append(f"{field.attribute}: {taken} = {default_text(field)}")
+        changed.append(f"{field.attribute}: {taken} = ...")
+    created.append("unknown_tagged_fields: _Tags = ()")
+    changed.append("unknown_tagged_fields: _Tags = ...")
+    lines += ["", *method("__init__", created, "None")]
+    lines += method("replace", changed, "Self")
+    return indented("\n".join(lines) + "\n")
+
+
+def method(name: str, parameters: list[str], result: str) -> list[str]:
+    """Write a method that takes keywords only."""
+    taken = [f"    {parameter}," for parameter in ("self", "*", *parameters)]
+    return [f"def {name}(", *taken, f") -> {result}: ..."]
+
+
+def type_of(field: Field, message: Message, types: dict[str, str], array: str) -> str:
+    """Tell the type of a field; ``array`` is the form that an array takes."""
+    if field.struct is not None:
+        text = f"{message.name}.{field.type}"
+    else:
+        text = types.get(field.type, "int")
+    if field.is_array:
+        text = array.format(text)
+    nullable = field.nullable_versions or plan.resolve_default(field) is None
+    return f"{text} | None" if nullable else text
+
+
+def default_text(field: Field) -> str:
+    """Write a default as Python does; ``...`` for one that is an object of its own."""
+    default = plan.resolve_default(field)
+    if default is None or isinstance(default, (bool, int, float)):
+        return repr(default)
+    if isinstance(default, str):
+        return '"{}"'.format(default.replace("\\", "\\\\").replace('"', '\\"'))
+    if isinstance(default, bytes):
+        return 'b""'
+    return "()" if default == () else "..."
+
+
+def versions_of(field: Field) -> str:
+    """Say in a comment which versions have a field, with null or in the tag section."""
+    text = str(field.versions)
+    if field.nullable_versions:
+        text += f", null {field.nullable_versions}"
+    if field.tagged_versions:
+        text += f", tag {field.tag} {field.tagged_versions}"
+    return text
+
+
+def indented(text: str) -> str:
+    """Indent all lines that are not empty by one level."""
+    return "".join(
+        f"    {line}" if line.strip() else line for line in text.splitlines(True)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,414 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Inverts each bounds comparison of the cursor, and runs tests that have to fail.
+
+The same goes for the other files that walk over bytes by themselves. The rule: each
+``<``, ``<=``, ``>`` and ``>=`` is made strict or loose, its bound is moved by one, and
+the whole comparison becomes True and False; a comparison for equality with an end
+becomes False. All mutants of all files are built at once, and the environment variable
+``KWIRE_MUTANT`` chooses one. Mutants that no test can notice are in
+``equivalent_mutants.py``, each with its reason.
+
+``--go-on`` leaves out what the last run tried, if the tree is still the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import re
+import resource
+import sys
+import time
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from tools.generate.promises import Figure, record
+from tools.prove.engine_copy import ENGINE, ROOT, Copy
+from tools.prove.equivalent_mutants import EQUIVALENT, HINTS
+
+PURE = Path("src/kwire/_pure")
+MESSAGES = (
+    "tests/test_wire.py",
+    "tests/safety/test_bounds.py",
+    "tests/test_encoder_edges.py",
+    "tests/safety/test_guard_pages.py",
+    "tests/test_vectors.py",
+    "tests/safety/test_message_bytes.py",
+)
+RECORDS = (
+    "tests/safety/test_record_bounds.py",
+    "tests/records/test_formats.py",
+    "tests/records/test_columns.py",
+    "tests/records/test_reading_rules.py",
+    "tests/records/test_wrapper_messages.py",
+    "tests/records/test_hostile_records.py",
+)
+SETS = ("tests/records/test_rows.py", *RECORDS)
+TESTS = {
+    ENGINE / "cursor.pxd": MESSAGES,
+    ENGINE / "primitives.pxd": MESSAGES,
+    ENGINE / "bulk.pyx": (*MESSAGES[:4], "tests/safety/test_failing_allocations.py"),
+    ENGINE / "decoder.pyx": (
+        *MESSAGES,
+        "tests/safety/test_unreached_lines.py",
+        "tests/test_framing.py",
+        "tests/test_structs.py",
+        "tests/safety/test_input_buffers.py",
+        "tests/safety/test_single_allocations.py",
+        "tests/twins/test_agreement.py",
+    ),
+    ENGINE / "column_walk.pyx": (
+        "tests/test_messages_to_arrow.py",
+        "tests/safety/test_bounds.py",
+        "tests/safety/test_guard_pages.py",
+        "tests/safety/test_unreached_lines.py",
+    ),
+    ENGINE / "batches.pyx": (*RECORDS, "tests/records/test_measure_run.py"),
+    ENGINE / "record_sets.pxd": SETS,
+    ENGINE / "record_sets.pyx": SETS,
+    ENGINE / "record_walk.pyx": (*RECORDS, "tests/records/test_conversion.py"),
+    ENGINE / "header_columns.pyx": (
+        "tests/safety/test_bounds.py",
+        "tests/test_request_headers_to_arrow.py",
+        "tests/spark/test_functions_messages.py",
+    ),
+    PURE / "cursor.py": MESSAGES,
+    PURE / "primitives.py": MESSAGES,
+}
+"""The files, and the tests that look at what they do, quick ones first."""
+
+INPUTS = "50000"
+WORKERS = 3
+MEMORY = 6 << 30
+CPU_SECONDS = 90
+"""A mutant may ask for all the memory there is, or not come to an end."""
+LEAST = 400
+
+FUNCTION = re.compile(r"^(?:cdef|cpdef|def)\b[^\n(]*?(\w+)\(", re.MULTILINE)
+FLIPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+ENDS = {"end", "stop"}
+BREAKS = {
+    "if",
+    "elif",
+    "while",
+    "return",
+    "and",
+    "or",
+    "not",
+    "else",
+    "in",
+    "is",
+    ",",
+    ":",
+    "=",
+    "==",
+    "!=",
+    "+=",
+    "->",
+}
+
+HEADER = """\
+/* Which mutant is alive in this module; 0 is none. */
+static int kwire_mutant = 0;
+static void kwire_choose(int number) { kwire_mutant = number; }
+"""
+DECLARED = """
+cdef extern from "mutant.h" nogil:
+    int kwire_mutant
+    void kwire_choose(int number)
+"""
+CHOSEN = """
+
+from kwire._fast.mutant cimport kwire_choose
+import os as _os
+kwire_choose(int(_os.environ.get("KWIRE_MUTANT", "0")))
+"""
+PURE_CHOICE = """
+import os
+
+kwire_mutant = int(os.environ.get("KWIRE_MUTANT", "0"))
+"""
+
+
+class Mutant(NamedTuple):
+    """One way to be wrong."""
+
+    number: int
+    path: Path
+    line: int
+    function: str
+    old: str
+    new: str
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What it is called in the table of those that do nothing."""
+        return self.path.name, self.function, self.old, self.new
+
+    def text(self) -> str:
+        """Say where it is and what it does."""
+        where = f"{self.path.name}:{self.line} {self.function}"
+        return f"{where}: {self.old}  ->  {self.new}"
+
+
+class Span(NamedTuple):
+    """A comparison: its place in the text, its operands and its operators."""
+
+    start: int
+    end: int
+    operands: list[str]
+    operators: list[str]
+
+
+def comparisons(text: str) -> Iterator[Span]:
+    """Find the comparisons that the rule is about; a cast has no spaces inside."""
+    starts = [0]
+    for row in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(row))
+    kept = (tokenize.NAME, tokenize.NUMBER, tokenize.STRING, tokenize.OP)
+    tokens = [
+        (t.string, starts[t.start[0] - 1] + t.start[1], t.type in kept)
+        for t in tokenize.generate_tokens(io.StringIO(text).readline)
+        if t.type not in (tokenize.NL, tokenize.COMMENT)
+    ]
+
+    def reach(index: int, step: int) -> int:
+        """Go as far as an operand goes; give the index of its last token."""
+        depth = 0
+        inward, outward = ("([{", ")]}")[::step]
+        while True:
+            string, start, is_part = tokens[index + step]
+            if not depth and (string in BREAKS or string in [*outward]):
+                return index
+            if not is_part or (not depth and is_comparator(text, string, start)):
+                return index
+            depth += (string in [*inward]) - (string in [*outward])
+            index += step
+
+    last = -1
+    for index, (string, start, _) in enumerate(tokens):
+        if index <= last or not is_comparator(text, string, start):
+            continue
+        first, middle = reach(index, -1), index
+        operands = [part(text, tokens, first, index - 1)]
+        operators = []
+        while True:
+            last = reach(middle, 1)
+            operators.append(tokens[middle][0])
+            operands.append(part(text, tokens, middle + 1, last))
+            if not is_comparator(text, *tokens[last + 1][:2]):
+                break
+            middle = last + 1
+        if operators[0] in FLIPPED or ENDS & {*operands}:
+            end = tokens[last][1] + len(tokens[last][0])
+            yield Span(tokens[first][1], end, operands, operators)
+
+
+def is_comparator(text: str, string: str, start: int) -> bool:
+    """Whether a token compares: unlike the marks of a cast it stands by itself."""
+    around = text[start - 1] + text[start + len(string) : start + len(string) + 1]
+    return string in (*FLIPPED, "==", "!=") and around in ("  ", " \n")
+
+
+def part(text: str, tokens: list[tuple[str, int, bool]], first: int, last: int) -> str:
+    """Cut the text of some tokens out."""
+    return text[tokens[first][1] : tokens[last][1] + len(tokens[last][0])]
+
+
+def mutations(span: Span) -> Iterator[str]:
+    """Write a comparison in all the wrong ways."""
+    operands, operators = span.operands, span.operators
+    if operators[0] not in FLIPPED:
+        yield "False"
+        return
+    for place, operator in enumerate(operators):
+        flipped = [*operators]
+        flipped[place] = FLIPPED[operator]
+        yield joined(operands, flipped)
+        # Strict and loose differ by one; the other side is one further.
+        is_last = place == len(operators) - 1
+        if place and not is_last:
+            continue
+        sign = "+" if (operator in ("<=", ">")) == is_last else "-"
+        moved = [*operands]
+        moved[-1 if is_last else 0] = f"({operands[-1 if is_last else 0]}) {sign} 1"
+        yield joined(moved, operators)
+    yield "True"
+    yield "False"
+
+
+def joined(operands: list[str], operators: list[str]) -> str:
+    """Write a comparison down."""
+    pairs = zip(operators, operands[1:], strict=True)
+    return operands[0] + "".join(f" {operator} {right}" for operator, right in pairs)
+
+
+def planted(text: str, path: Path, first: int) -> tuple[str, list[Mutant]]:
+    """Put all mutants of a file into its text; without a choice it is as it was."""
+    found: list[Mutant] = []
+    seen: Counter[tuple[str, str]] = Counter()
+    pieces, at = [], 0
+    for span in comparisons(text):
+        old = text[span.start : span.end]
+        line = text.count("\n", 0, span.start) + 1
+        *_, function = FUNCTION.findall(text, 0, span.start)
+        shown = " ".join(old.split())
+        seen[function, shown] += 1
+        if seen[function, shown] > 1:
+            shown += f" ({seen[function, shown]})"
+        choice = ""
+        for new in mutations(span):
+            number = first + len(found)
+            found.append(Mutant(number, path, line, function, shown, new))
+            choice += f"({new}) if kwire_mutant == {number} else "
+        pieces += [text[at : span.start], f"({choice}({old}))"]
+        at = span.end
+    return "".join([*pieces, text[at:]]), found
+
+
+def plant(copy: Copy) -> list[Mutant]:
+    """Make the copy the tree with all mutants in it."""
+    found: list[Mutant] = []
+    texts = {
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+        for path in [*(ROOT / ENGINE).glob("*.pyx"), *(ROOT / path for path in TESTS)]
+    }
+    for path in TESTS:
+        text, more = planted(texts[str(path)], path, len(found) + 1)
+        found += more
+        if path.parent == PURE:
+            place = "from .. import errors"
+            chosen = "from .mutant import kwire_mutant\n"
+        else:
+            place = "from kwire._fast."
+            chosen = "from kwire._fast.mutant cimport kwire_mutant\n"
+        head, rest = text.split(f"\n{place}", 1)
+        texts[str(path)] = f"{head}\n{chosen}{place}{rest}"
+    for name in texts:
+        if name.endswith(".pyx"):
+            texts[name] += CHOSEN
+    texts[f"{ENGINE}/mutant.h"] = HEADER
+    texts[f"{ENGINE}/mutant.pxd"] = DECLARED
+    texts[f"{PURE}/mutant.py"] = PURE_CHOICE
+    copy.refresh(texts)
+    return found
+
+
+def killed_by(copy: Copy, mutant: Mutant | None, tests: tuple[str, ...]) -> str:
+    """Run file after file on a mutant; say what noticed it, or nothing."""
+    number = mutant.number if mutant else 0
+    # Loading plugins that these tests do not use takes as long as most tests.
+    more = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "KWIRE_HOSTILE_INPUTS": INPUTS}
+    more["KWIRE_MUTANT"] = str(number)
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no"]
+    # Those of Spark may need a second attempt.
+    options += ["-p", "pytest_rerunfailures"]
+    for test in tests:
+        done = copy.run(["-m", "pytest", *options, test], more=more)
+        if done.returncode == 1:
+            failed = re.search("^(?:FAILED|ERROR) (\\S+)", done.stdout, re.MULTILINE)
+            return failed.group(1) if failed else "a failure"
+        if done.returncode:
+            # The tests run without it, so this is its doing as well.
+            return f"a crash ({done.returncode})"
+    return ""
+
+
+def main() -> int:
+    """Try all mutants, or some; fail if one lives that could be noticed."""
+    parser = argparse.ArgumentParser(description="mutants of bounds comparisons")
+    parser.add_argument("--file", action="append", help="of this file alone")
+    parser.add_argument("--only", type=int, action="append", help="this number alone")
+    parser.add_argument("--go-on", action="store_true", help="where the last run ended")
+    parser.add_argument("--list", action="store_true", help="name them and stop")
+    parser.add_argument("--record", action="store_true", help="note the figures")
+    asked = parser.parse_args()
+    if asked.record and (asked.file or asked.only):
+        parser.error("--record is for a run over all")
+    copy, start = Copy("mutants", "KWIRE_BUILD_QUICK"), time.monotonic()
+    mutants = plant(copy)
+    chosen = [
+        mutant
+        for mutant in mutants
+        if (not asked.file or mutant.path.name in asked.file)
+        and (not asked.only or mutant.number in asked.only)
+    ]
+    if asked.list:
+        for mutant in chosen:
+            print(f"{mutant.number:4} {mutant.text()}")
+        return 0
+    copy.build()
+    seconds = time.monotonic() - start
+    print(f"{len(mutants)} mutants built in {seconds:.0f} s", flush=True)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    # Nothing follows from what becomes of a guess.
+    guesses = [m for m in chosen if (m.path.name, m.function) in HINTS]
+    chosen = [mutant for mutant in chosen if mutant not in guesses]
+    for tests in {TESTS[mutant.path] for mutant in chosen}:
+        if failed := killed_by(copy, None, tests):
+            raise SystemExit(f"without a mutant {failed} fails")
+
+    notes, state = copy.root / "build" / "tried.json", copy.state()
+    tried: dict[str, str] = {}
+    if asked.go_on and notes.exists():
+        before = json.loads(notes.read_text(encoding="utf-8"))
+        tried = before["tried"] if before["state"] == state else {}
+    writing = Lock()
+
+    def attempt(mutant: Mutant) -> str:
+        if (known := tried.get(str(mutant.number))) is not None:
+            return known
+        before = time.monotonic()
+        noticed = killed_by(copy, mutant, TESTS[mutant.path])
+        with writing:
+            tried[str(mutant.number)] = noticed
+            text = json.dumps({"state": state, "tried": tried})
+            notes.write_text(text, encoding="utf-8")
+        seconds = time.monotonic() - before
+        word = noticed or ("the same" if mutant.key in EQUIVALENT else "ALIVE")
+        print(
+            f"{mutant.number:4} {seconds:4.0f} s  {word}: {mutant.text()}", flush=True
+        )
+        return noticed
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        noticed = dict(zip(chosen, pool.map(attempt, chosen), strict=True))
+    alive = [m for m in chosen if not noticed[m] and m.key not in EQUIVALENT]
+    same = [m for m in chosen if not noticed[m] and m.key in EQUIVALENT]
+    wrong = [m for m in chosen if noticed[m] and m.key in EQUIVALENT]
+    stale = EQUIVALENT.keys() - {mutant.key for mutant in mutants}
+    killed = len(chosen) - len(same) - len(alive)
+    print(
+        f"{killed} killed, {len(alive)} alive, {len(same)} that do the same,"
+        f" {len(guesses)} of guesses not tried"
+    )
+    for mutant in wrong:
+        print(f"listed as equivalent, but noticed: {mutant.text()}")
+    for key in sorted(stale):
+        print(f"listed as equivalent, but there is no such mutant: {key}")
+    if alive or wrong or stale:
+        return 1
+    if asked.record:
+        what = "mutants of bounds comparisons"
+        rows = [
+            Figure("P18", f"{what} killed", killed, "make mutants", least=LEAST),
+            Figure("P18", f"{what} alive", len(alive), "make mutants", most=0),
+            Figure("P18", f"{what} that do the same", len(same), "make mutants"),
+            Figure(
+                "P18", f"{what} of guesses, not tried", len(guesses), "make mutants"
+            ),
+        ]
+        record("mutants", rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

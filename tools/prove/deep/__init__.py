@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Long runs of the tests with hostile input, in parts that can be resumed.
+
+Each module here is a part: ``run(state, until)`` works until ``time.monotonic`` reaches
+``until`` and yields its state after each step, a dict that JSON can hold;
+``figures(state)`` returns what was reached. The parts make and check inputs with the
+functions of the tests.
+"""
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDERS = ("tests", "tests/safety", "tests/twins")
+
+for folder in FOLDERS:
+    if str(ROOT / folder) not in sys.path:
+        sys.path.append(str(ROOT / folder))
+
+
+def harness(name: str) -> ModuleType:
+    """Import a module of the tests or of the fuzzing."""
+    return importlib.import_module(name)

@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes every single-byte change of every vector on guarded memory: P5 and P6.
+
+First one vector of each (message, version), then all of them, then all in the lenient
+way without copies. ``python -m tools.prove.deep.messages NAME VERSION MODE HEX``
+decodes one input on each engine, also on guarded memory, and says what came of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from tools.generate.promises import Figure
+from tools.prove.deep import harness
+
+STEP = {"fast": 400_000, "pure": 20_000}
+"""Inputs for one child process, which is lost when a run is stopped."""
+
+
+def stages() -> Iterator[tuple[str, str, bool, Any]]:
+    """Give what is done in turn: engine, way to decode, all vectors or few, tables."""
+    broken = harness("broken_messages")
+    yield "fast", "strict", False, broken.ALL
+    yield "fast", "strict", True, None
+    yield "fast", "java-zero-copy", True, None
+    yield "pure", "strict", True, None
+    yield "pure", "strict", False, broken.HOSTILE
+    yield "fast", "strict", True, broken.ALL
+    yield "fast", "java-zero-copy", True, broken.ALL
+
+
+def steps() -> Iterator[tuple[str, list[Any]]]:
+    """Give the engine and the tasks for each child process."""
+    broken = harness("broken_messages")
+    for engine, mode, every, tables in stages():
+        tasks: list[Any] = []
+        inputs, each = 0, 1 if tables is None else len(tables[0][0])
+        seeds = harness("golden").vectors() if every else broken.middle_vectors()
+        for vector in seeds:
+            tasks.append(broken.Task(vector, mode, tables))
+            inputs += len(vector.data) * each
+            if inputs >= STEP[engine]:
+                yield engine, tasks
+                tasks, inputs = [], 0
+        yield engine, tasks
+
+
+def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
+    """Try on from where it was; on a build without the compiled engine, its half."""
+    broken = harness("broken_messages")
+    packages = {each.backend: each for each in harness("fuzz.engines").packages()}
+    memory = broken.Input()
+    state = {"steps": 0, "changes": 0, "prefixes": 0, "messages": 0} | state
+    for number, (engine, tasks) in enumerate(steps()):
+        if number < state["steps"]:
+            continue
+        if time.monotonic() >= until:
+            return
+        if engine in packages:
+            tried, messages = broken.attempt(packages[engine], tasks, memory)
+            cut = bool(tasks) and tasks[0].tables is None
+            state["prefixes" if cut else "changes"] += tried
+            state["messages"] += messages
+        state["steps"] += 1
+        yield state
+
+
+def figures(state: dict[str, Any]) -> list[Figure]:
+    """Tell what was reached."""
+    reached = {"changes": 0, "prefixes": 0} | state
+    changes, cuts = reached["changes"], reached["prefixes"]
+    made = "make deep"
+    return [
+        Figure("P5", "single-byte changes", changes, made, least=10_000_000),
+        Figure("P5", "prefixes refused", cuts, made, least=1_000_000),
+        Figure("P6", "guarded inputs", changes + cuts, made, least=10**7),
+    ]
+
+
+def retry(name: str, version: int, mode: str, data: bytes) -> int:
+    """Decode one input on each engine, in a child; tell what came of it."""
+    broken, agreement = harness("broken_messages"), harness("test_agreement")
+    ends = set()
+    for package in harness("fuzz.engines").packages():
+        given = harness("hostile").Input(name, version, broken.Input().put(data))
+
+        def work(note: Any, package: Any = package, given: Any = given) -> None:
+            signal.alarm(int(broken.HANG))
+            options = harness("hostile").MODES[mode]
+            note(agreement.outcome(package, given, options))
+
+        status, said = harness("guard_pages").in_child(work)
+        if os.WIFSIGNALED(status):
+            said = signal.Signals(os.WTERMSIG(status)).name
+        print(f"{package.backend}: {said}")
+        ends.add((status, said))
+    return 0 if len(ends) == 1 and not status else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tools.prove.deep.messages")
+    parser.add_argument("name")
+    parser.add_argument("version", type=int)
+    parser.add_argument("mode", choices=harness("hostile").MODES)
+    parser.add_argument("hex", help="the bytes, or - for none")
+    asked = parser.parse_args()
+    given = bytes.fromhex(asked.hex.removeprefix("-"))
+    sys.exit(retry(asked.name, asked.version, asked.mode, given))

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes millions of hostile inputs on both engines and compares the results: P3.
+
+The families and what is compared are those of ``tests/twins/test_agreement.py``; each
+turn has inputs of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from tools.generate.promises import Figure
+from tools.prove.deep import harness
+
+INPUTS = 20_000
+"""Inputs of one turn."""
+
+
+def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
+    """Compare turn by turn; the turns never end."""
+    packages = harness("fuzz.engines").packages()
+    if len(packages) == 1:
+        raise AssertionError("there is one engine: build the compiled one, make build")
+    compare = harness("test_agreement").compare
+    # The gate has turn 0.
+    state = {"turns": 1, "inputs": 0} | state
+    while time.monotonic() < until:
+        inputs = 0
+        for _, mode, ends, differing in compare(*packages, INPUTS, state["turns"]):
+            for name, version, data in differing:
+                said = "the engines differ, or are wrong"
+                report = harness("broken_messages").report
+                raise AssertionError(
+                    report(packages[0], name, version, mode, data, said)
+                )
+            inputs += ends.total()
+        state["inputs"] += inputs
+        state["turns"] += 1
+        yield state
+
+
+def figures(state: dict[str, Any]) -> list[Figure]:
+    """Tell what was reached: a difference would have ended the run."""
+    inputs = state.get("inputs", 0)
+    what = "inputs on which both engines agree"
+    return [Figure("P3", what, inputs, "make deep", least=5_000_000)]

@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measures which lines and branches of both engines the tests reach.
+
+The engine in plain Python is measured by line and branch. The compiled engine is
+built with line tracing in a copy of the tree, and its lines are those for which
+Cython wrote a trace into the C files: coverage's own report knows no lines of
+``.pxd`` files, which have no C file of their own. The heads of functions are left
+out there, as a call passes them without a trace, and so is the first line below a
+``finally:``, which is traced only where the end of the ``try`` is reached, and what
+answers an allocation that fails, where the tracer would fail as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+
+import coverage
+
+from tools.generate.promises import Figure, record
+from tools.prove.engine_copy import ROOT, Copy
+
+TREE = ROOT / "build" / "coverage"
+PURE, FAST = "src/kwire/_pure", "src/kwire/_fast"
+LEFT_OUT = (
+    "spark",
+    "jobs",
+    "cli",
+    "tools",
+    "typing",
+    "recording",
+    "net",
+    "faults",
+    "log",
+    "drafts",
+    "versions",
+    "safety/test_failing_allocations.py",
+    "safety/test_single_allocations.py",
+)
+"""Tests that reach the engines through what others call directly."""
+ALLOCATIONS = "tests/safety/test_failing_allocations.py"
+"""Tests that let allocations fail. The tracer allocates too, and may not survive."""
+COUNTED = (
+    "not (thread or nothing_grows or no_object or nothing_behind or memory "
+    "or interpreter or linear or no_round)"
+)
+"""Tests that count objects, time calls or hurry threads would do so to the tracer, and
+it waits for ever in a second interpreter."""
+INPUTS = "50000"
+"""Hostile inputs, as in ``make test``: a trace costs time for each."""
+SETTINGS = f"""\
+[run]
+plugins = Cython.Coverage
+branch = true
+source =
+    {PURE}
+    {FAST}
+[report]
+exclude_also =
+    if TYPE_CHECKING:
+"""
+
+OUT_OF_MEMORY = re.compile(
+    r"(raise MemoryError|return MemoryError\(\)|except MemoryError:|return NO_MEMORY"
+    r"|(reason|outcome) = (AT_)?NO_MEMORY)$"
+)
+"""Lines that only an allocation that fails can reach: see ``LEFT_OUT``."""
+
+TRACE = re.compile(r" *__Pyx_TraceLine\(([0-9]+),")
+PLACE = re.compile(r' */[*] +"kwire/_fast/(.*)":([0-9]+)$')
+HEAD = re.compile(r"^\s*(cdef|cpdef|def|class|\)|@)\b.*(\(|:)\s*$|^\s*\).*:$")
+
+
+def build() -> None:
+    """Build the engine with line tracing, its C files beside the sources."""
+    copy = Copy("coverage", "KWIRE_BUILD_DEBUG")
+    copy.refresh()
+    copy.build()
+    for path in (TREE / "build" / "cython" / FAST).glob("*.c"):
+        shutil.copy2(path, TREE / FAST)
+    (TREE / ".coveragerc").write_text(SETTINGS, encoding="utf-8")
+
+
+def run_tests() -> int:
+    """Run the tests under the tracer."""
+    ignored = [f"--ignore=tests/{name}" for name in LEFT_OUT]
+    command = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q"]
+    command += ["-p", "no:randomly", "--durations=15", "-k", COUNTED, *ignored, "tests"]
+    hostile = {"KWIRE_HOSTILE_INPUTS": INPUTS, "PYTHONPATH": f"src{os.pathsep}."}
+    return subprocess.run(command, cwd=TREE, env=os.environ | hostile).returncode
+
+
+def run_allocations() -> None:
+    """Run the tests of allocations that fail, each in a process of its own."""
+    alone = os.environ | {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": f"src{os.pathsep}.",
+    }
+    listing = [sys.executable, "-m", "pytest", "--collect-only", "-q", ALLOCATIONS]
+    done = subprocess.run(listing, cwd=TREE, env=alone, capture_output=True, text=True)
+    tests = [line for line in done.stdout.splitlines() if "::" in line]
+    traced = [sys.executable, "-m", "coverage", "run", "--parallel-mode"]
+
+    def trace(test: str) -> None:
+        # What a tracer that fails makes of a test says nothing of the test.
+        command = [*traced, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
+        subprocess.run(command, cwd=TREE, env=alone, capture_output=True, timeout=300)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(trace, tests))
+
+
+def lines_of_c_files() -> tuple[dict[str, set[int]], int]:
+    """Read which lines of each Cython source the C files trace.
+
+    The number is of lines that answer a failing allocation and were left out.
+    """
+    found = defaultdict(set)
+    for path in (TREE / FAST).glob("*.c"):
+        source = ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if match := PLACE.match(line):
+                source = match[1]
+            elif line.lstrip().startswith('/* "'):
+                source = ""
+            elif source and (match := TRACE.match(line)):
+                found[source].add(int(match[1]))
+    answers = 0
+    for source, numbers in found.items():
+        text = (TREE / FAST / source).read_text(encoding="utf-8").splitlines()
+        answers += sum(
+            OUT_OF_MEMORY.match(text[n - 1].strip()) is not None for n in numbers
+        )
+        numbers -= {n for n in numbers if n == 1 or is_untraced(text, n)}
+    return found, answers
+
+
+def is_untraced(text: list[str], number: int) -> bool:
+    """Tell whether a line may run without its trace."""
+    line, above = text[number - 1], text[number - 2].strip()
+    is_answer = OUT_OF_MEMORY.match(line.strip()) is not None
+    return above == "finally:" or is_answer or HEAD.match(line) is not None
+
+
+def fast_lines(found: dict[str, set[int]]) -> tuple[int, int]:
+    """Print the lines of the compiled engine that no test reached; count all."""
+    reached = wanted = 0
+    paths = [TREE / ".coverage", *TREE.glob(".coverage.*")]
+    runs = [coverage.CoverageData(str(path)) for path in paths]
+    for run in runs:
+        run.read()
+    for source, numbers in sorted(found.items()):
+        path = str(TREE / FAST / source)
+        seen = {line for run in runs for line in run.lines(path) or ()}
+        missed = sorted(numbers - seen)
+        wanted += len(numbers)
+        reached += len(numbers) - len(missed)
+        text = (TREE / FAST / source).read_text(encoding="utf-8").splitlines()
+        for number in missed:
+            print(f"_fast/{source}:{number}: {text[number - 1].strip()}"[:79])
+    return reached, wanted
+
+
+def pure_lines(measured: coverage.Coverage) -> tuple[int, int]:
+    """Print lines and branches of the pure engine that no test reached; count all."""
+    reached = wanted = 0
+    for path in sorted((TREE / PURE).glob("*.py")):
+        analysis = measured._analyze(str(path))
+        numbers = analysis.numbers
+        wanted += numbers.n_statements + numbers.n_branches
+        reached += numbers.n_executed + numbers.n_executed_branches
+        for number in sorted(analysis.missing):
+            print(f"_pure/{path.name}:{number}: never run")
+        for number, targets in sorted(analysis.missing_branch_arcs().items()):
+            goals = ", ".join(str(t) if t > 0 else "the end" for t in targets)
+            print(f"_pure/{path.name}:{number}: never goes on to {goals}")
+    return reached, wanted
+
+
+def main() -> int:
+    """Measure, print what is missed, and fail below the promise."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--record", action="store_true", help="note the figures")
+    parser.add_argument("--report", action="store_true", help="of the last run, again")
+    asked = parser.parse_args()
+    if not asked.report:
+        build()
+        for path in TREE.glob(".coverage.*"):
+            path.unlink()
+        if run_tests():
+            return 1
+        run_allocations()
+    os.chdir(TREE)
+    measured = coverage.Coverage(config_file=".coveragerc")
+    measured.load()
+    found, answers = lines_of_c_files()
+    what = "lines of `_fast` that answer a failing allocation, left out"
+    rows = [Figure("P18", what, answers, "make coverage", most=60)]
+    for what, (reached, wanted), least in (
+        ("lines and branches of `_pure`", pure_lines(measured), 100.0),
+        ("lines of `_fast`", fast_lines(found), 98.0),
+    ):
+        percent = 100 * reached / wanted
+        print(f"{what}: {reached:,} of {wanted:,}, {percent:.2f} %")
+        rows.append(Figure("P18", what, percent, "make coverage", least, None, " %"))
+    if asked.record:
+        record("coverage", rows)
+    return 0 if all(row.is_kept() for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

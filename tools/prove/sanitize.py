@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tests on an engine with the address and undefined-behaviour sanitizers.
+
+First each planted bug of ``tools/prove/bugs`` that is theirs to find has to be
+reported: an allocator that hides over-reads, or a runtime that was not loaded, would
+be silent too. Then come hostile inputs, each in heap memory of its own size, and the
+test suite. Reports of bad addresses go to files of their own, so that none is lost in a
+child; those of undefined behaviour go to the standard error of the process that they
+end.
+
+``--gate`` leaves the suite out; ``--record`` notes the figures of a whole run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tools.generate.promises import Figure, record
+from tools.prove.engine_copy import Bug, Copy, bugs
+
+INPUTS = 1_000_000
+"""Hostile inputs, of which two processes take every second family or entry."""
+
+TESTS = 10_000
+"""Tests that have to pass at least, for a suite that did not run would be silent."""
+
+WORKERS = 2
+
+MEASURED = "measures memory, of which the runtime takes some"
+TIMED = "bounds processor time, of which the runtime takes some"
+HURRIED = "gives up, or has a peer that gives up, where everything is slow"
+LEFT_OUT = {
+    "tests/spark": "starts Java, which takes signals and memory its own way",
+    "tests/typing": "runs Node.js, and nothing of the engine",
+    "tests/safety/test_import_cost.py": "counts what the runtimes load as well",
+    "tests/safety/test_failing_allocations.py": "lets another allocator fail",
+    "tests/safety/test_memory.py::"
+    "test_a_thousand_bombs_leave_the_process_as_it_was": MEASURED,
+    "tests/log/test_log_memory.py": MEASURED,
+    "tests/records/test_column_costs.py": MEASURED,
+    "tests/jobs/test_export.py::test_memory_does_not_grow_with_a_segment": MEASURED,
+    "tests/cli/test_cli_process.py::test_memory_does_not_grow_with_the_file": MEASURED,
+    "tests/records/test_batch_builder.py::"
+    "test_the_bound_is_kept_whatever_the_rows_are": HURRIED,
+    "tests/records/test_writing.py::test_both_engines_write_the_same_bytes": HURRIED,
+    "tests/compression/test_compression_damage.py::"
+    "test_bombs_stop_at_the_ceiling": TIMED,
+    "tests/compression/test_empty_blocks.py::"
+    "test_a_megabyte_of_empty_blocks_is_refused_soon": TIMED,
+    "tests/log/test_log_damage_speed.py": TIMED,
+    "tests/connection/test_real_clients.py": HURRIED,
+    "tests/net/test_net.py::test_large_messages_pass_both_ways_on_both_loops": HURRIED,
+    "tests/recording/test_record_process.py::"
+    "test_a_kill_costs_the_last_second_at_most": HURRIED,
+}
+"""Tests that say nothing with the runtimes loaded first, and why."""
+
+REPORT = re.compile(r"(?:AddressSanitizer|runtime error): *(.*?)(?=$| 0x| on a)", re.M)
+
+
+class Sanitized(Copy):
+    """The copy of the tree whose engine has the sanitizers in it."""
+
+    def __init__(self) -> None:
+        """Name it, and the folder of its reports."""
+        super().__init__("sanitize", "KWIRE_BUILD_SANITIZE")
+        self.reports = self.root / "build" / "reports"
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """Load the runtimes first, and have every allocation checked."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for report in folder.iterdir():
+            report.unlink()
+        log = f"log_path={folder / 'report'}"
+        # Guard pages fault by intent, and the tests see to that; what Python keeps
+        # until its end is no leak; memory is refused in tests.
+        address = (
+            "detect_leaks=0:handle_segv=0:handle_sigbus=0:abort_on_error=1:"
+            f"allocator_may_return_null=1:quarantine_size_mb=16:{log}"
+        )
+        return {
+            "LD_PRELOAD": " ".join(map(runtime, ("libasan.so", "libubsan.so"))),
+            "PYTHONMALLOC": "malloc",
+            # Arrow's own allocator would hide over-reads as well.
+            "ARROW_DEFAULT_MEMORY_POOL": "system",
+            "ASAN_OPTIONS": address,
+            "UBSAN_OPTIONS": "print_stacktrace=1:abort_on_error=1",
+        }
+
+    def finds(self, bug: Bug) -> str:
+        """Run one input on an engine with a planted bug; give the report's head."""
+        folder = self.reports / "planted"
+
+        def run_input() -> tuple[int, re.Match[str] | None]:
+            done = self.run(["-c", bug.arguments], more=self.environment(folder))
+            said = REPORT.search("".join([*texts(folder), done.stdout]))
+            return done.returncode, said
+
+        code, said = run_input()
+        if code or said:
+            raise SystemExit(f"{bug.name}: the sanitizers complain without it")
+        with self.patched(bug):
+            code, said = run_input()
+        if code >= 0 or not said:
+            raise SystemExit(f"{bug.name} was planted, and no sanitizer reported it")
+        return said.group(1)
+
+
+def runtime(library: str) -> str:
+    """Ask the compiler where a library of its own is."""
+    asked = ["gcc", f"-print-file-name={library}"]
+    return subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+
+
+def texts(folder: Path) -> list[str]:
+    """Read all reports in a folder."""
+    return [path.read_text(errors="replace") for path in sorted(folder.iterdir())]
+
+
+def check(what: str, done: subprocess.CompletedProcess[str], folder: Path) -> None:
+    """End the run with what the sanitizers reported, or with what else went wrong."""
+    for report in [*texts(folder), done.stdout]:
+        if found := REPORT.search(report):
+            print(report[found.start() : found.start() + 4000], file=sys.stderr)
+            raise SystemExit(f"{what}: the sanitizers reported this")
+    if done.returncode:
+        raise SystemExit(f"{what}: ended badly\n{done.stdout[-4000:]}")
+
+
+def inputs_of(worker: int, count: int) -> int:
+    """Decode hostile bytes: messages, record sets, and all else that reads bytes."""
+    import kwire
+    from kwire import columns
+
+    sys.path[:0] = ["tests", "tests/records", "tests/safety"]
+    names = ("entries", "entry_inputs", "hostile", "hostile_records")
+    entries, entry_inputs, hostile, hostile_records = map(import_module, names)
+    ways: list[dict[str, Any]] = [{}, {"compat": "java"}, {"zero_copy": True}]
+    done = 0
+    families = list(hostile.FAMILIES)[worker::WORKERS]
+    for family in families:
+        for given in hostile.take(family, count * 7 // 10 // len(families)):
+            cls = getattr(kwire.messages, given.message)
+            data = bytes(bytearray(given.data))
+            with contextlib.suppress(kwire.DecodeError):
+                kwire.decode(cls, data, given.version, **ways[done % 3])
+            done += 1
+    families = list(hostile_records.FAMILIES)[worker::WORKERS]
+    for family in families:
+        for data in hostile_records.take(family, count // 10 // len(families)):
+            data = bytes(bytearray(data))
+            with contextlib.suppress(kwire.DecodeError):
+                list(kwire.records.decode_batches(data, check_crc=False))
+            with contextlib.suppress(kwire.DecodeError):
+                columns.decode_records(data, check_crc=False)
+            done += 1
+    chosen = list(entries.ENTRIES.values())[worker::WORKERS]
+    shares = sum(entry.share for entry in chosen)
+    left = count - done
+    for entry in chosen:
+        wanted = left * entry.share // shares + 1
+        damaged = entry_inputs.damage_forever(entry)
+        for data, _ in zip(damaged, range(wanted), strict=False):
+            entries.ends(entry, kwire, bytes(bytearray(data)))
+            done += 1
+    return done
+
+
+def run_inputs(copy: Sanitized, count: int) -> int:
+    """Share the hostile inputs out to two processes; count what they did."""
+    folder = copy.reports / "inputs"
+    environment = copy.environment(folder)
+
+    def work(worker: int) -> int:
+        command = ["-m", "tools.prove.sanitize", "--worker", str(worker)]
+        command += ["--inputs", str(count // WORKERS + 1)]
+        done = copy.run(command, more=environment)
+        check("hostile inputs", done, folder)
+        return int(done.stdout.split()[-1])
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return sum(pool.map(work, range(WORKERS)))
+
+
+def run_suite(copy: Sanitized) -> int:
+    """Run the test suite but for what cannot run here; count the tests that passed."""
+    folder = copy.reports / "suite"
+    command = ["-m", "pytest", "-q", "-s", "-p", "no:randomly"]
+    command += ["-p", "no:cacheprovider"]
+    command += ["-n", str(WORKERS), "--dist", "loadfile"]
+    for test, reason in LEFT_OUT.items():
+        print(f"          left out: {test} ({reason})")
+        command += ["--deselect" if "::" in test else "--ignore", test]
+    more = {"KWIRE_HOSTILE_INPUTS": "20000"}
+    more |= copy.environment(folder)
+    done = copy.run(command, more, log=copy.reports / "suite.txt")
+    check("the suite", done, folder)
+    passed = re.search(r"(\d+) passed", done.stdout)
+    return int(passed.group(1)) if passed else 0
+
+
+def main() -> int:
+    """Build, see the planted bugs reported, then look for others."""
+    parser = argparse.ArgumentParser(description="kwire under gcc's sanitizers")
+    parser.add_argument("--gate", action="store_true", help="leave the suite out")
+    parser.add_argument("--inputs", type=int, default=INPUTS, help="hostile inputs")
+    parser.add_argument("--record", action="store_true", help="note the figures")
+    parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.record and asked.gate:
+        parser.error("--record is for a whole run")
+    if asked.worker is not None:
+        print(inputs_of(asked.worker, asked.inputs))
+        return 0
+    copy, start = Sanitized(), time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"{time.monotonic() - start:6.0f} s  {text}", flush=True)
+
+    copy.refresh()
+    copy.build()
+    say("built with the address and undefined-behaviour sanitizers")
+    planted = [bug for bug in bugs() if bug.harness == "sanitizer"]
+    for bug in planted:
+        say(f"planted {bug.name}: {copy.finds(bug)}")
+    done = run_inputs(copy, asked.inputs)
+    say(f"{done:,} hostile inputs, no report")
+    figures = [
+        Figure("P10", "hostile inputs", done, "make sanitize", least=INPUTS),
+        Figure("P10", "planted bugs reported", len(planted), "make sanitize", least=2),
+    ]
+    if not asked.gate:
+        passed = run_suite(copy)
+        say(f"{passed:,} tests passed, no report")
+        figures.append(
+            Figure("P10", "tests passed", passed, "make sanitize", least=TESTS)
+        )
+    if asked.record:
+        record("sanitize", figures)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
