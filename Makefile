@@ -71,7 +71,7 @@ test: $(TESTED)  ## all tests but those of the gate; GATE=1 for all, with all in
 pure: $(VENV)/.made $(VENV)/.has-test  ## all tests with no compiled engine
 	$(PY) -m tools.prove.pure_suite
 
-check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types, generated files
+check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types, generated files, tests of tools
 	$(VENV)/bin/ruff check $(SOURCES)
 	$(VENV)/bin/ruff format --check --quiet $(SOURCES)
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" cython-lint src/kwire/_fast
@@ -83,6 +83,7 @@ check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types,
 	$(PY) -m tools.generate.error_classes
 	$(PY) -m tools.generate.import_schemas index --check
 	$(PY) -m tools.generate.promises --check
+	$(PY) -m pytest --quiet tools/check tools/generate tools/prove
 
 docs: $(BUILT) $(VENV)/.has-docs  ## the site of the documentation, into build/docs
 	$(PY) -m tools.generate.docs

@@ -122,7 +122,7 @@ def find_files() -> list[Path]:
         if file.suffix in ENDINGS and file.name not in GENERATED
     ]
     # The list of words itself, and its test.
-    own = {ROOT / "tools" / "check" / "words.py", ROOT / "tests" / "test_words.py"}
+    own = {ROOT / "tools" / "check" / name for name in ("words.py", "test_words.py")}
     return sorted({*files, *ROOT.glob("*.md")} - own)
 
 

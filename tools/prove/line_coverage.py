@@ -33,7 +33,6 @@ LEFT_OUT = (
     "spark",
     "jobs",
     "cli",
-    "tools",
     "typing",
     "recording",
     "net",

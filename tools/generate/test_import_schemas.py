@@ -11,12 +11,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from small_schemas import field, schema
 
 from kwire.schema import language
 from tools.generate import import_schemas, schema_changes, schema_files, schema_sources
 from tools.generate.schema_files import Entries, Entry
 from tools.generate.schema_sources import Found, ImportRefused
+from tools.generate.small_schemas import field, schema
 
 PONG = schema("0", name="PongResponse", type="response")
 
