@@ -73,22 +73,27 @@ def consume(address, wanted, **options):
     )
     found: dict[str, list[Received]] = {topic: [] for topic in wanted}
     try:
+        # Without metadata it waits half a second before it looks for the leaders.
+        consumer.list_topics(timeout=TIMEOUT_S)
         consumer.assign(
             [TopicPartition(t, 0, start) for t, (start, _) in wanted.items()]
         )
         deadline = time.monotonic() + TIMEOUT_S
         missing = sum(count for _, count in wanted.values())
         while missing > 0 and time.monotonic() < deadline:
-            missing -= take(consumer, found, 0.5)
-        take(consumer, found, 0.2)
+            missing -= take(consumer, found, missing, 0.5)
+        take(consumer, found, 1000, 0.2)
     finally:
         consumer.close()
     return found
 
 
-def take(consumer, found, timeout):
-    """Sort what arrives within ``timeout`` seconds by topic; errors are raised."""
-    arrived = consumer.consume(1000, timeout)
+def take(consumer, found, count, timeout):
+    """Sort up to ``count`` messages by topic; raise errors.
+
+    Returns after ``timeout`` seconds, or when ``count`` messages have arrived.
+    """
+    arrived = consumer.consume(count, timeout)
     for message in arrived:
         if message.error():
             raise KafkaException(message.error())

@@ -20,7 +20,7 @@ from kwire.messages import (
 )
 from kwire.negotiation import ApiVersionTable
 
-LONGEST_WAIT_S = 0.05
+LONGEST_WAIT_S = 0.01
 SASL = {SaslHandshakeRequest.api_key: (1, 1), SaslAuthenticateRequest.api_key: (0, 2)}
 
 

@@ -14,7 +14,13 @@ from uuid import uuid4
 
 import pyarrow
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    Producer,
+    TopicPartition,
+)
 from runners import open_sockets
 
 from kwire import partitioners
@@ -85,19 +91,34 @@ def produce(request, kwire, cluster):
 
 def read(address, topic, count):
     """Read a topic with librdkafka: by partition, key, value and headers."""
-    consumer = Consumer({"bootstrap.servers": address, "group.id": "tests"})
+    consumer = Consumer(
+        {
+            "bootstrap.servers": address,
+            "group.id": "tests",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 10,
+        }
+    )
+    # A consumer without metadata waits half a second before it looks for the leaders.
+    consumer.list_topics(topic, timeout=TIMEOUT_S)
     consumer.assign(
         [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(PARTITIONS)]
     )
     found: dict[int, list] = {}
-    until, seen = time.monotonic() + TIMEOUT_S, 0
-    while seen < count and time.monotonic() < until:
-        for message in consumer.consume(1000, 0.2):
-            assert message.error() is None
-            seen += 1
+    ended, until = set(), time.monotonic() + TIMEOUT_S
+    while len(ended) < PARTITIONS and time.monotonic() < until:
+        message = consumer.poll(0.2)
+        if message is None:
+            continue
+        if message.error() is None:
             found.setdefault(message.partition(), []).append(message)
+        else:
+            assert message.error().code() == KafkaError._PARTITION_EOF
+            ended.add(message.partition())
     consumer.close()
-    assert seen == count
+    assert len(ended) == PARTITIONS
+    assert sum(map(len, found.values())) == count
     return found
 
 

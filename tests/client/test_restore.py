@@ -32,6 +32,9 @@ def job(kwire, monkeypatch):
     batches = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
     monkeypatch.setattr(batches, "BATCH_BYTES", 500)
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_LOOKS", 0.0)
+    # Replicas that lag answer without records again and again.
+    machine = importlib.import_module(f"{kwire.__name__}.cluster.machine")
+    monkeypatch.setattr(machine, "_FRUITLESS_S", 0.001)
     return module
 
 

@@ -83,7 +83,7 @@ class Librdkafka:
         deadline = time.monotonic() + TIMEOUT_S
         try:
             while len(found) < len(ROWS) and time.monotonic() < deadline:
-                for message in consumer.consume(len(ROWS), 0.2):
+                for message in consumer.consume(len(ROWS) - len(found), 0.2):
                     assert message.error() is None, message.error()
                     found.append((message.key(), message.value()))
             consumer.commit(asynchronous=False)
