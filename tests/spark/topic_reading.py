@@ -6,7 +6,13 @@ import time
 from contextlib import contextmanager
 from uuid import uuid4
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    Producer,
+    TopicPartition,
+)
 
 TIMEOUT_S = 60
 PARTITIONS = 4
@@ -37,22 +43,30 @@ class MockCluster:
             {
                 "bootstrap.servers": self.address,
                 "group.id": "tests",
+                "enable.auto.commit": False,
                 "enable.partition.eof": True,
+                "fetch.wait.max.ms": 10,
                 "fetch.message.max.bytes": 8 << 20,
             }
         )
+        # Without metadata it waits half a second before it looks for the leaders.
+        consumer.list_topics(topic, timeout=TIMEOUT_S)
         consumer.assign(
             [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(PARTITIONS)]
         )
         found: dict[int, list] = {n: [] for n in range(PARTITIONS)}
         ended, until = set(), time.monotonic() + TIMEOUT_S
         while len(ended) < PARTITIONS and time.monotonic() < until:
-            for message in consumer.consume(1000, 0.2):
-                if message.error() is not None:
-                    ended.add(message.partition())
-                else:
-                    found[message.partition()].append(message)
+            message = consumer.poll(0.2)
+            if message is None:
+                continue
+            if message.error() is None:
+                found[message.partition()].append(message)
+            else:
+                assert message.error().code() == KafkaError._PARTITION_EOF
+                ended.add(message.partition())
         consumer.close()
+        assert len(ended) == PARTITIONS
         assert sum(map(len, found.values())) == count
         return found
 
