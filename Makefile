@@ -96,12 +96,12 @@ schema: $(BUILT)  ## merge the messages of a Kafka release: make schema RELEASE=
 	$(PY) -m tools.generate.stubs
 
 vectors: $(BUILT)  ## write the vectors of Kafka's classes (Java 17, Maven)
-	$(PY) tools/oracle/oracle.py write
-	$(PY) tools/oracle/records.py write
-	$(PY) tools/oracle/boundaries.py write
+	$(PY) -m tools.interop.oracle.oracle write
+	$(PY) -m tools.interop.oracle.records write
+	$(PY) -m tools.interop.oracle.boundaries write
 
 data: $(TESTED)  ## write the data directories of Kafka's brokers (Java 17, Maven)
-	$(PY) tools/broker/write_data.py 4.3.1 3.9.2 2.8.2
+	$(PY) -m tools.interop.broker.write_data 4.3.1 3.9.2 2.8.2
 
 pins: $(VENV)/.made $(VENV)/.has-pins  ## write constraints.txt; UPGRADE=1 for newer versions
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11.0 --no-annotate \
@@ -114,56 +114,56 @@ pins: $(VENV)/.made $(VENV)/.has-pins  ## write constraints.txt; UPGRADE=1 for n
 interop: interop-classes interop-brokers interop-pages  ## against Kafka's own classes and brokers (Java 17, Maven)
 
 interop-classes: $(TESTED)
-	$(PY) tools/oracle/oracle.py check
-	$(PY) tools/oracle/leniency.py
-	$(PY) tools/oracle/oracle.py check-errors
+	$(PY) -m tools.interop.oracle.oracle check
+	$(PY) -m tools.interop.oracle.leniency
+	$(PY) -m tools.interop.oracle.oracle check-errors
 	$(PY) -m tools.generate.import_schemas check --release $(RELEASE)
-	$(PY) tools/oracle/records.py check
-	$(PY) tools/oracle/partitions.py
-	$(PY) tools/broker/file_readers.py check
-	$(PY) tools/oracle/boundaries.py check
+	$(PY) -m tools.interop.oracle.records check
+	$(PY) -m tools.interop.oracle.partitions
+	$(PY) -m tools.interop.broker.file_readers check
+	$(PY) -m tools.interop.oracle.boundaries check
 
 interop-brokers: $(TESTED)
-	$(PY) tools/broker/live.py
-	$(PY) tools/broker/scans.py --version 4.x --version 3.9.2
-	$(PY) tools/broker/secure_scans.py
-	$(PY) tools/broker/kills.py
-	$(PY) tools/broker/producer_kills.py
-	$(PY) tools/broker/transaction_kills.py
-	$(PY) tools/broker/groups_check.py
-	$(PY) tools/broker/groups_check.py --version 3.9.2
-	$(PY) tools/broker/groups_check.py --version 2.8.2
-	$(PY) tools/broker/restore_kills.py
-	$(PY) tools/broker/large_scan.py
-	$(PY) tools/broker/mock_faults.py
-	$(PY) tools/broker/adapters_check.py
-	$(PY) -m tools.adapter_versions --newest
-	$(PY) tools/broker/negotiate.py
-	$(PY) tools/broker/versions_check.py
-	$(PY) tools/broker/releases_check.py
+	$(PY) -m tools.interop.broker.live
+	$(PY) -m tools.interop.broker.scans --version 4.x --version 3.9.2
+	$(PY) -m tools.interop.broker.secure_scans
+	$(PY) -m tools.interop.broker.kills
+	$(PY) -m tools.interop.broker.producer_kills
+	$(PY) -m tools.interop.broker.transaction_kills
+	$(PY) -m tools.interop.broker.groups_check
+	$(PY) -m tools.interop.broker.groups_check --version 3.9.2
+	$(PY) -m tools.interop.broker.groups_check --version 2.8.2
+	$(PY) -m tools.interop.broker.restore_kills
+	$(PY) -m tools.interop.broker.large_scan
+	$(PY) -m tools.interop.broker.mock_faults
+	$(PY) -m tools.interop.broker.adapters_check
+	$(PY) -m tools.interop.adapters.versions --newest
+	$(PY) -m tools.interop.broker.negotiate
+	$(PY) -m tools.interop.broker.versions_check
+	$(PY) -m tools.interop.broker.releases_check
 
 interop-releases: $(TESTED)  ## every feature against brokers of each release from 0.8 on, into docs/live.md
-	$(PY) tools/broker/releases_check.py --all --document
+	$(PY) -m tools.interop.broker.releases_check --all --document
 
 interop-pages: $(TESTED)
-	$(PY) tools/browser/schema_page.py
-	$(PY) tools/browser/explain_page.py
+	$(PY) -m tools.interop.browser.schema_page
+	$(PY) -m tools.interop.browser.explain_page
 	$(PY) -m examples.pipeline
-	$(PY) tools/browser/report_page.py demo-output/audit demo-output/export demo-output/offsets
+	$(PY) -m tools.interop.browser.report_page demo-output/audit demo-output/export demo-output/offsets
 
 spark: spark-kills spark-live spark-clusters  ## streams whose driver is killed, live topics beside Spark's own source, a cluster without kwire, the oldest PySpark
 
 spark-kills: $(TESTED)
-	$(PY) tools/spark/stream_kills.py --kills 20
+	$(PY) -m tools.interop.spark.stream_kills --kills 20
 
 spark-live: $(TESTED)
-	$(PY) tools/spark/own_source.py
-	$(PY) tools/spark/own_sink.py
-	$(PY) tools/spark/live_kills.py --kills 6
+	$(PY) -m tools.interop.spark.own_source
+	$(PY) -m tools.interop.spark.own_sink
+	$(PY) -m tools.interop.spark.live_kills --kills 6
 
 spark-clusters: $(TESTED)
-	$(PY) tools/spark/shipping.py
-	$(PY) tools/spark/oldest.py
+	$(PY) -m tools.interop.spark.shipping
+	$(PY) -m tools.interop.spark.oldest
 
 deep: $(TESTED)  ## the promises on many more inputs; goes on where it last ended
 	$(PY) -m tools.prove.deep
@@ -248,7 +248,7 @@ workflows: $(VENV)/.has-release  ## lint the workflows
 promises: $(TESTED) $(VENV)/.has-coverage $(VENV)/.has-bench $(VENV)/.has-fuzz $(VENV)/.has-release  ## every harness, for hours, and the table of SECURITY.md
 	$(GATE_INPUTS) $(PY) -m pytest --figures suite $(SHOWN_BY)
 	$(PY) -m tools.prove.pure_suite --record
-	$(PY) tools/oracle/leniency.py --record
+	$(PY) -m tools.interop.oracle.leniency --record
 	$(PY) -m tools.prove.references --record
 	$(PY) -m tools.prove.sanitize --record
 	$(PY) -m tools.prove.line_coverage --record
@@ -265,6 +265,6 @@ promises: $(TESTED) $(VENV)/.has-coverage $(VENV)/.has-bench $(VENV)/.has-fuzz $
 	$(PY) -m tools.generate.promises
 
 clean:  ## remove what was built
-	rm -rf build dist tools/oracle/target tools/broker/target src/kwire.egg-info $(VENV)
+	rm -rf build dist tools/interop/oracle/target tools/interop/broker/target src/kwire.egg-info $(VENV)
 	rm -f src/kwire/_fast/*.so src/kwire/_fast/*.pyd
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,9 +3,9 @@
 """``Limits.array_elements`` and ``Limits.tagged_fields``, and Kafka's own boundaries.
 
 Every function that decodes messages rejects a count over the limit at the first byte of
-the count. ``tools/oracle/boundaries.txt`` contains the counts at which Kafka's classes
-reject a message. With the limits that ``docs/deviations.md`` names, kwire accepts and
-rejects the same counts.
+the count. ``tools/interop/oracle/boundaries.txt`` contains the counts at which Kafka's
+classes reject a message. With the limits that ``docs/deviations.md`` names, kwire
+accepts and rejects the same counts.
 """
 
 import importlib
@@ -15,8 +15,8 @@ import pyarrow
 import pytest
 
 from kwire.schema import releases
-from tools.oracle import boundary_shapes
-from tools.oracle.boundary_shapes import (
+from tools.interop.oracle import boundary_shapes
+from tools.interop.oracle.boundary_shapes import (
     RECORD_SHAPES,
     RECORDED,
     SHAPES,
@@ -146,7 +146,7 @@ def test_limits_of_counts_are_part_of_the_value(kwire):
 
 
 def test_boundaries_are_those_of_the_newest_releases():
-    """A new release requires a new run of ``tools/oracle/boundaries.py``."""
+    """A new release requires a new run of ``tools/interop/oracle/boundaries.py``."""
     newest = list(releases.NAMES[-2:])
     assert [OLDER.rpartition(".")[0], NEWEST.rpartition(".")[0]] == newest
     assert [row.shape for row in BOUNDARIES[::2]] == [shape.name for shape in SHAPES]
@@ -157,7 +157,7 @@ def test_boundaries_are_those_of_the_newest_releases():
 
 def test_every_changed_boundary_is_documented():
     """The page names each count that the newest Kafka rejects and the older accepts."""
-    page = (RECORDED.parent.parent.parent / "docs" / "deviations.md").read_text()
+    page = (RECORDED.parents[3] / "docs" / "deviations.md").read_text()
     changed = boundary_shapes.changes(ALL_BOUNDARIES)
     assert changed
     for row in ALL_BOUNDARIES:

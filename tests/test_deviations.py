@@ -12,7 +12,7 @@ import importlib
 import pytest
 from sweeps import sweep
 
-from tools.oracle import deviations
+from tools.interop.oracle import deviations
 
 TEXT = deviations.PAGE.read_text(encoding="utf-8")
 ENTRIES = deviations.read(TEXT)

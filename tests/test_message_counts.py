@@ -25,8 +25,8 @@ NAMED = [
     ("CONTRIBUTING.md", r"own jars, 2\.8 to (\d+\.\d+)\b"),
     ("NOTICE", r"releases, 2\.2\.0 to (\d+\.\d+)\.\d+\b"),
     ("Makefile", r"^RELEASE \?= (\d+\.\d+)\.\d+$"),
-    ("tools/oracle/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
-    ("tools/oracle/record_classes/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
+    ("tools/interop/oracle/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
+    ("tools/interop/oracle/record_classes/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
 ]
 """The files that name a count or the newest release, and how."""
 

@@ -15,7 +15,7 @@ import pytest
 from golden_records import of_kafka, of_kwire, raw
 from sweeps import sweep
 
-from tools.oracle import deviations
+from tools.interop.oracle import deviations
 
 MAGIC_AT = 16
 WRITTEN = [row for row in golden.vectors("batches") if row["asked"]]

@@ -1,9 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
 """``kwire read`` beside kcat: the CPU time of printing a topic."""
-
-import sys
-
-from benchmarks.harness.worker import ROOT
-
-sys.path.append(str(ROOT / "tools" / "broker"))

@@ -21,10 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import broker as brokers
 import confluent_kafka
-import workloads
-from bulk_writing import BulkRecord, write_records
 
 from benchmarks.codec.targets import Verdict
 from benchmarks.harness.broker_runs import (
@@ -37,6 +34,9 @@ from benchmarks.harness.broker_runs import (
 from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import summary, table
 from benchmarks.harness.worker import ROOT
+from tools.interop.broker import broker as brokers
+from tools.interop.broker import workloads
+from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
 HEADING = "## Commands"
 PARTITIONS = 4

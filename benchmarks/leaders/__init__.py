@@ -3,11 +3,5 @@
 """Measures reading while leaders move, with the hints of KIP-951 and without.
 
 ``python -m benchmarks leaders`` runs ``moves.py`` and writes what it finds. The brokers
-are those of ``tools/broker``.
+are those of ``tools/interop/broker``.
 """
-
-import sys
-
-from benchmarks.harness.worker import ROOT
-
-sys.path.append(str(ROOT / "tools" / "broker"))

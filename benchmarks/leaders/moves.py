@@ -19,15 +19,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-import broker as brokers
-import cluster as clusters
 import confluent_kafka
-from bulk_writing import BulkRecord, write_records
 
 from benchmarks.harness.broker_runs import write_run
 from benchmarks.harness.worker import ROOT
 from kwire import error_codes, net
 from kwire.messages import AlterPartitionReassignmentsRequest, ElectLeadersRequest
+from tools.interop.broker import broker as brokers
+from tools.interop.broker import cluster as clusters
+from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
 TOPIC = "moves"
 PARTITIONS = 6

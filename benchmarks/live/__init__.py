@@ -3,11 +3,5 @@
 """Measures reading topics of a running broker, beside other clients.
 
 ``python -m benchmarks live`` measures and writes its chapter. The broker is that of
-``tools/broker``.
+``tools/interop/broker``.
 """
-
-import sys
-
-from benchmarks.harness.worker import ROOT
-
-sys.path.append(str(ROOT / "tools" / "broker"))

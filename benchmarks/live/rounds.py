@@ -12,14 +12,14 @@ import random
 from pathlib import Path
 from typing import Any
 
-import broker as brokers
 import confluent_kafka
-import workloads
-from bulk_writing import BulkRecord, write_records
 
 from benchmarks.harness.broker_runs import measure_in_turn, run_contender, write_run
 from benchmarks.live import machine
 from benchmarks.live.contender import TASKS
+from tools.interop.broker import broker as brokers
+from tools.interop.broker import workloads
+from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
 PARTITIONS = 4
 SIZES = (100, 1000)

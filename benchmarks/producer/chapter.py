@@ -9,9 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import broker as brokers
-import workloads
-
 from benchmarks.codec.targets import Verdict
 from benchmarks.harness.broker_runs import (
     describe_counts,
@@ -25,6 +22,8 @@ from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import summary, table
 from benchmarks.producer.contender import BATCH_BYTES, LINGER_MS, WRITERS
 from kwire import client
+from tools.interop.broker import broker as brokers
+from tools.interop.broker import workloads
 
 HEADING = "## Producers"
 TOPIC = "written"

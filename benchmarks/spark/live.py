@@ -15,7 +15,6 @@ import json
 import os
 import random
 import statistics
-import sys
 import tempfile
 import textwrap
 import time
@@ -26,11 +25,8 @@ from typing import Any
 from benchmarks.codec.targets import Verdict
 from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import table
-from benchmarks.harness.worker import ROOT
 from benchmarks.spark import inputs
 from benchmarks.spark.session import cpu_seconds, open_session
-
-sys.path[:0] = [str(ROOT / "tools" / name) for name in ("broker", "spark")]
 
 HEADING = "## Live topics in Spark"
 TOPIC = "orders"
@@ -70,9 +66,8 @@ and equal sums of offsets, lengths and checksums; so did what both sinks wrote."
 
 def write_topic(kafka: Any) -> None:
     """Write the records, half of them into each partition."""
-    import clients
-    import workloads
-    from bulk_writing import BulkRecord, write_records
+    from tools.interop.broker import clients, workloads
+    from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
     workloads.create_topic(kafka, TOPIC, partitions=PARTITIONS)
     producer = clients.librdkafka_producer(
@@ -112,7 +107,7 @@ def make_table(
 
 def make_job(session: Any, kafka: Any, source: str, case: str, rows: Any) -> Any:
     """Prepare what is timed: a call that reads, or writes to a topic that is new."""
-    import workloads
+    from tools.interop.broker import workloads
 
     if case != WRITTEN:
         table = make_table(session, kafka, source, case)
@@ -124,7 +119,7 @@ def make_job(session: Any, kafka: Any, source: str, case: str, rows: Any) -> Any
 
 def delete_topics(kafka: Any) -> None:
     """Delete what the sinks wrote."""
-    import workloads
+    from tools.interop.broker import workloads
 
     workloads.administer(kafka, "delete_topics", [f"to-{each}" for each in SOURCES])
 
@@ -192,8 +187,8 @@ def cache_rows(session: Any, kafka: Any) -> Any:
 
 def run(json_path: Path) -> None:
     """Measure and write it down."""
-    import broker as brokers
-    from own_source import own_jars
+    from tools.interop.broker import broker as brokers
+    from tools.interop.spark.own_source import own_jars
 
     with (
         tempfile.TemporaryDirectory(prefix="kwire-live-bench-") as name,

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Consumers of a group over both runners, against librdkafka's mock cluster.
 
-Faults are simulated in ``tests/simulation``; real brokers are in ``tools/broker``.
+Faults are simulated in ``tests/simulation``; real brokers are in
+``tools/interop/broker``.
 """
 
 import asyncio

@@ -5,7 +5,7 @@
 What they protect: a restart plans the range that was written down, reads the same
 records from it, and in the end the sink has each record once, while the log grows,
 rolls, is torn at its end and loses segments that were read. ``make spark`` does the
-same with Spark itself (``tools/spark/stream_kills.py``).
+same with Spark itself (``tools/interop/spark/stream_kills.py``).
 """
 
 import json

@@ -3,7 +3,8 @@
 """Files beside segments are read as Kafka's own classes read them.
 
 ``tests/data/file-readers.jsonl.xz`` has what a broker's classes said about real files:
-complete, empty, and truncated at every byte. ``tools/broker/file_readers.py`` wrote it.
+complete, empty, and truncated at every byte. It was written by
+``tools/interop/broker/file_readers.py``.
 """
 
 import base64

@@ -3,7 +3,8 @@
 """The partitions of keys are those of the clients that people already have.
 
 A key whose records end up in another partition than before is out of order from then
-on, and nothing reports it. Beside Kafka's own class: ``tools/oracle/partitions.py``.
+on, and nothing reports it. Kafka's own class is compared in
+``tools/interop/oracle/partitions.py``.
 """
 
 import asyncio

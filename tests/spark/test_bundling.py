@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The archive for Spark's workers: its content, and its import as kwire.
 
-That Spark brings it to workers which lack kwire is shown by tools/spark/shipping.py,
-on a cluster of processes. Here it is an interpreter without site packages.
+``tools/interop/spark/shipping.py`` shows that Spark brings it to workers which lack
+kwire, on a cluster of processes. Here it is an interpreter without site packages.
 """
 
 import os

@@ -3,7 +3,7 @@
 """``kafka-live`` as a sink of Spark: batches, streams, and errors of one sentence.
 
 What is written by one task is tested without Spark in ``test_live_writing.py``, beside
-Spark's own sink by ``tools/spark/own_sink.py``.
+Spark's own sink by ``tools/interop/spark/own_sink.py``.
 """
 
 import sys

@@ -4,7 +4,7 @@
 
 The reader is called as Spark calls it. Queries in Spark are in ``test_live_source.py``;
 that nothing is lost or doubled when a driver is killed is shown by
-``tools/spark/live_kills.py``.
+``tools/interop/spark/live_kills.py``.
 """
 
 import json

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kafka-log`` as a stream: offsets, limits, losses, and what a restart reads.
 
-The reader is asked as Spark asks it; a few queries run in Spark itself. That nothing is
-lost or read twice when a driver is killed is shown by ``tools/spark/stream_kills.py``.
+The reader is asked as Spark asks it; a few queries run in Spark itself.
+``tools/interop/spark/stream_kills.py`` shows that nothing is lost or read twice when a
+driver is killed.
 """
 
 import json

@@ -10,7 +10,6 @@ business of ``schema_merge.py``.
 
 from __future__ import annotations
 
-import sys
 import textwrap
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,6 @@ from kwire.errors import SchemaError
 from kwire.schema import json_text, language
 from kwire.schema.model import Message
 
-_ORACLE = Path(__file__).resolve().parents[1] / "oracle"
 _PASSED_OVER = frozenset(("test", "build", "bin", "target"))
 
 
@@ -97,9 +95,8 @@ def release_jars(release: str) -> list[Path]:
     A release that the oracle does not name has the same jars as the newest that it
     names. Raises ``ImportRefused`` if Maven fails.
     """
-    # The oracle is a program of its own, not a package, and only needed here.
-    sys.path.append(str(_ORACLE))
-    import oracle
+    # The oracle is only needed here.
+    from tools.interop.oracle import oracle
 
     try:
         known = oracle.releases()

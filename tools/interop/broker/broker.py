@@ -1,0 +1,423 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one Apache Kafka broker on the loopback interface, from the jars in pom.xml.
+
+Here live the choice of jars, the life of the broker (format, start, wait, stop) and the
+way to its command line tools. What is written through it is in ``write_data.py``.
+
+    python -m tools.interop.broker.broker run --version 4.x
+
+Tests use ``running``::
+
+    with broker.running("4.x") as kafka:
+        ...  # kafka.address is "127.0.0.1:port"
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+HERE = Path(__file__).resolve().parent
+TARGET = HERE / "target"
+LOOPBACK = "127.0.0.1"
+PORTS = 20_000, 30_000
+SECONDS_TO_START = 300
+SECONDS_TO_STOP = 120
+SECONDS_TO_ANSWER = 10
+"""Ends of what would hang: on a busy machine, all of this takes many times longer."""
+
+# One client at a time uses the broker, so starting fast beats running fast.
+JAVA = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+# The snappy library of Kafka 0.8.0 and 0.8.1 calls ClassLoader.defineClass, which Java
+# does not allow otherwise.
+JAVA += ["--add-opens=java.base/java.lang=ALL-UNNAMED"]
+LOGGING = [
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+    "-Dorg.slf4j.simpleLogger.showDateTime=true",
+    # ZooKeeper would look for classes of log4j that its successors do not have.
+    "-Dzookeeper.jmx.log4j.disable=true",
+    f"-Dlog4j.configuration=file:{HERE / 'log4j.properties'}",
+]
+
+# One broker is the whole cluster, and a test reads what it wrote at once.
+SETTINGS = {
+    "auto.create.topics.enable": "false",
+    "background.threads": "2",
+    "group.initial.rebalance.delay.ms": "0",
+    "log.cleaner.dedupe.buffer.size": "4194304",
+    "log.retention.ms": "-1",
+    "num.io.threads": "2",
+    "num.network.threads": "1",
+    "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+}
+KRAFT_SETTINGS = {
+    "controller.listener.names": "CONTROLLER",
+    "node.id": "1",
+    "process.roles": "broker,controller",
+}
+CLUSTER_ID = "a3dpcmUta3dpcmUta3dpcg"
+SHARE_GROUP_SETTINGS = {
+    "share.coordinator.state.topic.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+}
+
+
+class BrokerError(Exception):
+    """The broker, or something it needs, is missing or has failed."""
+
+
+def releases() -> list[str]:
+    """Name the Kafka releases that can be run, newest first."""
+    names = ElementTree.parse(HERE / "pom.xml").findall("{*}profiles/{*}profile/{*}id")
+    return [str(name.text) for name in names]
+
+
+def find_release(wanted: str) -> str:
+    """Choose the newest release that ``wanted`` names: "4.3.1", "4.3", "4.x"."""
+    prefix = wanted.removesuffix(".x").split(".")
+    for release in releases():
+        if release.split(".")[: len(prefix)] == prefix:
+            return release
+    raise BrokerError(f"no Kafka {wanted} in pom.xml; it names {', '.join(releases())}")
+
+
+def jars(release: str) -> str:
+    """Name the class path of one release; Maven fetches the jars the first time."""
+    listing = TARGET / f"classpath-{release}"
+    pom = HERE / "pom.xml"
+    if not listing.exists() or listing.stat().st_mtime < pom.stat().st_mtime:
+        maven = ["mvn", "-q", "-B", "-Dstyle.color=never", "-f", str(pom)]
+        output = f"-Dmdep.outputFile={listing}"
+        run([*maven, "-P", release, output, "dependency:build-classpath"])
+    return listing.read_text().strip()
+
+
+def java(release: str, main_class: str, *arguments: str) -> list[str]:
+    """Build the command that runs a class of one release."""
+    return [*JAVA, *LOGGING, "-cp", jars(release), main_class, *arguments]
+
+
+def run(command: list[str], text: str = "") -> str:
+    """Run a command to its end and return what it printed."""
+    try:
+        done = subprocess.run(
+            command, input=text, capture_output=True, encoding="utf-8"
+        )
+    except FileNotFoundError:
+        raise not_installed(command[0]) from None
+    if done.returncode:
+        said = (done.stderr + done.stdout).splitlines()
+        why = next((line for line in said if "ERROR" in line or "xception" in line), "")
+        why = why or next(iter(said), "it said nothing")
+        raise BrokerError(f"{command[0]} ended with {done.returncode}: {why}")
+    return done.stdout
+
+
+def not_installed(program: str) -> BrokerError:
+    """Say what a machine without ``program`` has to get."""
+    return BrokerError(
+        f"{program} is not installed; a broker needs Maven and Java 17 or newer"
+    )
+
+
+def tool(release: str, name: str, *arguments: str, text: str = "") -> str:
+    """Run one of Kafka's command line tools and return what it printed."""
+    moved = release.startswith("4.") and name != "StorageTool"
+    package = "org.apache.kafka.tools" if moved else "kafka.tools"
+    return run(java(release, f"{package}.{name}", *arguments), text)
+
+
+def free_ports(count: int) -> list[int]:
+    """Find free ports of the loopback interface.
+
+    They are none of those that the system hands out: before a broker has started, any
+    other program could be given one.
+    """
+    found: list[int] = []
+    while len(found) < count:
+        port = random.randrange(*PORTS)
+        with contextlib.suppress(OSError), socket.socket() as each:
+            each.bind((LOOPBACK, port))
+            found += [port] * (port not in found)
+    return found
+
+
+def answers(port: int, least_brokers: int = 1) -> bool:
+    """Ask a port for its brokers; True if it names ``least_brokers``.
+
+    A new topic needs one. Metadata 0, which brokers of all releases answer: header v1,
+    then an empty array. The response begins with its size, the correlation id and the
+    number of brokers.
+    """
+    asked = struct.pack(">hhihi", 3, 0, 1, 0, 0)
+    try:
+        with socket.create_connection((LOOPBACK, port), SECONDS_TO_ANSWER) as wire:
+            wire.sendall(struct.pack(">i", len(asked)) + asked)
+            head = wire.recv(12, socket.MSG_WAITALL)
+            if len(head) < 12:
+                return False
+            return bool(struct.unpack(">iii", head)[2] >= least_brokers)
+    except OSError:
+        return False
+
+
+def accepts(port: int) -> bool:
+    """Tell whether a port takes connections."""
+    try:
+        socket.create_connection((LOOPBACK, port), SECONDS_TO_ANSWER).close()
+    except OSError:
+        return False
+    return True
+
+
+class Broker:
+    """One broker and its data; it can be stopped and started again on its data."""
+
+    def __init__(
+        self,
+        release: str,
+        folder: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        ports: Sequence[int] | None = None,
+        controllers: str | None = None,
+    ) -> None:
+        """Write its settings and format its storage.
+
+        ``ports`` are its own and its controller's. ``controllers`` are those of the
+        cluster that it is one node of, as the storage tool takes them.
+        """
+        self.release = release
+        self.folder = folder
+        self.data = folder / "data"
+        self.has_zookeeper = int(release.split(".")[0]) < 3
+        # Brokers before 0.9 have one address and cannot name a protocol for it.
+        self.has_listeners = not release.startswith("0.8.")
+        self.port, self.other_port = ports or free_ports(2)
+        self.address = f"{LOOPBACK}:{self.port}"
+        self._processes: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self._write_settings(settings or {})
+        if not self.has_zookeeper:
+            self._format(controllers)
+
+    def start(self) -> None:
+        """Start the broker and wait until it answers."""
+        try:
+            if self.has_zookeeper:
+                main_class = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+                self._launch("zookeeper", main_class)
+                self._wait("zookeeper", self.other_port)
+            self.launch()
+            self.wait()
+        except BaseException:
+            self.stop()
+            raise
+
+    def launch(self) -> None:
+        """Start the process of the broker."""
+        self._launch("server", "kafka.Kafka")
+
+    def wait(self) -> None:
+        """Wait until the broker answers."""
+        self._wait("server", self.port)
+
+    def kill(self) -> None:
+        """End the process of the broker as a crash of it does."""
+        while self._processes:
+            _, process = self._processes.pop()
+            process.kill()
+            process.wait()
+
+    def stop(self) -> None:
+        """Stop the broker in good order; its data is complete afterwards."""
+        while self._processes:
+            name, process = self._processes.pop()
+            process.terminate()
+            try:
+                process.wait(SECONDS_TO_STOP)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                raise BrokerError(
+                    f"the {name} did not stop in {SECONDS_TO_STOP} s and was killed; "
+                    f"its log ends with:\n{self._tail(name)}"
+                ) from None
+
+    def tool(self, name: str, *arguments: str, text: str = "") -> str:
+        """Run one of the command line tools of this broker's release."""
+        return tool(self.release, name, *arguments, text=text)
+
+    def run_class(self, main_class: str, *arguments: str) -> str:
+        """Run a class of this broker's release and return what it printed."""
+        return run(java(self.release, main_class, *arguments))
+
+    def _write_settings(self, settings: Mapping[str, str]) -> None:
+        merged = {**SETTINGS, "log.dirs": str(self.data)}
+        if not self.has_listeners:
+            # There, -1 is not "forever".
+            del merged["log.retention.ms"]
+        if self.has_zookeeper:
+            if self.has_listeners:
+                merged["listeners"] = f"PLAINTEXT://{self.address}"
+            else:
+                merged["host.name"] = LOOPBACK
+                merged["port"] = str(self.port)
+            merged["zookeeper.connect"] = f"{LOOPBACK}:{self.other_port}"
+            merged["broker.id"] = "1"
+            self._write_properties(
+                "zookeeper",
+                {
+                    "admin.enableServer": "false",
+                    "clientPort": str(self.other_port),
+                    "clientPortAddress": LOOPBACK,
+                    "dataDir": str(self.folder / "zookeeper"),
+                },
+            )
+        else:
+            controller = f"{LOOPBACK}:{self.other_port}"
+            merged |= KRAFT_SETTINGS
+            merged["listeners"] = (
+                f"PLAINTEXT://{self.address},CONTROLLER://{controller}"
+            )
+            merged["advertised.listeners"] = f"PLAINTEXT://{self.address}"
+            merged["controller.quorum.bootstrap.servers"] = controller
+            merged["listener.security.protocol.map"] = (
+                "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT"
+            )
+            if self.release.startswith("4."):
+                merged |= SHARE_GROUP_SETTINGS
+        self._write_properties("server", {**merged, **settings})
+
+    def _write_properties(self, name: str, properties: Mapping[str, str]) -> None:
+        lines = (f"{key}={value}\n" for key, value in properties.items())
+        self._properties(name).write_text("".join(lines), encoding="utf-8")
+
+    def _properties(self, name: str) -> Path:
+        return self.folder / f"{name}.properties"
+
+    def _format(self, controllers: str | None) -> None:
+        """Write the storage's identity; the cluster's id is any 16 bytes in base64."""
+        quorum = ["--initial-controllers", controllers] if controllers else []
+        what = ["format", *(quorum or ["--standalone"]), "--cluster-id", CLUSTER_ID]
+        self.tool("StorageTool", *what, "-c", str(self._properties("server")))
+
+    def _launch(self, name: str, main_class: str) -> None:
+        command = java(self.release, main_class, str(self._properties(name)))
+        with (self.folder / f"{name}.log").open("ab") as log:
+            # A group of its own: Ctrl-C in the terminal is for this program alone.
+            try:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=self.folder,
+                    start_new_session=True,
+                )
+            except FileNotFoundError:
+                raise not_installed(command[0]) from None
+        self._processes.append((name, process))
+
+    def _wait(self, name: str, port: int) -> None:
+        process = self._processes[-1][1]
+        # Brokers before 0.9 name no broker while there is no topic.
+        least = int(self.has_listeners)
+        ready = partial(answers, least_brokers=least) if name == "server" else accepts
+        deadline = time.monotonic() + SECONDS_TO_START
+        while not ready(port):
+            if process.poll() is not None:
+                reason = f"ended with {process.returncode} before it answered"
+            elif time.monotonic() > deadline:
+                reason = f"did not answer on port {port} in {SECONDS_TO_START} s"
+            else:
+                time.sleep(0.1)
+                continue
+            raise BrokerError(
+                f"the {name} of Kafka {self.release} {reason}; "
+                f"its log ends with:\n{self._tail(name)}"
+            )
+
+    def _tail(self, name: str) -> str:
+        log = (self.folder / f"{name}.log").read_text(
+            encoding="utf-8", errors="replace"
+        )
+        return "\n".join(log.splitlines()[-15:]) or "(nothing)"
+
+
+@contextlib.contextmanager
+def running(
+    version: str = "4.x",
+    folder: Path | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[Broker]:
+    """Run a broker for the length of a ``with`` block.
+
+    Without ``folder`` its data is thrown away at the end.
+    """
+    release = find_release(version)
+    with contextlib.ExitStack() as stack:
+        if folder is None:
+            temporary = tempfile.TemporaryDirectory(prefix="kwire-broker-")
+            folder = Path(stack.enter_context(temporary))
+        broker = Broker(release, folder, settings)
+        stack.callback(broker.stop)
+        broker.start()
+        yield broker
+
+
+def interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """Let a polite signal end this program the way Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def run_until_interrupted(version: str, folder: Path | None) -> None:
+    """Run a broker until Ctrl-C."""
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        with running(version, folder) as broker:
+            print(f"Kafka {broker.release} answers on {broker.address}")
+            print(f"data: {broker.data}; Ctrl-C stops it", flush=True)
+            signal.pause()
+    except KeyboardInterrupt:
+        print("stopped")
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("run", help="run a broker until Ctrl-C")
+    command.add_argument("--version", default="4.x", help="such as 4.x or 3.9.2")
+    command.add_argument("--folder", type=Path, help="an empty folder to keep it in")
+    commands.add_parser("versions", help="name the releases that can be run")
+    arguments = parser.parse_args()
+    try:
+        if arguments.command == "versions":
+            print("\n".join(releases()))
+        else:
+            run_until_interrupted(arguments.version, arguments.folder)
+    except BrokerError as error:
+        sys.exit(f"broker: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes many records through librdkafka, for topics that are read to measure it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from tools.interop.broker.broker import BrokerError
+
+SECONDS = 600
+
+
+class BulkRecord(NamedTuple):
+    """A record, and the partition that it goes to."""
+
+    value: bytes
+    partition: int
+    key: bytes | None = None
+    headers: list[tuple[str, bytes]] | None = None
+
+
+def write_records(producer: Any, topic: str, records: Iterable[BulkRecord]) -> None:
+    """Write records; return when the broker has all of them."""
+    for value, partition, key, headers in records:
+        while True:
+            try:
+                producer.produce(
+                    topic, value, key, partition=partition, headers=headers
+                )
+                break
+            except BufferError:
+                producer.poll(0.1)
+    if producer.flush(SECONDS):
+        raise BrokerError(f"topic {topic}: the broker did not take all records")

@@ -1,0 +1,318 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes and reads records with common clients, all with the same interface.
+
+Here live librdkafka (confluent-kafka), kafka-python, aiokafka and Kafka's own console
+producer. What is written through them is in ``write_data.py`` and ``live.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import aiokafka
+import confluent_kafka
+import kafka
+
+from tools.interop.broker.broker import Broker, BrokerError
+
+SECONDS = 180
+"""How long a client may take. Nothing is that slow: it ends what would hang."""
+
+
+class Row(NamedTuple):
+    """One record before it has an offset."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes | None]]
+    timestamp: int
+
+
+class Received(NamedTuple):
+    """One record as a client returned it."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes | None]]
+
+
+Produce = Callable[[Broker, str, list[Row], str, int], None]
+
+
+def groups(rows: list[Row], size: int) -> Iterator[list[Row]]:
+    """Cut rows into groups; each becomes one batch."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def librdkafka_producer(broker: Broker, **settings: Any) -> confluent_kafka.Producer:
+    """Make a producer of librdkafka; an underscore in a name is a dot."""
+    named = {name.replace("_", "."): value for name, value in settings.items()}
+    return confluent_kafka.Producer(
+        {"bootstrap.servers": broker.address, "linger.ms": 20, **named}
+    )
+
+
+def librdkafka_consumer(
+    broker: Broker, group: str, **settings: Any
+) -> confluent_kafka.Consumer:
+    """Make a consumer of librdkafka that reads from the start and commits by hand."""
+    return confluent_kafka.Consumer(
+        {
+            "bootstrap.servers": broker.address,
+            "group.id": group,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            **{name.replace("_", "."): value for name, value in settings.items()},
+        }
+    )
+
+
+def send_with_librdkafka(
+    producer: confluent_kafka.Producer, topic: str, rows: list[Row]
+) -> None:
+    """Send rows and wait until the broker has them."""
+    failed: list[Any] = []
+
+    def delivered(error: Any, _message: Any) -> None:
+        if error is not None:
+            failed.append(error)
+
+    for row in rows:
+        producer.produce(
+            topic,
+            row.value,
+            row.key,
+            partition=0,
+            timestamp=row.timestamp,
+            headers=[*row.headers] or None,
+            on_delivery=delivered,
+        )
+    left = producer.flush(SECONDS)
+    if failed or left:
+        raise BrokerError(f"librdkafka: {topic} got no answer or {failed[:1]}")
+
+
+def produce_with_librdkafka(
+    broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
+) -> None:
+    """Write rows to partition 0 through librdkafka."""
+    producer = librdkafka_producer(broker, compression_type=codec)
+    for group in groups(rows, batch):
+        send_with_librdkafka(producer, topic, group)
+
+
+def produce_with_old_librdkafka(
+    broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
+) -> None:
+    """Write rows as librdkafka does to a broker that only knows magic 0."""
+    producer = librdkafka_producer(
+        broker,
+        compression_type=codec,
+        api_version_request=False,
+        broker_version_fallback="0.9.0",
+    )
+    for group in groups(rows, batch):
+        send_with_librdkafka(producer, topic, group)
+
+
+def produce_with_kafka_python(
+    broker: Broker,
+    topic: str,
+    rows: list[Row],
+    codec: str,
+    batch: int,
+    **settings: Any,
+) -> None:
+    """Write rows to partition 0 through kafka-python."""
+    producer = kafka.KafkaProducer(
+        bootstrap_servers=broker.address,
+        compression_type=None if codec == "none" else codec,
+        linger_ms=20,
+        **settings,
+    )
+    try:
+        for group in groups(rows, batch):
+            sent = [
+                producer.send(topic, row.value, row.key, row.headers, 0, row.timestamp)
+                for row in group
+            ]
+            for each in sent:
+                each.get(SECONDS)
+    finally:
+        producer.close()
+
+
+def produce_with_old_kafka_python(
+    broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
+) -> None:
+    """Write rows as kafka-python does to a broker that only knows magic 1."""
+    old = {"api_version": (0, 10), "enable_idempotence": False}
+    produce_with_kafka_python(broker, topic, rows, codec, batch, **old)
+
+
+def produce_with_aiokafka(
+    broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
+) -> None:
+    """Write rows to partition 0 through aiokafka."""
+
+    async def produce() -> None:
+        producer = aiokafka.AIOKafkaProducer(
+            bootstrap_servers=broker.address,
+            compression_type=None if codec == "none" else codec,
+            linger_ms=20,
+        )
+        await producer.start()
+        try:
+            for group in groups(rows, batch):
+                sent = [
+                    await producer.send(
+                        topic, row.value, row.key, 0, row.timestamp, row.headers
+                    )
+                    for row in group
+                ]
+                await asyncio.gather(*sent)
+        finally:
+            await producer.stop()
+
+    asyncio.run(produce())
+
+
+def produce_with_java(
+    broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
+) -> None:
+    """Write rows of text through Kafka's console producer, which stamps them itself."""
+    with_headers = not broker.has_zookeeper
+    options = ["parse.key=true", f"parse.headers={str(with_headers).lower()}"]
+    broker.tool(
+        "ConsoleProducer",
+        "--bootstrap-server",
+        broker.address,
+        "--topic",
+        topic,
+        "--compression-codec",
+        codec,
+        "--producer-property",
+        f"batch.size={batch}00",
+        *[part for option in options for part in ("--property", option)],
+        text="".join(console_line(row, with_headers) for row in rows),
+    )
+
+
+def console_line(row: Row, with_headers: bool) -> str:
+    """Write a row as the console producer reads it."""
+    headers = ",".join(f"{key}:{(value or b'').decode()}" for key, value in row.headers)
+    fields = [headers] if with_headers else []
+    fields += [(part or b"").decode() for part in (row.key, row.value)]
+    return "\t".join(fields) + "\n"
+
+
+def librdkafka_messages(
+    broker: Broker, topic: str, partition: int = 0, *, committed: bool = False
+) -> list[Any]:
+    """Read a partition from start to end through librdkafka, as its own messages."""
+    isolation = "read_committed" if committed else "read_uncommitted"
+    consumer = librdkafka_consumer(
+        broker, "reader", isolation_level=isolation, enable_partition_eof=True
+    )
+    consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0)])
+    messages: list[Any] = []
+    try:
+        # A message is false where its value is null.
+        while (message := consumer.poll(SECONDS)) is not None:
+            error = message.error()
+            if error is None:
+                messages.append(message)
+            elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                return messages
+            else:
+                raise BrokerError(f"librdkafka cannot read {topic}: {error}")
+    finally:
+        consumer.close()
+    raise BrokerError(f"librdkafka did not reach the end of {topic}-{partition}")
+
+
+def read_with_librdkafka(broker: Broker, topic: str) -> list[Received]:
+    """Read partition 0 through librdkafka."""
+    return [
+        Received(
+            message.offset(),
+            timestamp_of(message),
+            message.key(),
+            message.value(),
+            message.headers() or [],
+        )
+        for message in librdkafka_messages(broker, topic)
+    ]
+
+
+def timestamp_of(message: Any) -> int:
+    """Take the timestamp of a message; -1 for magic 0, as Kafka writes it."""
+    kind, timestamp = message.timestamp()
+    return -1 if kind == confluent_kafka.TIMESTAMP_NOT_AVAILABLE else int(timestamp)
+
+
+def read_with_kafka_python(broker: Broker, topic: str) -> list[Received]:
+    """Read partition 0 through kafka-python."""
+    partition = kafka.TopicPartition(topic, 0)
+    consumer = kafka.KafkaConsumer(bootstrap_servers=broker.address)
+    try:
+        consumer.assign([partition])
+        consumer.seek_to_beginning()
+        end = consumer.end_offsets([partition])[partition]
+        received: list[Received] = []
+        while consumer.position(partition) < end:
+            for records in consumer.poll(SECONDS * 1000).values():
+                received += map(received_by_python, records)
+        return received
+    finally:
+        consumer.close()
+
+
+def read_with_aiokafka(broker: Broker, topic: str) -> list[Received]:
+    """Read partition 0 through aiokafka."""
+
+    async def read() -> list[Received]:
+        partition = aiokafka.TopicPartition(topic, 0)
+        consumer = aiokafka.AIOKafkaConsumer(bootstrap_servers=broker.address)
+        await consumer.start()
+        try:
+            consumer.assign([partition])
+            await consumer.seek_to_beginning(partition)
+            end = (await consumer.end_offsets([partition]))[partition]
+            received: list[Received] = []
+            while await consumer.position(partition) < end:
+                answer = await consumer.getmany(timeout_ms=SECONDS * 1000)
+                for records in answer.values():
+                    received += map(received_by_python, records)
+            return received
+        finally:
+            await consumer.stop()
+
+    return asyncio.run(read())
+
+
+def received_by_python(record: Any) -> Received:
+    """Take what kafka-python and aiokafka call by the same names."""
+    # Magic 0 has no timestamp.
+    timestamp = -1 if record.timestamp is None else record.timestamp
+    headers = [(name, value) for name, value in record.headers]
+    return Received(record.offset, timestamp, record.key, record.value, headers)
+
+
+PRODUCERS: dict[str, Produce] = {
+    "librdkafka": produce_with_librdkafka,
+    "kafka-python": produce_with_kafka_python,
+    "aiokafka": produce_with_aiokafka,
+    "java": produce_with_java,
+}
+READERS: dict[str, Callable[[Broker, str], list[Received]]] = {
+    "librdkafka": read_with_librdkafka,
+    "kafka-python": read_with_kafka_python,
+    "aiokafka": read_with_aiokafka,
+}

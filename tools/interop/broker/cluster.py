@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a cluster of Kafka brokers on loopback, which can be killed and restarted.
+
+Each node is broker and controller. Here live the settings of a cluster, its life, and
+what is done to it: kills, restarts, leaders that move. One broker alone is
+``broker.py``'s.
+
+    with cluster.running("4.x") as kafka:
+        kafka.nodes[1].kill()
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import confluent_kafka.admin
+
+from tools.interop.broker import broker as brokers
+from tools.interop.broker.broker import LOOPBACK, Broker, BrokerError
+
+# Its names come from private modules, where type checkers do not look for them.
+admin: Any = confluent_kafka.admin
+
+SECONDS = 120
+"""How long the cluster may take for what is done to it."""
+
+# A crash is noticed after 2 s, not 9, and every topic outlives one broker.
+SETTINGS = {
+    "auto.leader.rebalance.enable": "false",
+    "broker.heartbeat.interval.ms": "500",
+    "broker.session.timeout.ms": "2000",
+    "default.replication.factor": "3",
+    "min.insync.replicas": "2",
+    "offsets.topic.replication.factor": "3",
+    "replica.lag.time.max.ms": "5000",
+    "share.coordinator.state.topic.replication.factor": "3",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.min.isr": "2",
+}
+
+
+class Cluster:
+    """Some brokers of one release, by node id, from 1 on."""
+
+    def __init__(
+        self,
+        release: str,
+        folder: Path,
+        count: int = 3,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        self.release = release
+        ports = brokers.free_ports(2 * count)
+        pairs = {node: ports[2 * node - 2 : 2 * node] for node in range(1, count + 1)}
+        controllers = [f"{LOOPBACK}:{port}" for _, port in pairs.values()]
+        quorum = ",".join(
+            f"{node}@{address}:{_directory_id()}"
+            for node, address in enumerate(controllers, 1)
+        )
+        self.nodes: dict[int, Broker] = {}
+        for node, pair in pairs.items():
+            own = {
+                **SETTINGS,
+                "node.id": str(node),
+                "controller.quorum.bootstrap.servers": ",".join(controllers),
+                **(settings or {}),
+            }
+            place = folder / str(node)
+            place.mkdir()
+            self.nodes[node] = Broker(
+                release, place, own, ports=pair, controllers=quorum
+            )
+        self.address = ",".join(each.address for each in self.nodes.values())
+
+    def start(self) -> None:
+        """Start all nodes and wait until each one leads what it can."""
+        for each in self.nodes.values():
+            each.launch()
+        for each in self.nodes.values():
+            each.wait()
+        client = self.client()
+        deadline = time.monotonic() + SECONDS
+        while len(client.list_topics(timeout=SECONDS).brokers) < len(self.nodes):
+            if time.monotonic() > deadline:
+                raise BrokerError("the nodes did not become one cluster")
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """Kill all nodes: their data is not needed any more."""
+        for each in self.nodes.values():
+            each.kill()
+
+    def client(self) -> Any:
+        """Make an admin client."""
+        return admin.AdminClient({"bootstrap.servers": self.address, "log_level": 0})
+
+    def create_topic(self, topic: str, partitions: int, **settings: str) -> None:
+        """Create a topic with a replica of each partition on three nodes."""
+        named = {name.replace("_", "."): value for name, value in settings.items()}
+        asked = admin.NewTopic(topic, partitions, 3, config=named)
+        client = self.client()
+        for each in client.create_topics([asked]).values():
+            each.result(SECONDS)
+        self.wait_in_sync(topic)
+
+    def leaders(self, topic: str) -> dict[int, int]:
+        """Return the node that leads each partition of a topic."""
+        known = self.client().list_topics(topic, timeout=SECONDS).topics[topic]
+        return {each.id: each.leader for each in known.partitions.values()}
+
+    def wait_in_sync(self, topic: str) -> None:
+        """Wait until each replica of a topic is in sync, and led by some node."""
+        client = self.client()
+        deadline = time.monotonic() + SECONDS
+        while True:
+            with contextlib.suppress(confluent_kafka.KafkaException):
+                known = client.list_topics(topic, timeout=5).topics[topic]
+                parts = known.partitions.values()
+                if parts and all(
+                    each.leader > 0 and len(each.isrs) == len(each.replicas)
+                    for each in parts
+                ):
+                    return
+            if time.monotonic() > deadline:
+                raise BrokerError(f"the replicas of {topic} did not come in sync")
+            time.sleep(0.2)
+
+
+def _directory_id() -> str:
+    """Make an id of a storage directory, which may not begin with a dash."""
+    return (
+        base64.urlsafe_b64encode(uuid.uuid4().bytes)
+        .decode()
+        .rstrip("=")
+        .replace("-", "A")
+    )
+
+
+@contextlib.contextmanager
+def running(
+    version: str = "4.x", count: int = 3, settings: Mapping[str, str] | None = None
+) -> Iterator[Cluster]:
+    """Run a cluster for the length of a ``with`` block; its data is thrown away."""
+    release = brokers.find_release(version)
+    with tempfile.TemporaryDirectory(prefix="kwire-cluster-") as name:
+        cluster = Cluster(release, Path(name), count, settings)
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.stop()

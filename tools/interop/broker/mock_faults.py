@@ -1,0 +1,404 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks scans and producers of librdkafka's mock cluster while it injects faults.
+
+    python -m tools.interop.broker.mock_faults  # 20 scans, 10 producers
+    python -m tools.interop.broker.mock_faults --scans 500 --producers 500
+
+Errors of all kinds pushed into responses, connections that are cut, leaders that move,
+brokers that go down and come back, slow answers. Each scan returns each record once
+and in order. Each producer writes all of its rows, where the receipts say. The mock
+does not compare sequence numbers, so a batch may be there again where its
+acknowledgement was lost, or after the next one; ``producer_kills.py`` has brokers that
+do. The library that confluent-kafka brings has the functions for all this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ctypes
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import confluent_kafka
+
+from kwire import client, error_codes
+from kwire.messages import (
+    FetchRequest,
+    InitProducerIdRequest,
+    ListOffsetsRequest,
+    MetadataRequest,
+    ProduceRequest,
+)
+from tools.interop.broker.broker import BrokerError
+
+TOPIC = "faults"
+BROKERS = 3
+PARTITIONS = 4
+ROWS = 2_000
+SECONDS = 60
+FAULTS_S = 3.0
+"""How long faults go on: a cluster that is never well is never read."""
+
+CUT = -195
+"""librdkafka's own code: the mock closes the connection in place of an answer."""
+
+ERRORS: dict[Any, tuple[int, ...]] = {
+    FetchRequest: (
+        error_codes.NOT_LEADER_OR_FOLLOWER,
+        error_codes.UNKNOWN_TOPIC_OR_PARTITION,
+        error_codes.KAFKA_STORAGE_ERROR,
+        error_codes.OFFSET_NOT_AVAILABLE,
+        error_codes.UNKNOWN_SERVER_ERROR,
+        error_codes.REQUEST_TIMED_OUT,
+        error_codes.FENCED_LEADER_EPOCH,
+        error_codes.UNKNOWN_LEADER_EPOCH,
+        CUT,
+    ),
+    ListOffsetsRequest: (
+        error_codes.NOT_LEADER_OR_FOLLOWER,
+        error_codes.LEADER_NOT_AVAILABLE,
+        error_codes.UNKNOWN_SERVER_ERROR,
+        CUT,
+    ),
+    MetadataRequest: (error_codes.LEADER_NOT_AVAILABLE, CUT),
+}
+
+WRITE_ERRORS: dict[Any, tuple[int, ...]] = {
+    ProduceRequest: (
+        error_codes.NOT_LEADER_OR_FOLLOWER,
+        error_codes.NOT_ENOUGH_REPLICAS,
+        error_codes.KAFKA_STORAGE_ERROR,
+        error_codes.REQUEST_TIMED_OUT,
+        error_codes.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        error_codes.UNKNOWN_PRODUCER_ID,
+        CUT,
+    ),
+    InitProducerIdRequest: (
+        error_codes.COORDINATOR_LOAD_IN_PROGRESS,
+        error_codes.NOT_COORDINATOR,
+        CUT,
+    ),
+    MetadataRequest: ERRORS[MetadataRequest],
+}
+
+Fields = tuple[int, int, bytes | None, bytes | None]
+"""Partition, offset, key and value."""
+
+
+class Mock:
+    """A mock cluster: what librdkafka's C interface can do to it."""
+
+    def __init__(self) -> None:
+        """Start the brokers, on the loopback interface."""
+        package = Path(confluent_kafka.__file__).parent
+        found = [
+            *package.parent.glob("confluent_kafka.libs/librdkafka*"),
+            *package.glob("librdkafka*"),
+        ]
+        if not found:
+            raise BrokerError("confluent-kafka brings no librdkafka of its own")
+        self._library: Any = ctypes.CDLL(str(found[0]))
+        for name in ("conf_new", "new", "mock_cluster_new", "mock_cluster_bootstraps"):
+            getattr(self._library, f"rd_kafka_{name}").restype = ctypes.c_void_p
+        self._library.rd_kafka_mock_cluster_bootstraps.restype = ctypes.c_char_p
+        reason = ctypes.create_string_buffer(512)
+        settings = ctypes.c_void_p(self._library.rd_kafka_conf_new())
+        # It would warn that no addresses are set.
+        self._library.rd_kafka_conf_set(settings, b"log_level", b"0", reason, 512)
+        producer = 0
+        self._handle = ctypes.c_void_p(
+            self._library.rd_kafka_new(producer, settings, reason, 512)
+        )
+        self._cluster = ctypes.c_void_p(
+            self._library.rd_kafka_mock_cluster_new(self._handle, BROKERS)
+        )
+        addresses = self._library.rd_kafka_mock_cluster_bootstraps(self._cluster)
+        self.address = addresses.decode()
+
+    def create_topic(self, name: str) -> None:
+        """Create a topic, with a replica on each broker."""
+        self._call("topic_create", name.encode(), PARTITIONS, BROKERS)
+
+    def push_errors(self, api_key: int, codes: list[int]) -> None:
+        """Answer the next requests of an API with errors."""
+        array = (ctypes.c_int * len(codes))(*codes)
+        self._library.rd_kafka_mock_push_request_errors_array(
+            self._cluster, ctypes.c_int16(api_key), ctypes.c_size_t(len(codes)), array
+        )
+
+    def forget_errors(self) -> None:
+        """Answer without errors from here on."""
+        for request in ERRORS | WRITE_ERRORS:
+            self._library.rd_kafka_mock_clear_request_errors(
+                self._cluster, ctypes.c_int16(request.api_key)
+            )
+
+    def set_leader(self, topic: str, partition: int, node: int) -> None:
+        """Have another broker lead a partition."""
+        self._call("partition_set_leader", topic.encode(), partition, node)
+
+    def set_up(self, node: int, is_up: bool) -> None:
+        """Take a broker down, or have it back."""
+        self._call("broker_set_up" if is_up else "broker_set_down", node)
+
+    def set_delay(self, node: int, milliseconds: int) -> None:
+        """Have a broker take so long for each answer."""
+        self._call("broker_set_rtt", node, milliseconds)
+
+    def close(self) -> None:
+        """End the cluster."""
+        self._library.rd_kafka_mock_cluster_destroy(self._cluster)
+        self._library.rd_kafka_destroy(self._handle)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        code = getattr(self._library, f"rd_kafka_mock_{name}")(
+            self._cluster, *arguments
+        )
+        if code:
+            raise BrokerError(f"{name}{arguments} has ended with {code}")
+
+
+def write(address: str) -> list[Fields]:
+    """Fill the topic in small batches; return its records in order."""
+    producer = confluent_kafka.Producer(
+        {"bootstrap.servers": address, "batch.num.messages": 20, "linger.ms": 2}
+    )
+    for number in range(ROWS):
+        partition = number % PARTITIONS
+        key, value = b"%d" % number, b"value %d " % number * 5
+        producer.produce(TOPIC, value, key, partition=partition)
+    if producer.flush(SECONDS):
+        raise BrokerError("the mock has not taken what was written")
+    return [
+        (partition, offset, b"%d" % number, b"value %d " % number * 5)
+        for partition in range(PARTITIONS)
+        for offset, number in enumerate(range(partition, ROWS, PARTITIONS))
+    ]
+
+
+def read(address: str, is_async: bool, pause_s: float) -> list[Fields]:
+    """Scan the topic from its start to its end, slowly."""
+    rows: list[Fields] = []
+
+    def take(chunk: client.Chunk) -> None:
+        rows.extend(
+            (chunk.partition, row.offset, row.key, row.value) for row in chunk.rows()
+        )
+
+    async def read_async() -> None:
+        async with client.connect(address, timeout_s=SECONDS) as kafka:
+            async for chunk in kafka.scan(TOPIC, memory_bytes=1 << 14):
+                take(chunk)
+                await asyncio.sleep(pause_s)
+
+    if is_async:
+        asyncio.run(read_async())
+        return rows
+    with client.connect_sync(address, timeout_s=SECONDS) as kafka:
+        for chunk in kafka.scan(TOPIC, memory_bytes=1 << 14):
+            take(chunk)
+            time.sleep(pause_s)
+    return rows
+
+
+class Faults(threading.Thread):
+    """Injects faults for a while, or until ``is_over``; heals the cluster then."""
+
+    def __init__(
+        self,
+        mock: Mock,
+        source: random.Random,
+        topic: str,
+        errors: dict[Any, tuple[int, ...]],
+    ) -> None:
+        super().__init__(daemon=True)
+        self.count = 0
+        self.is_over = threading.Event()
+        self._mock = mock
+        self._random = source
+        self._topic = topic
+        self._errors = errors
+
+    def run(self) -> None:
+        """Inject one fault after the other."""
+        down = 0
+        until = time.monotonic() + FAULTS_S
+        while time.monotonic() < until and not self.is_over.wait(
+            self._random.uniform(0.01, 0.15)
+        ):
+            self.count += 1
+            kind = self._random.randrange(5)
+            node = self._random.randint(1, BROKERS)
+            if down:
+                self._mock.set_up(down, True)
+                down = 0
+            if kind == 0:
+                partition = self._random.randrange(PARTITIONS)
+                self._mock.set_leader(self._topic, partition, node)
+            elif kind == 1:
+                self._mock.set_up(node, False)
+                down = node
+            elif kind == 2:
+                self._mock.set_delay(node, self._random.choice([0, 5, 50]))
+            else:
+                request = self._random.choice(list(self._errors))
+                some = self._random.choices(
+                    self._errors[request], k=self._random.randint(1, 3)
+                )
+                self._mock.push_errors(request.api_key, some)
+        for each in range(1, BROKERS + 1):
+            self._mock.set_up(each, True)
+            self._mock.set_delay(each, 0)
+        self._mock.forget_errors()
+
+
+def check_scans(scans: int, seed: int) -> None:
+    """Scan again and again under faults."""
+    begun, faults = time.monotonic(), 0
+    mock = Mock()
+    try:
+        mock.create_topic(TOPIC)
+        wanted = write(mock.address)
+        for number in range(scans):
+            source = random.Random(seed + number)
+            disturber = Faults(mock, source, TOPIC, ERRORS)
+            disturber.start()
+            try:
+                got = read(mock.address, bool(number % 2), source.choice([0.01, 0.04]))
+            finally:
+                disturber.is_over.set()
+                disturber.join()
+            faults += disturber.count
+            for partition in range(PARTITIONS):
+                rows = [row for row in got if row[0] == partition]
+                if rows != [row for row in wanted if row[0] == partition]:
+                    raise BrokerError(
+                        f"seed {seed + number}: partition {partition} has other"
+                        f" records, {[row[1] for row in rows]}"
+                    )
+    finally:
+        mock.close()
+    print(
+        f"librdkafka's mock cluster: {scans} scans under {faults} faults, each record"
+        f" once and in order; {time.monotonic() - begun:.0f} s"
+    )
+
+
+def produce(address: str, topic: str, is_async: bool) -> list[client.Receipt]:
+    """Write numbered rows slowly, each key to its partition; return the receipts."""
+    options: Any = {"batch_bytes": 1000, "delivery_timeout_s": SECONDS}
+    lists = [
+        [(b"k%d" % (n % 7), b"%d" % n) for n in range(start, start + 100)]
+        for start in range(0, ROWS, 100)
+    ]
+    receipts: list[client.Receipt] = []
+
+    async def produce_async() -> None:
+        async with (
+            client.connect(address, timeout_s=SECONDS) as kafka,
+            kafka.producer(**options, on_receipt=receipts.append) as producer,
+        ):
+            for rows in lists:
+                for key, value in rows:
+                    await producer.append(topic, key=key, value=value)
+                await asyncio.sleep(FAULTS_S / len(lists))
+
+    if is_async:
+        asyncio.run(produce_async())
+        return receipts
+    with (
+        client.connect_sync(address, timeout_s=SECONDS) as kafka,
+        kafka.producer(**options) as producer,
+    ):
+        for rows in lists:
+            receipts += producer.send_many(topic, rows)
+            time.sleep(FAULTS_S / len(lists))
+    return receipts
+
+
+def check_rows(
+    address: str, topic: str, receipts: list[client.Receipt]
+) -> tuple[int, int]:
+    """Compare what is in a topic with the receipts.
+
+    Returns how many rows are there again, and how many come after a later one of their
+    key. Brokers prevent both by the sequence numbers of batches, the mock does not.
+    """
+    partitions: dict[int, dict[int, int]] = {}
+    with client.connect_sync(address, timeout_s=SECONDS) as kafka:
+        for chunk in kafka.scan(topic):
+            found = partitions.setdefault(chunk.partition, {})
+            found.update((row.offset, int(row.value or b"")) for row in chunk.rows())
+    values = [value for found in partitions.values() for value in found.values()]
+    if set(values) != set(range(ROWS)):
+        raise BrokerError(f"{len(set(range(ROWS)) - set(values))} rows are missing")
+    if sum(each.record_count for each in receipts) != ROWS:
+        raise BrokerError("receipts are not of as many records as were written")
+    acknowledged: list[int] = []
+    for each in sorted(receipts):
+        found = partitions[each.partition]
+        offsets = range(each.base_offset, each.base_offset + each.record_count)
+        acknowledged += (found.get(offset, -1) for offset in offsets)
+    if sorted(acknowledged) != list(range(ROWS)):
+        raise BrokerError("receipts are not of each row once")
+    late, last = 0, [-1] * 7
+    for value in acknowledged:
+        late += value < last[value % 7]
+        last[value % 7] = max(last[value % 7], value)
+    return len(values) - ROWS, late
+
+
+def check_producers(producers: int, seed: int) -> None:
+    """Write topic after topic under faults."""
+    begun, faults, again, late = time.monotonic(), 0, 0, 0
+    mock = Mock()
+    try:
+        for number in range(producers):
+            topic = f"written-{number}"
+            mock.create_topic(topic)
+            disturber = Faults(mock, random.Random(seed + number), topic, WRITE_ERRORS)
+            disturber.start()
+            try:
+                receipts = produce(mock.address, topic, bool(number % 2))
+            finally:
+                disturber.is_over.set()
+                disturber.join()
+            faults += disturber.count
+            try:
+                more, displaced = check_rows(mock.address, topic, receipts)
+            except BrokerError as error:
+                raise BrokerError(f"seed {seed + number}: {error}") from None
+            again += more
+            late += displaced
+    finally:
+        mock.close()
+    print(
+        f"librdkafka's mock cluster: {producers} producers under {faults} faults, each"
+        f" of {ROWS:,} records acknowledged once, where its receipt says; as the mock"
+        f" has no sequence numbers, {again} are there again, {late} not in order;"
+        f" {time.monotonic() - begun:.0f} s"
+    )
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scans", type=int, default=20)
+    parser.add_argument("--producers", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    try:
+        check_scans(chosen.scans, chosen.seed)
+        check_producers(chosen.producers, chosen.seed)
+    except BrokerError as error:
+        sys.exit(f"mock_faults: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,510 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks kwire against real brokers of the releases from 0.8 on.
+
+    python -m tools.interop.broker.releases_check                   # a sample, for CI
+    python -m tools.interop.broker.releases_check --all --document  # all, documented
+    python -m tools.interop.broker.releases_check --version 0.9.0.1 --document
+
+For each release, every feature either works, or kwire names the feature and the release
+that it requires. What kwire writes is read by librdkafka, and the reverse, so that no
+error of kwire can hide another one. With ``--document`` the results become the table of
+docs/live.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import confluent_kafka
+
+from kwire import client
+from kwire.cluster import FeatureUnsupported, RequestRefused
+from kwire.schema import releases
+from tools.interop.broker import broker as brokers
+from tools.interop.broker.broker import Broker, BrokerError
+from tools.interop.broker.clients import Row
+from tools.interop.broker.live import expect
+
+SAMPLE = ("2.3.1", "0.10.2.2", "0.8.2.2")
+"""One release for each record format."""
+SECONDS = 180
+"""Limit for one wait. Nothing is that slow: it ends what would hang."""
+CODECS = ("none", "gzip", "snappy")
+"""Codecs of all releases. Others are features of their own."""
+LATER_CODECS = {"lz4": "0.8.2", "zstd": "2.1"}
+COUNT = 40
+START = 1_700_000_000_000
+PAGE = brokers.HERE.parents[2] / "docs" / "live.md"
+BEGIN, END = "<!-- releases: begin -->", "<!-- releases: end -->"
+
+
+class Setting(NamedTuple):
+    """A running broker, and a client of kwire for it."""
+
+    kafka: Broker
+    client: client.KafkaSync
+    folder: Path
+
+    @property
+    def line(self) -> str:
+        """The release line of the broker, as ``schema.releases`` names it."""
+        names = [each for each in releases.NAMES if is_of_line(self.kafka, each)]
+        return names[-1]
+
+    @property
+    def fallback(self) -> str | None:
+        """The release to assume, for brokers that cannot report their versions."""
+        return self.line if self.line in before("0.10.0") else None
+
+    @property
+    def codecs(self) -> list[str]:
+        """The codecs of the broker."""
+        later = (x for x, y in LATER_CODECS.items() if self.line not in before(y))
+        return [*CODECS, *later]
+
+    @property
+    def written(self) -> int:
+        """Number of records that librdkafka wrote for kwire."""
+        return COUNT * len(self.codecs)
+
+
+def is_of_line(kafka: Broker, name: str) -> bool:
+    """Return whether a broker is a patch release of a line."""
+    return f"{kafka.release}.".startswith(f"{name}.")
+
+
+def before(release: str) -> tuple[str, ...]:
+    """Return the release lines before one."""
+    return releases.NAMES[: releases.NAMES.index(release)]
+
+
+def create_topic(kafka: Broker, topic: str, partitions: int = 2) -> None:
+    """Create a topic with the tool of the release: old brokers have no request."""
+    count = ("--partitions", str(partitions), "--replication-factor", "1")
+    if kafka.has_zookeeper:
+        zookeeper = ("--zookeeper", f"{brokers.LOOPBACK}:{kafka.other_port}")
+        if kafka.release.startswith("0.8.0"):
+            sizes = ("--partition", str(partitions), "--replica", "1")
+            command = "kafka.admin.CreateTopicCommand"
+            kafka.run_class(command, "--topic", topic, *sizes, *zookeeper)
+        else:
+            command = "kafka.admin.TopicCommand"
+            kafka.run_class(command, "--create", "--topic", topic, *count, *zookeeper)
+    else:
+        from tools.interop.broker import workloads
+
+        workloads.create_topic(kafka, topic, partitions=partitions)
+
+
+def make_rows(name: str, count: int = COUNT) -> list[Row]:
+    """Return rows with ascending timestamps and without headers."""
+    return [
+        Row(b"key-%d" % (n % 5), f"{name} {n}".encode(), [], START + n)
+        for n in range(count)
+    ]
+
+
+def peer(setting: Setting) -> dict[str, Any]:
+    """Return the settings of librdkafka for a release."""
+    settings: dict[str, Any] = {
+        "bootstrap.servers": setting.kafka.address,
+        # It warns of settings for old brokers, which its next version will not have.
+        "log_level": 0,
+    }
+    if setting.fallback is not None:
+        settings["api.version.request"] = "false"
+        settings["broker.version.fallback"] = setting.kafka.release
+    return settings
+
+
+def read_with_peer(setting: Setting, topic: str, count: int) -> list[tuple[Any, ...]]:
+    """Read records with librdkafka, in order of partition and offset."""
+    # Without a coordinator (Kafka 0.8.1 and earlier), closing takes this long.
+    options = {"group.id": "peer", "session.timeout.ms": 1000}
+    consumer = confluent_kafka.Consumer({**options, **peer(setting)})
+    named = confluent_kafka.TopicPartition
+    beginning = confluent_kafka.OFFSET_BEGINNING
+    consumer.assign([named(topic, each, beginning) for each in range(2)])
+    found: list[tuple[Any, ...]] = []
+    deadline = time.monotonic() + SECONDS
+    while len(found) < count:
+        message = consumer.poll(1)
+        if time.monotonic() > deadline:
+            raise BrokerError(f"librdkafka read {len(found)} of {count} records")
+        if message is not None and message.error():
+            raise BrokerError(f"librdkafka: {message.error()}")
+        if message is not None:
+            place = message.partition(), message.offset()
+            found.append((*place, message.key(), message.value()))
+    consumer.close()
+    return sorted(found)
+
+
+def scanned(scan: Any) -> list[tuple[Any, ...]]:
+    """Read the records of a scan, in order of partition and offset."""
+    return sorted(
+        (each.partition, each.offset, each.key, each.value) for each in scan.messages()
+    )
+
+
+# One function for each feature. It fails, returns, or raises FeatureUnsupported.
+
+
+def check_topics(setting: Setting) -> None:
+    """List the topics; the brokers without metadata of a topic do not create it."""
+    topics = setting.client.topics()
+    expect("the partitions", sorted(topics["to-kwire"].partitions), [0, 1])
+    expect("topics", "missing" in topics, False)
+
+
+def check_scan(setting: Setting) -> None:
+    """Read what librdkafka wrote, in each codec, with both isolation levels."""
+    wanted = read_with_peer(setting, "to-kwire", setting.written)
+    for isolation in ("read_uncommitted", "read_committed"):
+        found = scanned(setting.client.scan("to-kwire", isolation=isolation))
+        expect(f"a scan, {isolation}", found, wanted)
+
+
+def check_small_fetches(setting: Setting) -> None:
+    """Read with a small memory limit, which divides batches between responses."""
+    wanted = read_with_peer(setting, "to-kwire", setting.written)
+    found = scanned(setting.client.scan("to-kwire", memory_bytes=100))
+    expect("a scan with little memory", found, wanted)
+
+
+def check_follow(setting: Setting) -> None:
+    """Read records that are written while the scan waits."""
+    with setting.client.scan("followed", follow=True) as scan:
+        messages = scan.messages()
+        for number in range(3):
+            write_with_peer(setting, "followed", make_rows(f"f{number}", 1), "none")
+            expect("a followed record", next(messages).value, f"f{number} 0".encode())
+
+
+def check_offsets(setting: Setting) -> None:
+    """Find the ends of partitions."""
+    kafka = setting.client
+    rows = read_with_peer(setting, "to-kwire", setting.written)
+    ends = {part: sum(row[0] == part for row in rows) for part in (0, 1)}
+    expect("the end", kafka.offsets("to-kwire", at="latest"), ends)
+    start = kafka.offsets("to-kwire", at="earliest")
+    expect("the start", start, {0: 0, 1: 0})
+
+
+def check_offsets_by_time(setting: Setting) -> None:
+    """Find the first record at or after a time, of those that have a timestamp."""
+    at = datetime.datetime.fromtimestamp((START + COUNT // 2) / 1000, datetime.UTC)
+    found = setting.client.offsets("to-kwire", at=at)
+    wanted: dict[int, int] = {}
+    for each in setting.client.scan("to-kwire").messages():
+        if each.timestamp >= START + COUNT // 2:
+            wanted.setdefault(each.partition, each.offset)
+    expect("offsets by time", found, dict(sorted(wanted.items())))
+
+
+def write(setting: Setting, topic: str, codecs: Sequence[str], **options: Any) -> None:
+    """Write with kwire and read with librdkafka."""
+    written: list[Row] = []
+    for codec in codecs:
+        rows = make_rows(codec)
+        with setting.client.producer(compression=codec, **options) as producer:
+            receipts = producer.send_many(
+                topic, [(row.key, row.value, row.timestamp) for row in rows]
+            )
+        expect("receipts", sum(each.record_count for each in receipts), COUNT)
+        written += rows
+    found = [row[2:] for row in read_with_peer(setting, topic, len(written))]
+    expect(topic, sorted(found), sorted((row.key, row.value) for row in written))
+
+
+def check_producer(setting: Setting) -> None:
+    """Write each record once."""
+    write(setting, "idempotent", ["gzip"])
+
+
+def check_plain_producer(setting: Setting) -> None:
+    """Write without idempotence, in each codec that all releases have."""
+    write(setting, "from-kwire", CODECS, idempotent=False)
+
+
+def check_codec(codec: str, setting: Setting) -> None:
+    """Write with a codec that a later release has added."""
+    write(setting, codec, [codec], idempotent=False)
+
+
+def check_headers(setting: Setting) -> None:
+    """Write a record with headers."""
+    with setting.client.producer(idempotent=False) as producer:
+        producer.send_many("headers", [(None, b"value", START, [("name", b"x")])])
+    (found,) = setting.client.scan("headers").messages()
+    expect("headers", list(found.headers), [("name", b"x")])
+
+
+def check_transactions(setting: Setting) -> None:
+    """Commit a transaction."""
+    with (
+        setting.client.producer(transactional_id="etl") as producer,
+        producer.transaction(),
+    ):
+        producer.send_many("transactions", [(None, b"value")])
+    # The coordinator confirms the end of the transaction before the leaders of the
+    # partitions have its marker, so that a scan can end before the record.
+    deadline = time.monotonic() + SECONDS
+    found: list[tuple[Any, ...]] = []
+    while not found and time.monotonic() < deadline:
+        found = scanned(setting.client.scan("transactions", isolation="read_committed"))
+    expect("the values", [value for *_, value in found], [b"value"])
+
+
+def check_committed_offsets(setting: Setting) -> None:
+    """Read with the committed offsets of a group, without joining it."""
+    for _ in range(2):
+        with setting.client.consumer(
+            "to-kwire", group="etl", partitions="all", start="earliest"
+        ) as consumer:
+            chunk = next(iter(consumer))
+            consumer.commit(chunk)
+    found = setting.client.offsets("to-kwire", at="latest")
+    expect("the second partition", chunk.next_offset, found[chunk.partition])
+
+
+def check_group(setting: Setting) -> None:
+    """Join a group."""
+    try:
+        with setting.client.consumer(
+            "to-kwire", group="joined", start="earliest"
+        ) as consumer:
+            chunk = next(iter(consumer))
+            consumer.commit(chunk)
+    except RequestRefused as error:
+        if "does not have this group protocol enabled" not in str(error):
+            raise
+        raise FeatureUnsupported(
+            "the group protocol of KIP-848", "", setting.line, "4.0", ""
+        ) from None
+
+
+def run_kwire(setting: Setting, *arguments: str, text: str = "", code: int = 0) -> str:
+    """Run a command of kwire."""
+    name, *rest = arguments
+    fallback = [] if setting.fallback is None else ["--fallback", setting.fallback]
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "kwire",
+            name,
+            setting.kafka.address,
+            *rest,
+            *fallback,
+            "--timeout",
+            str(SECONDS),
+        ],
+        input=text,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    if done.returncode != code:
+        raise BrokerError(f"kwire {name} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def check_commands(setting: Setting) -> None:
+    """Run kwire topics, versions, write and read."""
+    rows = run_kwire(setting, "topics", "to-kwire", "-o", "jsonl").splitlines()
+    counts = [json.loads(row)["end_offset"] for row in rows]
+    expect("kwire topics", sum(counts), setting.written)
+    row = json.loads(run_kwire(setting, "versions", "-o", "jsonl").splitlines()[0])
+    if setting.fallback is None:
+        expect("kwire versions", setting.line in row["release"], True)
+    plain = () if setting.line not in before("0.11.0") else ("--no-idempotent",)
+    lines = [f"line {number}" for number in range(COUNT)]
+    run_kwire(setting, "write", "commands", *plain, text="\n".join(lines) + "\n")
+    read = run_kwire(setting, "read", "commands", "-o", "jsonl").splitlines()
+    values = [json.loads(line)["value"] for line in read]
+    expect("kwire read", sorted(values), sorted(lines))
+
+
+FEATURES: dict[str, Callable[[Setting], None]] = {
+    "topics": check_topics,
+    "scans": check_scan,
+    "scans with little memory": check_small_fetches,
+    "scans that follow": check_follow,
+    "first and last offsets": check_offsets,
+    "offsets by time": check_offsets_by_time,
+    "producers with `idempotent=False`": check_plain_producer,
+    **{f"{name} compression": partial(check_codec, name) for name in LATER_CODECS},
+    "idempotent producers": check_producer,
+    "headers": check_headers,
+    "transactions": check_transactions,
+    "committed offsets": check_committed_offsets,
+    "joining groups": check_group,
+    "commands": check_commands,
+}
+TOPICS = (
+    "to-kwire",
+    "from-kwire",
+    "idempotent",
+    "followed",
+    "headers",
+    "transactions",
+    "commands",
+    *LATER_CODECS,
+)
+
+
+def write_with_peer(setting: Setting, topic: str, rows: list[Row], codec: str) -> None:
+    """Write rows with librdkafka."""
+    producer = confluent_kafka.Producer(
+        {"compression.type": codec, "linger.ms": 20, **peer(setting)}
+    )
+    failures: list[Any] = []
+
+    def note(failure: Any, _message: Any) -> None:
+        if failure is not None:
+            failures.append(failure)
+
+    for number, row in enumerate(rows):
+        producer.produce(
+            topic,
+            row.value,
+            row.key,
+            partition=number % 2,
+            timestamp=row.timestamp,
+            on_delivery=note,
+        )
+    if producer.flush(SECONDS) or failures:
+        raise BrokerError(
+            f"librdkafka did not deliver all records of {topic} with codec {codec}:"
+            f" {failures[:1]}"
+        )
+
+
+def check_refusal(setting: Setting) -> None:
+    """Connect without the setting for brokers that cannot report their versions."""
+    if setting.fallback is not None:
+        with client.connect_sync(setting.kafka.address, timeout_s=SECONDS) as kafka:
+            try:
+                kafka.topics()
+            except client_errors() as error:
+                if "set fallback to its release" not in str(error):
+                    raise BrokerError(f"the error lacks the setting: {error}") from None
+            else:
+                raise BrokerError("a broker without ApiVersions answered")
+
+
+def client_errors() -> type[Exception]:
+    """Return the error of a cluster that cannot be reached."""
+    from kwire.cluster import BrokersUnreachable
+
+    return BrokersUnreachable
+
+
+def check_release(release: str) -> tuple[list[str], dict[str, str]]:
+    """Check all features; return those that work, and the first release of others."""
+    working: list[str] = []
+    missing: dict[str, str] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="kwire-releases-") as folder,
+        brokers.running(release) as kafka,
+    ):
+        setting = Setting(kafka, client.connect_sync("unused:1"), Path(folder))
+        check_refusal(setting)
+        with client.connect_sync(
+            kafka.address, timeout_s=SECONDS, fallback=setting.fallback
+        ) as connected:
+            setting = setting._replace(client=connected)
+            with ThreadPoolExecutor(2) as threads:
+                list(threads.map(partial(create_topic, kafka), TOPICS))
+            for codec in setting.codecs:
+                write_with_peer(setting, "to-kwire", make_rows(codec), codec)
+            for feature, check in FEATURES.items():
+                try:
+                    check(setting)
+                except FeatureUnsupported as error:
+                    if setting.line not in before(error.first_release):
+                        raise BrokerError(f"{release}: {feature}: {error}") from None
+                    missing[feature] = error.first_release
+                except Exception as error:
+                    raise BrokerError(f"{release}: {feature}: {error!r}") from error
+                else:
+                    working.append(feature)
+    return working, missing
+
+
+def store(release: str, working: list[str], missing: dict[str, str]) -> None:
+    """Keep the result of a release for ``document``."""
+    text = json.dumps({"working": working, "missing": missing})
+    stored_result(release).write_text(text, encoding="utf-8")
+
+
+def stored_result(release: str) -> Path:
+    """Return the file with the last result of a release that passed."""
+    return brokers.TARGET / f"features-{release}.json"
+
+
+def document() -> None:
+    """Write the stored results of all releases into the page, newest release first."""
+    lines = ["| release | working features | missing features |", "|---|---|---|"]
+    for release in brokers.releases():
+        try:
+            result = json.loads(stored_result(release).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BrokerError(f"Kafka {release} has not passed the check yet") from None
+        missing = result["missing"]
+        names = ", ".join(result["working"]) if missing else "all"
+        others = ", ".join(f"{name} ({first})" for name, first in missing.items())
+        lines.append(f"| {release} | {names} | {others or 'none'} |")
+    text = PAGE.read_text(encoding="utf-8")
+    head, rest = text.split(BEGIN)
+    _, tail = rest.split(END)
+    table = "\n".join(lines)
+    PAGE.write_text(f"{head}{BEGIN}\n\n{table}\n\n{END}{tail}", encoding="utf-8")
+
+
+def main(wanted: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--version", action="append", help="repeatable")
+    parser.add_argument("--all", action="store_true", help="all releases from 0.8 on")
+    parser.add_argument(
+        "--document",
+        action="store_true",
+        help="write the last result of each release into docs/live.md",
+    )
+    arguments = parser.parse_args(wanted)
+    every: Sequence[str] = brokers.releases() if arguments.all else SAMPLE
+    if arguments.document and not arguments.all:
+        every = ()
+    try:
+        for release in map(brokers.find_release, arguments.version or every):
+            began = time.monotonic()
+            working, missing = check_release(release)
+            store(release, working, missing)
+            lacks = "; ".join(f"{name}: {first}" for name, first in missing.items())
+            print(
+                f"Kafka {release}: {len(working)} features work in"
+                f" {time.monotonic() - began:.0f} s; require a later release:"
+                f" {lacks or 'none'}",
+                flush=True,
+            )
+        if arguments.document:
+            document()
+    except BrokerError as error:
+        sys.exit(f"releases: {error}")
+
+
+if __name__ == "__main__":
+    main()

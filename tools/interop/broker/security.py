@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A listener with TLS and SASL: its certificate and its user."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from kwire import error_codes, net
+from kwire.messages import AlterUserScramCredentialsRequest
+from kwire.sasl import MECHANISMS
+from tools.interop.broker import broker as brokers
+from tools.interop.broker.broker import Broker, BrokerError
+
+USER, PASSWORD = "ann", "open, sesame"
+OAUTH = "OAUTHBEARER"
+ITERATIONS = 8192
+# The numbers that Kafka gives to the mechanisms of SCRAM, and their digests.
+SCRAM = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
+
+
+def make_certificate(folder: Path) -> Path:
+    """Make a file with a key and a certificate that signs itself."""
+    path = folder / "certificate.pem"
+    key, certificate = folder / "key.pem", folder / "alone.pem"
+    brokers.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=kwire",
+            "-newkey",
+            "rsa:2048",
+            "-addext",
+            f"subjectAltName=IP:{brokers.LOOPBACK}",
+            "-keyout",
+            str(key),
+            "-out",
+            str(certificate),
+        ]
+    )
+    path.write_text(key.read_text() + certificate.read_text())
+    return path
+
+
+def add_listener(
+    kafka: Broker, port: int, certificate: Path, session_ms: int = 0
+) -> None:
+    """Add a listener with TLS and SASL to a broker that has not started yet.
+
+    A client has to authenticate again within ``session_ms`` (KIP-368), unless it is 0.
+    """
+    login = "org.apache.kafka.common.security"
+    path = kafka.folder / "server.properties"
+    text = path.read_text(encoding="utf-8")
+    for name, more in (
+        ("listeners", f"SECURE://{brokers.LOOPBACK}:{port}"),
+        ("advertised.listeners", f"SECURE://{brokers.LOOPBACK}:{port}"),
+        ("listener.security.protocol.map", "SECURE:SASL_SSL"),
+    ):
+        text = re.sub(rf"(?m)^({re.escape(name)}=.*)$", rf"\1,{more}", text)
+    settings = {
+        "sasl.enabled.mechanisms": ",".join((*MECHANISMS, OAUTH)),
+        "connections.max.reauth.ms": str(session_ms),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(certificate),
+        "listener.name.secure.plain.sasl.jaas.config": (
+            f'{login}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
+        ),
+    }
+    # Kafka's default handlers accept unsigned tokens.
+    settings["listener.name.secure.oauthbearer.sasl.jaas.config"] = (
+        f"{login}.oauthbearer.OAuthBearerLoginModule required"
+        ' unsecuredLoginStringClaim_sub="broker";'
+    )
+    for mechanism in SCRAM:
+        name = f"listener.name.secure.{mechanism.lower()}.sasl.jaas.config"
+        settings[name] = f"{login}.scram.ScramLoginModule required;"
+    lines = (f"{name}={value}\n" for name, value in settings.items())
+    path.write_text(text + "".join(lines), encoding="utf-8")
+
+
+def add_user(kafka: Broker) -> None:
+    """Tell the broker the user's password in the form that SCRAM stores."""
+    asyncio.run(_add_user(kafka))
+
+
+async def _add_user(kafka: Broker) -> None:
+    upsertion = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
+    async with await net.connect(brokers.LOOPBACK, kafka.port) as broker:
+        for number, digest in SCRAM.values():
+            salt = os.urandom(16)
+            added = upsertion(
+                name=USER,
+                mechanism=number,
+                iterations=ITERATIONS,
+                salt=salt,
+                salted_password=hashlib.pbkdf2_hmac(
+                    digest, PASSWORD.encode(), salt, ITERATIONS
+                ),
+            )
+            # One at a time: Kafka takes a user once in a request.
+            answer = await broker.ask(
+                AlterUserScramCredentialsRequest(upsertions=[added])
+            )
+            code = answer.results[0].error_code
+            if code:
+                raise BrokerError(f"the user was refused: {error_codes.name(code)}")

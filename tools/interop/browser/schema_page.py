@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the page of ``kwire schema --html`` in a real browser.
+
+Its text is what ``kwire.protocol_guide`` says, the search finds what is there, a link
+to a version opens its layouts, and it fits a telephone. First of all a page that is
+wrong in every way has to be found wrong.
+
+    python -m tools.interop.browser.schema_page [--screenshots FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from kwire import protocol_guide, protocol_pages
+from kwire.schema import registry
+from tools.interop.browser.check_page import Page, open_page
+
+RELEASES = protocol_guide.NEWEST, "3.9", "0.10.0"
+SEARCHED = "leader_epoch"
+LARGEST = 3_000_000
+WIDE, NARROW = (1800, 1000), (390, 844)
+
+BAD_PAGE = """<!doctype html><title>bad</title><img src="missing.png"><script>
+console.error("a complaint"); setTimeout(() => { nothing_of_that_name(); }, 0);
+</script>"""
+KINDS = "Request", "Response"
+FAULTS = "request:", "console:", "exception:"
+
+TEXTS = """Object.fromEntries([...document.querySelectorAll(".layout")].map(
+  layout => [layout.querySelector("a").id,
+    [...layout.querySelectorAll("div")].map(line => line.textContent)]))"""
+VISIBLE = """[...document.querySelectorAll("section")]
+  .filter(section => section.checkVisibility()).map(section => section.id)"""
+OPEN = """[...document.querySelectorAll("details[open] a[id]")].map(a => a.id)"""
+TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
+
+
+def search(page: Page, words: str) -> list[str]:
+    """Type into the search box; return the sections that are left."""
+    page.evaluate(
+        f"search.value = {words!r}; search.dispatchEvent(new Event('input'));"
+        "new Promise(done => setTimeout(done, 300))"
+    )
+    found: list[str] = page.evaluate(VISIBLE)
+    return found
+
+
+def expected_texts(release: str) -> dict[str, list[str]]:
+    """Lay out all that the page of a release has to show, by first version."""
+    known = {api.name: list(api.status) for api in protocol_guide.apis(release)}
+    versions = {f"{name}{kind}": each for name, each in known.items() for kind in KINDS}
+    others = [names for _, names in protocol_guide.other_messages()]
+    versions |= {
+        name: list(registry.find(name).valid_versions)
+        for names in others
+        for name in names
+    }
+    return {
+        f"{name}-{layout.versions.min}": layout.text().splitlines()
+        for name, each in versions.items()
+        for layout in protocol_guide.layouts(registry.load(name), each)
+    }
+
+
+def check_release(release: str, folder: Path) -> list[str]:
+    """Check the page of one release; return what is wrong."""
+    path = folder / f"{release}.html"
+    path.write_text(protocol_pages.page(release), encoding="utf-8")
+    wrong = []
+
+    def expect(what: str, found: object, expected: object) -> None:
+        if found != expected:
+            wrong.append(f"{release}: {what}: {found!r}, expected {expected!r}")
+
+    expect("below 3 MB", path.stat().st_size < LARGEST, True)
+    texts = expected_texts(release)
+    with open_page(str(path), *WIDE) as page:
+        shown = page.evaluate(TEXTS)
+        expect("layouts", sorted(shown), sorted(texts))
+        for name in shown.keys() & texts.keys():
+            expect(name, shown[name], texts[name])
+        with_it = {
+            name.partition("-")[0]
+            for name, lines in texts.items()
+            if SEARCHED in "\n".join(lines)
+        }
+        found = search(page, SEARCHED)
+        has = {name: with_it & set(members(name)) for name in found}
+        expect("found in vain", [name for name in found if not has[name]], [])
+        expect("not found", with_it - set().union(*has.values()), set())
+        expect("key 3", "Metadata" in search(page, "3"), True)
+        expect("nonsense", search(page, "no such field"), [])
+        page.screenshot(str(folder / f"{release}-nothing.png"))
+        # A link leads to its place even if the search had hidden that.
+        page.evaluate(
+            "location.hash = '#FetchRequest-0'; new Promise(requestAnimationFrame)"
+        )
+        opened = [name for name in page.evaluate(OPEN) if name.startswith("Fetch")]
+        opened = [name for name in opened if not name.startswith("FetchSnapshot")]
+        expect("0 is open", {"FetchRequest-0", "FetchResponse-0"} <= set(opened), True)
+        expect("newest is closed", "FetchRequest-18" in opened, False)
+        page.screenshot(str(folder / f"{release}-wide.png"))
+        expect("findings", page.findings, [])
+    with open_page(str(path), *NARROW, dark=True) as page:
+        expect("columns too wide", page.evaluate(TOO_WIDE), 0)
+        expect("menu is folded", page.evaluate("menu.open"), False)
+        page.screenshot(str(folder / f"{release}-narrow.png"))
+        page.evaluate("menu.open = true")
+        expect("columns too wide with the menu", page.evaluate(TOO_WIDE), 0)
+        expect("findings", page.findings, [])
+    return wrong
+
+
+def members(section: str) -> list[str]:
+    """List the messages that may stand below a heading."""
+    if section.endswith("-records"):
+        return [section.replace("-records", end) for end in ("Key", "Value")]
+    return [section, *(section + kind for kind in KINDS)]
+
+
+def main() -> int:
+    """Check the pages of a few releases; the exit code is 1 if one is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--screenshots", metavar="FOLDER", help="keep what was seen")
+    given = parser.parse_args()
+    wrong = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(given.screenshots or temporary)
+        folder.mkdir(exist_ok=True)
+        bad = folder / "bad.html"
+        bad.write_text(BAD_PAGE, encoding="utf-8")
+        with open_page(str(bad)) as page:
+            for fault in FAULTS:
+                if not any(finding.startswith(fault) for finding in page.findings):
+                    wrong.append(f"a bad page: no finding of {fault}")
+        for release in RELEASES:
+            faults = check_release(release, folder)
+            wrong += faults
+            print(f"page of {release}: {'wrong' if faults else 'fine'}")
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the size limits of the two newest Kafka releases, which no schema contains.
+
+Each shape is one count or length in a message: array elements, tagged fields, bytes of
+a string. The generated classes of both releases read each shape at every power of ten,
+one below it and one above it; so do the record classes of the releases that
+``records.py`` has. ``write`` records the results in ``boundaries.txt``;
+``check`` runs again and compares. If a new release has another limit,
+``docs/deviations.md`` and ``kwire.Limits`` must describe it.
+
+The depth of a message needs no shape of its own: Kafka's language has no recursive
+structs, so the schema fixes the depth. Arrays within arrays are a shape.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from tools.interop.oracle import oracle, records
+from tools.interop.oracle.boundary_shapes import (
+    RECORD_SHAPES,
+    RECORDED,
+    SHAPES,
+    Boundary,
+    RecordShape,
+    Shape,
+    changes,
+    counts,
+    format_boundaries,
+    make_boundary,
+    read_boundaries,
+)
+
+MAX_BYTES = 16 * 1024 * 1024
+
+
+def find_boundaries(shapes: Iterable[Shape], releases: list[str]) -> list[Boundary]:
+    """Let each release read all counts of all shapes."""
+    with tempfile.TemporaryDirectory() as directory:
+        asked = [
+            (shape, count, Path(directory, f"{number}-{count}"))
+            for number, shape in enumerate(shapes)
+            for count in counts()
+            if shape.measure(count) <= MAX_BYTES
+        ]
+        for shape, count, path in asked:
+            path.write_bytes(shape.encode(count))
+        lines = [
+            f"{shape.message} {shape.version} {path}\n" for shape, _, path in asked
+        ]
+        accepted = {
+            release: [
+                row["ok"] for row in oracle.ask(release, "accept", text="".join(lines))
+            ]
+            for release in releases
+        }
+    found = []
+    for shape in shapes:
+        for release in releases:
+            verdicts = {
+                count: is_accepted
+                for (other, count, _), is_accepted in zip(
+                    asked, accepted[release], strict=True
+                )
+                if other is shape
+            }
+            found.append(make_boundary(shape.name, release, verdicts))
+    return found
+
+
+def find_record_boundaries(
+    shapes: Iterable[RecordShape], releases: list[str]
+) -> list[Boundary]:
+    """Let the record classes of each release read all counts of all shapes."""
+    found = []
+    for shape in shapes:
+        asked = [count for count in counts() if 0 < count <= shape.highest + 1]
+        questions = [records.about("read", shape.encode(count)) for count in asked]
+        for release in releases:
+            answers = records.ask(release, questions)
+            verdicts = {
+                count: "error" not in answer
+                for count, answer in zip(asked, answers, strict=True)
+            }
+            found.append(make_boundary(shape.name, release, verdicts))
+    return found
+
+
+HEADER = """\
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Size limits of the two newest Kafka releases, written by
+# tools/interop/oracle/boundaries.py.
+# Columns: shape, release, largest accepted count, smallest rejected count (0: none).
+"""
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=("write", "check"))
+    command = parser.parse_args().command
+    try:
+        found = find_boundaries(SHAPES, oracle.releases()[:2])
+        found += find_record_boundaries(RECORD_SHAPES, records.releases()[:2])
+    except (oracle.OracleError, ValueError) as error:
+        sys.exit(f"boundaries: {error}")
+    for line in changes(found):
+        print(line)
+    if command == "write":
+        RECORDED.write_text(HEADER + format_boundaries(found), encoding="utf-8")
+    elif found != read_boundaries(RECORDED.read_text(encoding="utf-8")):
+        print(format_boundaries(found), end="")
+        sys.exit(f"boundaries: Kafka's limits differ from {RECORDED.name}; see above")
+    print(
+        f"{len(SHAPES) + len(RECORD_SHAPES)} shapes at up to {len(counts())} sizes each"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the list of differences from Kafka in ``docs/deviations.md``.
+
+A section of that page is an entry. Here live its reading, the search for the entry
+that a difference belongs to, and what kwire does with the inputs of an entry. Asking
+Kafka is the business of ``leniency.py``; this file needs no Java.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "deviations.md"
+MOST = 10
+"""How many entries there may be."""
+CANNOT_WRITE = "reads it, but cannot write it"
+_SAYS = re.compile(r"^\* (Kafka|kwire|Why): (.*?)(?=\n\* |\n\n)", re.S | re.M)
+_BLOCK = re.compile(r"```toml\n(.*?)```", re.S)
+
+
+class Example(NamedTuple):
+    """An input that shows an entry; without ``message`` it is a set of records.
+
+    ``kwire`` is what strict decoding gives, ``java`` what ``compat="java"`` does,
+    ``kafka`` what Kafka does: an error and its byte, the JSON form of a message, or
+    some fields of the first batch and how many records there are.
+    """
+
+    input: bytes
+    kwire: Any
+    kafka: Any
+    java: Any = None
+    message: str = ""
+    version: int = 0
+
+    def title(self) -> str:
+        """Name the example by what it is and how it begins."""
+        what = f"{self.message} v{self.version}" if self.message else "records"
+        return f"{what} {self.input[:24].hex()}"
+
+
+class Deviation(NamedTuple):
+    """One entry; the patterns find the descriptions of differences that it covers."""
+
+    name: str
+    kafka: str
+    kwire: str
+    why: str
+    messages: tuple[str, ...]
+    records: tuple[str, ...]
+    examples: tuple[Example, ...]
+
+
+def read(text: str) -> list[Deviation]:
+    """Read the page; ``ValueError`` says which entry lacks what."""
+    return [_entry(*part.split("\n", 1)) for part in text.split("\n## ")[1:]]
+
+
+def _entry(name: str, text: str) -> Deviation:
+    said = {key: " ".join(value.split()) for key, value in _SAYS.findall(text)}
+    blocks = _BLOCK.findall(text)
+    if said.keys() != {"Kafka", "kwire", "Why"} or len(blocks) != 1:
+        raise ValueError(
+            f"{name!r} needs '* Kafka:', '* kwire:', '* Why:' and one block of toml"
+        )
+    block = tomllib.loads(blocks[0])
+    examples = tuple(_example(row) for row in block.pop("example", ()))
+    messages = tuple(block.pop("messages", ()))
+    records = tuple(block.pop("records", ()))
+    if block or not examples or not messages + records:
+        raise ValueError(
+            f"{name!r} needs patterns, examples, and nothing else: {[*block]}"
+        )
+    said = {key.lower(): value for key, value in said.items()}
+    return Deviation(
+        name, messages=messages, records=records, examples=examples, **said
+    )
+
+
+def _example(row: dict[str, Any]) -> Example:
+    data = bytes.fromhex(row.pop("input"))
+    if "message" not in row:
+        return Example(data, **row)
+    row["kwire"] = _outcome(row.pop("strict"))
+    row["java"] = _outcome(row["java"])
+    row["kafka"] = _outcome(row["kafka"]) if "kafka" in row else row["java"]
+    return Example(data, **row)
+
+
+def _outcome(text: str) -> Any:
+    return json.loads(text) if text.startswith("{") else text
+
+
+def name_of(
+    text: str, deviations: Iterable[Deviation], kind: str = "messages"
+) -> str | None:
+    """Name the first entry that covers a difference; None if it is not listed."""
+    for one in deviations:
+        if any(re.search(pattern, text) for pattern in getattr(one, kind)):
+            return one.name
+    return None
+
+
+def describe_error(error: Any, layout: Any) -> str:
+    """Describe an error for the patterns of the page.
+
+    ``layout`` is the plan of the message and version. The text ends with whether the
+    bad bytes are in a tagged field, in a tag section, or a length over 2^31.
+    """
+    from kwire import plan
+
+    text = f"{type(error).__name__}: {error.reason}, {error.path} byte {error.offset}"
+    for attribute in re.findall("[a-z_][a-z_0-9]*", error.path):
+        steps = [step for step in layout.steps if step.attribute == attribute]
+        if not steps or steps[0].place == plan.TAGGED:
+            text += " in a tag" if steps else " in a section"
+            break
+        layout = steps[0].plan
+    # A length this large is refused for what is missing: up to 1 MiB was there.
+    if any(int(n) > 2**31 - 2**20 for n in re.findall(r"\d+", error.reason)):
+        text += " over 2^31"
+    return text
+
+
+def done_by_kwire(kwire: ModuleType, example: Example, compat: str | None) -> Any:
+    """Decode an example, and give what happens in the words of the page."""
+    try:
+        if example.message:
+            cls = getattr(kwire.messages, example.message)
+            value = kwire.decode(cls, example.input, example.version, compat=compat)
+            return kwire.to_json(value, example.version)
+        batches = list(kwire.records.decode_batches(example.input))
+        for batch in batches:
+            batch.control_records  # noqa: B018  it is this that may be refused
+        first = {name: getattr(batches[0], name) for name in example.kafka}
+        return _fields(example, first, sum(len(batch.records) for batch in batches))
+    except kwire.DecodeError as error:
+        return f"{type(error).__name__}, byte {error.offset}"
+    except kwire.UnsupportedVersion:
+        return "UnsupportedVersion"
+
+
+def done_by_kafka(example: Example, answer: dict[str, Any]) -> Any:
+    """Give what Kafka did with an example, in the words of the page."""
+    if not example.message:
+        if "error" in answer:
+            return f"refuses it: {answer['error']}"
+        batches = answer["batches"]
+        return _fields(example, batches[0], sum(len(b["records"]) for b in batches))
+    if answer["ok"]:
+        return answer["json"]
+    if answer["step"] == "read":
+        return f"refuses it: {answer['error']}"
+    return CANNOT_WRITE
+
+
+def _fields(example: Example, batch: Mapping[str, Any], records: int) -> dict[str, Any]:
+    """Give those fields of a first batch that the example names."""
+    return {
+        name: records if name == "records" else batch[name] for name in example.kafka
+    }
+
+
+def faults(example: Example, kafka: Any, strict: Any, java: Any) -> Iterator[str]:
+    """Say where an example does not go as the page says; None is what was not asked."""
+    listed = {"Kafka": example.kafka, "kwire": example.kwire, "compat": example.java}
+    for (who, wanted), found in zip(listed.items(), (kafka, strict, java), strict=True):
+        if found is not None and found != wanted:
+            yield f"{example.title()}: {who}: {found}; the page says {wanted}"
+    if example.kwire == example.kafka:
+        yield f"{example.title()}: the page says that both do the same"

@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that kwire reaches workers that lack it, on a cluster of real processes.
+
+The workers' Python is a virtual environment of its own, made here, with what Spark
+wants and no kwire. On ``local-cluster[2,1,1024]``, whose executors are processes, the
+formats and functions have to work through ``spark.archives`` and through
+``addArchive`` at run time, with an archive of what is installed and with one of a
+wheel that is built here. Without an archive the same job has to fail. ``kafka-live``
+reads from librdkafka's mock cluster, in this process, and writes to it.
+
+    python -m tools.interop.spark.shipping
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Producer
+
+from kwire import framing, messages, records
+from kwire.spark.bundling import bundle, setting
+
+ROOT = Path(__file__).parents[3]
+BUILD = ROOT / "build" / "spark-shipping"
+NEEDED = ["pyarrow", "pandas<3", "numpy"]
+MASTER = "local-cluster[2,1,1024]"
+LONGEST = 900
+"""Seconds, after which a driver counts as one that hangs."""
+
+RECORDS, EACH, FRAMES = 3000, 50, 200
+CODECS = "none", "gzip", "snappy", "lz4", "zstd"
+LIVE_TOPIC, WRITTEN_TOPIC = "live", "written"
+
+
+def make_workers_python() -> str:
+    """Make a virtual environment for workers, once; return its interpreter."""
+    folder = BUILD / "workers"
+    python = folder / "bin" / "python"
+    if not (folder / ".made").exists():
+        print("==> a Python for the workers, without kwire")
+        venv.create(folder, clear=True, with_pip=True)
+        pinned = ["-c", str(ROOT / "constraints.txt")]
+        run([str(python), "-m", "pip", "install", "--quiet", *pinned, *NEEDED])
+        (folder / ".made").touch()
+    found = subprocess.run([python, "-c", "import kwire"], capture_output=True)
+    if not found.returncode:
+        raise SystemExit(f"{folder} has a kwire: remove it and run this again")
+    return str(python)
+
+
+def build_wheels(folder: Path) -> list[Path]:
+    """Build a wheel of this tree, and get that of the library for compressions."""
+    print("==> a wheel (compiling takes half a minute)")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    pip += ["--wheel-dir", str(folder)]
+    run([*pip, "--no-build-isolation", str(ROOT)])
+    run([*pip, "-c", str(ROOT / "constraints.txt"), "cramjam"])
+    return sorted(folder.glob("*.whl"))
+
+
+def run(command: list[str]) -> None:
+    subprocess.run(command, check=True, cwd=ROOT)
+
+
+def write_logs(folder: Path) -> None:
+    """Write a partition for each compression; values are whole numbers as text."""
+    for codec in CODECS:
+        path = folder / f"{codec}-0" / f"{0:020}.log"
+        path.parent.mkdir(parents=True)
+        with path.open("wb") as file:
+            for base in range(0, RECORDS, EACH):
+                rows = [(None, b"%d" % number) for number in range(base, base + EACH)]
+                file.write(
+                    records.encode_batch(rows, base_offset=base, compression=codec)
+                )
+
+
+@contextmanager
+def live_brokers() -> Iterator[str]:
+    """Run librdkafka's mock cluster with records of each compression; its address."""
+    quiet: dict[str, Any] = {"log_level": 0}
+    brokers = Producer(
+        {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, **quiet}
+    )
+    found = brokers.list_topics(timeout=LONGEST).brokers.values()
+    address = ",".join(f"{each.host}:{each.port}" for each in found)
+    for codec in CODECS:
+        producer = Producer(
+            {"bootstrap.servers": address, "compression.type": codec, **quiet}
+        )
+        for number in range(RECORDS):
+            producer.produce(LIVE_TOPIC, b"%d" % number)
+            producer.poll(0)
+        if producer.flush(LONGEST):
+            raise SystemExit("the mock cluster did not take all records")
+    # The mock makes a topic that its own client asks for.
+    brokers.list_topics(WRITTEN_TOPIC, LONGEST)
+    # It runs as long as there is the object that made it.
+    yield address
+    del brokers
+
+
+def drive(way: str, archive: str, logs: str, address: str) -> dict[str, Any]:
+    """Run one job; this is the driver, in a process of its own."""
+    from pyspark.sql import SparkSession
+
+    builder = (
+        SparkSession.builder.master(MASTER)
+        .appName("kwire on bare workers")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.warehouse.dir", f"{Path(logs).parent}/warehouse")
+    )
+    if way == "spark.archives":
+        builder = builder.config("spark.archives", setting(archive))
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    if way == "addArchive":
+        before = spark.range(4).repartition(2).mapInArrow(where_kwire_is, "at string")
+        if any(row.at for row in before.collect()):
+            raise SystemExit("the workers had kwire before they were given it")
+        spark.sparkContext.addArchive(setting(archive))
+    try:
+        return look(spark, logs, address)
+    finally:
+        spark.stop()
+
+
+def where_kwire_is(batches: Iterable[Any]) -> Iterator[Any]:
+    """Tell for each batch where this worker has kwire, or nothing."""
+    import pyarrow
+
+    for _ in batches:
+        try:
+            import kwire
+
+            found = f"{kwire.backend} {kwire.__file__} {sys.executable} {os.getppid()}"
+        except ModuleNotFoundError:
+            found = ""
+        yield pyarrow.RecordBatch.from_pydict({"at": [found]})
+
+
+def look(spark: Any, logs: str, address: str) -> dict[str, Any]:
+    from pyspark.sql import functions as sql
+
+    from kwire.spark import functions
+
+    columns = "topic", "value"
+    brokers = {"kafka.bootstrap.servers": address}
+    numbers = spark.range(FRAMES).repartition(4).selectExpr("string(id) AS value")
+    sink = numbers.write.format("kafka-live").options(**brokers, topic=WRITTEN_TOPIC)
+    sink.mode("append").save()
+    live = spark.read.format("kafka-live").options(
+        **brokers, subscribe=f"{LIVE_TOPIC},{WRITTEN_TOPIC}"
+    )
+    read = spark.read.format("kafka-log").load(logs).select(*columns)
+    # Other drivers wrote the same before.
+    written = live.load().where(f"topic = '{WRITTEN_TOPIC}'").select(*columns)
+    records = live.load().where(f"topic = '{LIVE_TOPIC}'").select(*columns)
+    both = read.union(records).union(written.distinct())
+    sums = both.groupBy("topic").agg(
+        sql.count("*").alias("rows"),
+        sql.sum(sql.col("value").cast("string").cast("bigint")).alias("sum"),
+    )
+    found: dict[str, Any] = {row.topic: [row.rows, row.sum] for row in sums.collect()}
+    request = messages.ApiVersionsRequest(client_software_name="shipping")
+    frame = framing.encode_request(request, 3, correlation_id=7, client_id="c")[4:]
+    frames = spark.createDataFrame([(bytearray(frame),)] * FRAMES, "frame binary")
+    headers = frames.repartition(4).select(functions.kafka_header("frame").alias("h"))
+    found["headers"] = headers.where("h.correlation_id = 7").count()
+    places = spark.range(8).repartition(4).mapInArrow(where_kwire_is, "at string")
+    found["places"] = sorted({row.at for row in places.collect()})
+    return found
+
+
+def expected() -> dict[str, Any]:
+    total = RECORDS * (RECORDS - 1) // 2
+    live = [len(CODECS) * RECORDS, len(CODECS) * total]
+    of_logs = {codec: [RECORDS, total] for codec in CODECS}
+    written = [FRAMES, FRAMES * (FRAMES - 1) // 2]
+    return of_logs | {LIVE_TOPIC: live, WRITTEN_TOPIC: written, "headers": FRAMES}
+
+
+def attempt(
+    way: str, archive: Path, logs: Path, address: str, python: str
+) -> tuple[Any, str]:
+    """Run a driver; give what it found, or None and the last of what it said."""
+    import pyspark
+
+    here = os.environ | {
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": python,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    # What executors inherit must not lead to this tree.
+    here.pop("PYTHONPATH", None)
+    command = [sys.executable, __file__, "--drive", way, str(archive), str(logs)]
+    command.append(address)
+    done = subprocess.run(
+        command, env=here, capture_output=True, text=True, timeout=LONGEST
+    )
+    said = done.stdout.strip().splitlines()
+    if done.returncode or not said:
+        return None, done.stderr
+    return json.loads(said[-1]), ""
+
+
+def check(way: str, archive: Path, logs: Path, address: str, python: str) -> bool:
+    """Try one way; say and return whether it works."""
+    found, said = attempt(way, archive, logs, address, python)
+    name = f"{way} with {archive.name}"
+    if found is None:
+        print(f"FAILED {name}: {said[-1500:]}")
+        return False
+    places = found.pop("places")
+    tree = str(ROOT / "src")
+    right = found == expected() and all(
+        place.startswith("fast ") and f" {python} " in place and tree not in place
+        for place in places
+    )
+    if not right:
+        print(f"FAILED {name}: {found}, workers: {places}")
+        return False
+    print(f"ok     {name}: {len(CODECS)} logs, live topics, {len(places)} workers")
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments = ("WAY", "ARCHIVE", "LOGS", "ADDRESS")
+    parser.add_argument("--drive", nargs=len(arguments), metavar=arguments)
+    options = parser.parse_args()
+    if options.drive:
+        print(json.dumps(drive(*options.drive)))
+        return 0
+    BUILD.mkdir(parents=True, exist_ok=True)
+    python = make_workers_python()
+    with (
+        tempfile.TemporaryDirectory(prefix="kwire-shipping-") as scratch,
+        live_brokers() as address,
+    ):
+        folder = Path(scratch)
+        logs = folder / "logs"
+        write_logs(logs)
+        installed = bundle(folder / "installed.zip")
+        found, said = attempt("nothing", installed, logs, address, python)
+        if found is not None or "No module named 'kwire'" not in said:
+            print(f"FAILED the control: without an archive {found or said[-1500:]}")
+            return 1
+        print("ok     without an archive the job fails: No module named 'kwire'")
+        of_wheel = bundle(folder / "wheel.zip", wheel=build_wheels(folder))
+        done = [
+            check(way, archive, logs, address, python)
+            for archive in (installed, of_wheel)
+            for way in ("spark.archives", "addArchive")
+        ]
+    return 0 if all(done) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,366 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kills the driver of a stream again and again; no row may be lost or doubled.
+
+A log grows in torn writes, is rolled, and loses segments that were read. A query of
+``kafka-log`` into Parquet runs in a process of its own, which is killed (SIGKILL) at
+random moments, and at the two that matter most: when a batch is planned and not yet
+written, and when it is written and not yet committed. In the end the sink must hold
+each record of the log once, which a batch read of the same records confirms.
+
+    python -m tools.interop.spark.stream_kills --kills 20 --seed 7
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from kwire import records
+
+ROOT = Path(__file__).resolve().parents[3]
+STREAM_KILLS = "tools.interop.spark.stream_kills"
+TOPICS = {"orders": 2, "bills": 1}
+SEGMENT_BYTES = 40_000
+PER_TRIGGER = 1000
+PER_LAST_TRIGGER = 20_000
+LONGEST = 600
+"""Seconds, after which a query counts as one that hangs; to start may take minutes."""
+MOMENTS = ("random", "planned", "written")
+
+
+def main() -> None:
+    """Run the log, the query and the kills; exit with 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--query", nargs=3, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.query:
+        log, checkpoint, sink = chosen.query
+        run_query(lambda reader: reader.format("kafka-log").load(log), checkpoint, sink)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="kwire-kills-"))
+    try:
+        found = trial(folder, chosen.kills, random.Random(chosen.seed))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(found)
+
+
+def trial(folder: Path, kills: int, chance: random.Random) -> int:
+    """Kill so often, let the query end, and compare; returns the exit code."""
+    log, checkpoint, sink = folder / "logs", folder / "checkpoint", folder / "sink"
+    writer = LogWriter(log, checkpoint, random.Random(chance.random()))
+    writer.start()
+    done = dict.fromkeys(MOMENTS, 0)
+    for number in range(kills):
+        moment = MOMENTS[number % len(MOMENTS)]
+        with Query(folder, "go on", str(log)) as query:
+            at = kill_at(query, moment, checkpoint, sink, chance)
+        done[moment] += 1
+        print(f"kill {number + 1:2}, {moment:7}: {at}", flush=True)
+    writer.stop()
+    with Query(folder, "to the end", str(log)) as query:
+        query.wait()
+    return verdict(folder, writer, done)
+
+
+class LogWriter(threading.Thread):
+    """Writes batches as a broker does: appended, sometimes torn, in rolling segments.
+
+    Segments that the query has committed are deleted, as retention would.
+    """
+
+    def __init__(self, log: Path, checkpoint: Path, chance: random.Random) -> None:
+        super().__init__(name="writer", daemon=True)
+        self._log = log
+        self._checkpoint = checkpoint
+        self._chance = chance
+        self._over = threading.Event()
+        self._places = [(t, n) for t, count in TOPICS.items() for n in range(count)]
+        self._next = dict.fromkeys(self._places, 0)
+        self._bases = {place: [0] for place in self._places}
+        self.written: dict[tuple[str, int, int], bytes] = {}
+        self.rolled = self.deleted = self.torn = 0
+        for place in self._places:
+            self._folder(place).mkdir(parents=True)
+            self._path(place, 0).touch()
+
+    def _folder(self, place: tuple[str, int]) -> Path:
+        return self._log / f"{place[0]}-{place[1]}"
+
+    def _path(self, place: tuple[str, int], base: int) -> Path:
+        return self._folder(place) / f"{base:020}.log"
+
+    def stop(self) -> None:
+        """End the log after a whole batch."""
+        self._over.set()
+        self.join()
+
+    def run(self) -> None:
+        """Write until ``stop`` is called."""
+        while not self._over.is_set():
+            self._append(self._chance.choice(self._places))
+            if self._chance.random() < 0.05:
+                self._delete()
+            time.sleep(self._chance.random() * 0.1)
+
+    def _append(self, place: tuple[str, int]) -> None:
+        chance, first = self._chance, self._next[place]
+        rows = [
+            (None, chance.randbytes(chance.randrange(5, 200)))
+            for _ in range(chance.randrange(1, 30))
+        ]
+        codec = chance.choice(["none", "zstd", "gzip"])
+        data = records.encode_batch(rows, base_offset=first, compression=codec)
+        path = self._path(place, self._bases[place][-1])
+        if path.stat().st_size + len(data) > SEGMENT_BYTES:
+            self._bases[place].append(first)
+            path = self._path(place, first)
+            self.rolled += 1
+        with path.open("ab", buffering=0) as file:
+            if chance.random() < 0.3:
+                # What a reader may see of a write that is not done.
+                cut = chance.randrange(1, len(data))
+                file.write(data[:cut])
+                time.sleep(chance.random() * 0.05)
+                file.write(data[cut:])
+                self.torn += 1
+            else:
+                file.write(data)
+        for number, (_, value) in enumerate(rows):
+            self.written[(*place, first + number)] = value
+        self._next[place] = first + len(rows)
+
+    def _delete(self) -> None:
+        committed = committed_offsets(self._checkpoint)
+        for place, bases in self._bases.items():
+            while len(bases) > 1 and bases[1] <= committed.get(place, 0):
+                self._path(place, bases.pop(0)).unlink()
+                self.deleted += 1
+
+
+def committed_offsets(checkpoint: Path) -> dict[tuple[str, int], int]:
+    """Read from Spark's checkpoint up to where the sink is sure to have everything."""
+    numbers = sorted(int(p.name) for p in (checkpoint / "commits").glob("[0-9]*"))
+    if not numbers:
+        return {}
+    try:
+        text = (checkpoint / "offsets" / str(numbers[-1])).read_text()
+    except FileNotFoundError:
+        return {}
+    offsets = json.loads(text.splitlines()[-1])
+    return {
+        (topic, int(partition)): number
+        for topic, partitions in offsets.items()
+        for partition, number in partitions.items()
+    }
+
+
+class Query:
+    """The process of the query; at the end of the ``with`` block it is no more.
+
+    ``python -m module --query source checkpoint sink`` has to run it, by ``run_query``.
+    """
+
+    def __init__(
+        self, folder: Path, how: str, source: str, module: str = STREAM_KILLS
+    ) -> None:
+        self._log = (folder / "query.log").open("ab")
+        names = source, str(folder / "checkpoint"), str(folder / "sink")
+        environment = os.environ | {
+            "KWIRE_STREAM_KILLS": how,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+            "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", module, "--query", *names],
+            stdout=self._log,
+            stderr=self._log,
+            env=environment,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Query:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # The driver's Java process goes with it: they are one session.
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self._log.close()
+
+    def check(self) -> None:
+        """Raise if the query ended by itself, which it should not."""
+        if self.process.poll() is not None:
+            self.fail(f"the query ended with {self.process.returncode}")
+
+    def fail(self, why: str) -> NoReturn:
+        """End the program with what the query said last."""
+        said = Path(self._log.name).read_text(errors="replace")[-3000:]
+        raise SystemExit(f"{why}:\n{said}")
+
+    def wait(self) -> None:
+        """Wait until it has read everything."""
+        try:
+            self.process.wait(LONGEST)
+        except subprocess.TimeoutExpired:
+            self.fail(f"the query has not ended after {LONGEST} s")
+        if self.process.returncode:
+            self.check()
+
+
+def kill_at(
+    query: Query, moment: str, checkpoint: Path, sink: Path, chance: random.Random
+) -> str:
+    """Wait for the moment; leaving the ``with`` block kills. Says what was on disk."""
+
+    def newest(folder: Path) -> int:
+        return max(
+            (int(p.name) for p in folder.glob("[0-9]*") if p.name.isdigit()), default=-1
+        )
+
+    offsets, commits = checkpoint / "offsets", checkpoint / "commits"
+    written = sink / "_spark_metadata"
+    before = newest(commits)
+    deadline = time.monotonic() + LONGEST
+
+    def until(reached: Callable[[], bool]) -> None:
+        while not reached():
+            query.check()
+            if time.monotonic() > deadline:
+                query.fail(f"no {moment} moment within {LONGEST} s")
+            time.sleep(0.001)
+
+    if moment == "random":
+        # From the start of the process on, so that starting is hit as well.
+        time.sleep(chance.random() * 9)
+        query.check()
+    elif moment == "planned":
+        until(lambda: newest(commits) > before)
+        until(lambda: newest(offsets) > newest(commits))
+    else:
+        until(lambda: newest(commits) > before)
+        until(lambda: newest(written) > newest(commits))
+    return (
+        f"planned {newest(offsets)}, written {newest(written)},"
+        f" committed {newest(commits)}"
+    )
+
+
+def compare_sink(
+    folder: Path, written: dict[tuple[str, int, int], bytes], done: dict[str, int]
+) -> dict[tuple[str, int, int], bytes] | None:
+    """Compare the sink with what was written, and print it; None if they differ."""
+    import pyarrow.dataset as ds
+
+    metadata = folder / "sink" / "_spark_metadata"
+    names = set()
+    for path in metadata.iterdir():
+        if path.name.startswith("."):
+            continue
+        for line in path.read_text().splitlines()[1:]:
+            entry = json.loads(line)
+            if entry["action"] == "add":
+                names.add(folder / "sink" / entry["path"].rsplit("/", 1)[-1])
+    table = ds.dataset(sorted(map(str, names)), format="parquet").to_table()
+    found = [
+        ((row["topic"], row["partition"], row["offset"]), row["value"])
+        for row in table.to_pylist()
+    ]
+    there = dict(found)
+    lost = written.keys() - there.keys()
+    foreign = there.keys() - written.keys()
+    wrong = [key for key in there.keys() & written if there[key] != written[key]]
+    doubled = len(found) - len(there)
+    kinds = ", ".join(f"{count} {moment}" for moment, count in done.items())
+    print(f"kills: {kinds}")
+    print(
+        f"in the sink: {len(found):,} rows; lost {len(lost)}, doubled {doubled},"
+        f" changed {len(wrong)}, foreign {len(foreign)}"
+    )
+    if lost or doubled or wrong or foreign:
+        print(f"FAILED: first lost {sorted(lost)[:3]}")
+        return None
+    return there
+
+
+def verdict(folder: Path, writer: LogWriter, done: dict[str, int]) -> int:
+    """Compare the sink with what was written; return the exit code."""
+    print(
+        f"{len(writer.written):,} records written; {writer.torn} torn writes,"
+        f" {writer.rolled} rolls, {writer.deleted} segments deleted while it ran"
+    )
+    there = compare_sink(folder, writer.written, done)
+    if not writer.deleted or not writer.rolled or not writer.torn:
+        print("FAILED: the log did not live through what it should have")
+        return 1
+    if there is None:
+        return 1
+    left = batch_read(folder / "logs")
+    missing = [key for key, value in left if there.get(key) != value]
+    print(f"a batch read of what is left: {len(left):,} rows, {len(missing)} not there")
+    return 1 if missing or not left else 0
+
+
+def batch_read(log: Path) -> list[tuple[tuple[str, int, int], bytes]]:
+    """Read the log as a batch does: with the functions that its tasks run."""
+    from kwire.spark import layout, options, planning, reading
+
+    asked = options.read_options({"path": str(log)})
+    columns = layout.default_layout(asked)
+    found = planning.find_partitions(asked)
+    pieces = planning.plan_pieces(found, asked, planning.Bounds())
+    return [
+        ((row["topic"], row["partition"], row["offset"]), row["value"])
+        for batch in reading.read_pieces(pieces, columns, asked)
+        for row in batch.to_pylist()
+    ]
+
+
+def run_query(read: Callable[[Any], Any], checkpoint: str, sink: str) -> None:
+    """Be the query: read into Parquet, for ever or to the end.
+
+    ``read`` loads the stream by the reader that it is given.
+    """
+    from pyspark.sql import SparkSession
+
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.warehouse.dir", f"{checkpoint}-warehouse")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    goes_on = os.environ["KWIRE_STREAM_KILLS"] == "go on"
+    most = PER_TRIGGER if goes_on else PER_LAST_TRIGGER
+    table = read(spark.readStream.option("maxOffsetsPerTrigger", most))
+    stream = table.writeStream.format("parquet")
+    stream = stream.option("checkpointLocation", checkpoint)
+    if goes_on:
+        stream = stream.trigger(processingTime="100 milliseconds")
+    else:
+        stream = stream.trigger(availableNow=True)
+    stream.start(sink).awaitTermination()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
