@@ -168,7 +168,7 @@ def test_columns_are_no_output_for_a_terminal(address, form):
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_columns_that_fail_have_no_end(address, form):
     """Nothing is written before a failure; after one, the end is missing."""
-    with start(address, "nothing", "-o", form) as process:
+    with start(address, "orders", "-p", "9", "-o", form) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, b"") and err.count(b"\n") == 1
     # Partition 1 ends at offset 3, which is data loss; partition 0 has offset 4.

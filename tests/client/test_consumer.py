@@ -53,6 +53,18 @@ def wait_until(is_so):
         threading.Event().wait(0.02)
 
 
+@pytest.fixture
+def frequent_heartbeats(kwire, monkeypatch):
+    """Replace the 3 seconds that the mock coordinator asks for by 0.1 s."""
+    module = importlib.import_module(f"{kwire.__name__}.cluster.group_member")
+    take_epoch = module.GroupMember._take_epoch
+
+    def take_sooner(self, response, *arguments):
+        take_epoch(self, response.replace(heartbeat_interval_ms=100), *arguments)
+
+    monkeypatch.setattr(module.GroupMember, "_take_epoch", take_sooner)
+
+
 class Awaitable:
     """A consumer of either kind, with methods to be awaited."""
 
@@ -106,6 +118,15 @@ def consume(request, kwire, cluster):
     return run
 
 
+async def expect_nothing(consumer):
+    """Wait for the assignment, and check that no record comes for a while."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not await consumer.assignment():
+        assert time.monotonic() < deadline
+        assert await consumer.poll(0.05) is None
+    assert await consumer.poll(0.2) is None
+
+
 async def read_all(consumer, count):
     """Read so many records, and commit each chunk; return the values by partition."""
     seen = {}
@@ -129,7 +150,7 @@ def test_a_group_goes_on_where_it_committed(consume, topic, how):
         async with opened(topic, group=topic, **how) as consumer:
             assert await read_all(consumer, 40) == ALL
         async with opened(topic, group=topic, **how) as consumer:
-            assert await consumer.poll(1.0) is None
+            await expect_nothing(consumer)
             assert await consumer.position() == {(topic, n): 10 for n in ALL}
             assert await consumer.commit() == {}
         async with opened(topic, group=f"{topic}-2", **how) as consumer:
@@ -152,12 +173,12 @@ def test_what_was_not_committed_is_read_again(consume, topic):
             assert (first.topic, first.partition) in places
             assert await consumer.commit() == dict.fromkeys(places, 10)
         async with opened(topic, group=topic) as consumer:
-            assert await consumer.poll(1.0) is None
+            await expect_nothing(consumer)
 
     consume(check)
 
 
-def test_two_members_share_the_partitions(consume, topic, kwire):
+def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartbeats):
     """The first gives up half when it comes back; its chunk of these is lost then."""
     cluster = importlib.import_module(f"{kwire.__name__}.cluster")
 
@@ -170,7 +191,7 @@ def test_two_members_share_the_partitions(consume, topic, kwire):
             while len(chunks) < PARTITIONS:
                 chunks.append(await one.poll(TIMEOUT_S))
             # While the first one is busy, the second gets nothing.
-            assert await other.poll(2.0) is None
+            assert await other.poll(0.5) is None
             assert await one.commit(chunks[0]) != {}
             deadline = time.monotonic() + TIMEOUT_S
             mine = theirs = set()
@@ -191,7 +212,9 @@ def test_two_members_share_the_partitions(consume, topic, kwire):
     consume(check)
 
 
-def test_heartbeats_are_sent_while_the_caller_is_busy(kwire, cluster, topic):
+def test_heartbeats_are_sent_while_the_caller_is_busy(
+    kwire, cluster, topic, frequent_heartbeats
+):
     """The blocking consumer has a thread for that, which ends with it."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(cluster[0]) as kafka:

@@ -186,7 +186,10 @@ def send(data):
     def script(stream):
         stream.recv(1 << 16)
         stream.sendall(data)
-        time.sleep(0.2)
+        # Closing a socket with unread bytes would reset it and discard what was sent.
+        stream.shutdown(socket.SHUT_WR)
+        while stream.recv(1 << 16):
+            pass
 
     return script
 
