@@ -20,8 +20,8 @@ PARALLEL := --numprocesses 2 --dist loadscope --no-loadscope-reorder
 # As many hostile inputs and simulated scans as the promises name.
 GATE_INPUTS := KWIRE_HOSTILE_INPUTS=200000 KWIRE_SIMULATION_SEEDS=2000
 # The tests that note figures.
-SHOWN_BY := tests/safety tests/test_round_trip.py tests/test_vectors.py \
-	tests/twins/test_agreement.py tests/compression/test_compression_damage.py \
+SHOWN_BY := tests/safety tests/messages/test_round_trip.py tests/messages/test_vectors.py \
+	tests/engine/twins/test_agreement.py tests/records/compression/test_compression_damage.py \
 	tests/records/test_record_memory.py
 
 # What the tests start over and over is compiled once.
@@ -167,7 +167,7 @@ spark-clusters: $(TESTED)
 
 deep: $(TESTED)  ## the promises on many more inputs; goes on where it last ended
 	$(PY) -m tools.prove.deep
-	KWIRE_SIMULATION_SEEDS=100000 $(PY) -m pytest -q tests/simulation --numprocesses 2
+	KWIRE_SIMULATION_SEEDS=100000 $(PY) -m pytest -q tests/client/machines --numprocesses 2
 
 sanitize: $(TESTED)  ## hostile inputs and tests under the sanitizers of the C compiler
 	$(PY) -m tools.prove.sanitize

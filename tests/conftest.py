@@ -23,9 +23,9 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
-from other_pythons import replace_missing
 
 import kwire as kwire_fast
+from tests.harness.other_pythons import replace_missing
 from tools.generate.promises import Figure, record
 
 replace_missing()
@@ -58,26 +58,23 @@ if kwire_fast.backend == "fast":
     PACKAGES["fast"] = kwire_fast
 
 
-SAME_ON_BOTH = {
-    "cli",
-    "client",
-    "compression",
-    "connection",
-    "drafts",
-    "jobs",
-    "log",
-    "net",
-    "adapters",
-    "simulation",
-    "spark",
-    "versions",
-    "test_demo_pipeline.py",
-    "test_docs.py",
-    "test_kio.py",
-    "test_record_clients.py",
-    "test_record_peers.py",
-    "test_sasl.py",
-}
+SAME_ON_BOTH = (
+    "cli/",
+    "client/",
+    "connection/",
+    "drafts/",
+    "explain/",
+    "jobs/",
+    "log/",
+    "spark/",
+    "records/compression/",
+    "messages/test_kio.py",
+    "project/test_demo_pipeline.py",
+    "project/test_docs.py",
+    "records/test_clients.py",
+    "records/test_peers.py",
+    "schema/test_releases.py",
+)
 """Folders and files whose subject is not in an engine, but above or below both."""
 
 
@@ -128,7 +125,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out what is no part of ``make quick``."""
     if not config.getoption("--quick"):
         return None
-    from quick_lane import is_left_out
+    from tests.harness.quick_lane import is_left_out
 
     without = frozenset(config.getoption("--without").split(","))
     return is_left_out(collection_path, without) or None
@@ -150,7 +147,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_second = call is not None and call.params.get("kwire") == "pure"
         if is_second and (
             item.get_closest_marker("gate_on_pure")
-            or item.path.relative_to(tests).parts[0] in SAME_ON_BOTH
+            or item.path.relative_to(tests).as_posix().startswith(SAME_ON_BOTH)
         ):
             item.add_marker(pytest.mark.gate)
 
@@ -195,24 +192,14 @@ class Figures:
             record(session.config.getoption("--figures"), self.rows.values())
 
 
-def check_file_names() -> None:
-    """Refuse two test files of one name, which pytest cannot import in one run."""
-    places: dict[str, Path] = {}
-    for path in Path(__file__).parent.rglob("test_*.py"):
-        other = places.setdefault(path.name, path)
-        if other is not path:
-            raise pytest.UsageError(f"{other} and {path} have the same name")
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Set hypothesis up, and collect figures in the process that sees all reports."""
-    check_file_names()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # As a shell has it for what runs in the background; programs of tests get it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # A wheel without extras is tested without hypothesis.
     if importlib.util.find_spec("hypothesis"):
-        import hypothesis_profile  # noqa: F401
+        import tests.harness.hypothesis_profile  # noqa: F401
     if config.getoption("--figures") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Figures())
 
@@ -220,7 +207,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart() -> None:
     """Have hypothesis ready before anything is frozen, and after it started itself."""
-    if profile := sys.modules.get("hypothesis_profile"):
+    if profile := sys.modules.get("tests.harness.hypothesis_profile"):
         profile.make_generator()
 
 
@@ -252,6 +239,6 @@ def pytest_collection() -> Any:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Share files out whole, once xdist is there to share them."""
-    from shares import Shares
+    from tests.harness.shares import Shares
 
     return Shares(config, log)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
-from made_logs import rows, write_log
 
 import kwire as installed
+from tests.cli.made_logs import rows, write_log
 
 
 class Ran(NamedTuple):

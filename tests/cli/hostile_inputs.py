@@ -8,9 +8,8 @@ tests.
 
 import json
 
-from made_logs import START, write_log
-
 from kwire import encode, framing, internal_topics, messages, records
+from tests.cli.made_logs import START, write_log
 
 NAME = "\x1b]52;c;cHduZWQ=\x07\x1b[2J\x1b[7A\x9b5m\x85\u202e\u2066\b\rx"
 """For names of files: clipboard, screen, cursor, C1, writing direction, line."""

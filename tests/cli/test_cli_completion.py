@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from test_cli_process import SOURCE
+
+from tests.cli.test_cli_process import SOURCE
 
 # Each calls the function of the script as its shell does, and prints what it offers.
 CALLS = {

@@ -7,9 +7,10 @@ import importlib
 import json
 import re
 
-import golden
 import pytest
 from click.testing import CliRunner
+
+from tests.harness import golden
 
 RESPONSE = ("--response", "Fetch", "--version", "12")
 

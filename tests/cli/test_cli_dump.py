@@ -11,7 +11,8 @@ import os
 
 import pyarrow.parquet as pq
 import pytest
-from made_logs import START, rows, write_log
+
+from tests.cli.made_logs import START, rows, write_log
 
 
 def offsets(ran):

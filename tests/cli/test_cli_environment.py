@@ -4,7 +4,8 @@
 
 import pytest
 from confluent_kafka import Producer
-from made_logs import rows, write_log
+
+from tests.cli.made_logs import rows, write_log
 
 REACHED = "restoring orders-0: "
 """Start of the errors of ``restore`` that show that it has reached the cluster."""

@@ -8,12 +8,12 @@ import os
 import re
 from html.parser import HTMLParser
 
-import golden
 import pytest
 from rich.cells import cell_len
-from test_cli_process import ENGINES, SOURCE, in_terminal, visible
 
 import kwire as installed
+from tests.cli.test_cli_process import ENGINES, SOURCE, in_terminal, visible
+from tests.harness import golden
 
 FRAME = (
     "00000021 0003000c00000007ffff00 02 00000000000000000000000000000007 0000 010000"

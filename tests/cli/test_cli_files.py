@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from made_logs import DATA, START, rows, write_log
 
 from kwire import jobs, log
+from tests.cli.made_logs import DATA, START, rows, write_log
 
 
 def test_ls_sums_up_partitions(run, orders):

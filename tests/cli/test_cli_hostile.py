@@ -10,9 +10,9 @@ import io
 from types import SimpleNamespace
 
 import pytest
-from loopback_brokers import Broker
 
 from kwire.negotiation import ApiVersionTable
+from tests.harness.loopback_brokers import Broker
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@
 import shutil
 
 import pytest
-from made_logs import DATA, write_log
 
 from kwire import encode, internal_topics, messages
+from tests.cli.made_logs import DATA, write_log
 
 OFFSETS = "__consumer_offsets"
 NEWEST = DATA / "4.3.1" / "data"

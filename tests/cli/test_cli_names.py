@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from made_logs import DATA, rows, write_log
 
 from kwire import jobs, log
 from kwire.formatting import format_name
+from tests.cli.made_logs import DATA, rows, write_log
 
 BAD = r"b\xffd"
 ODD = r"b\x5cxffd"

@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from made_logs import rows, write_log
 
 import kwire as installed
+from tests.cli.made_logs import rows, write_log
 
 SOURCE = Path(installed.__file__).parents[1]
 PROGRAM = [sys.executable, "-m", "kwire"]

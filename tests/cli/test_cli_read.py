@@ -12,9 +12,9 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 from confluent_kafka import Producer
-from test_cli_process import PROGRAM, SOURCE
 
 from kwire import client
+from tests.cli.test_cli_process import PROGRAM, SOURCE
 
 COUNTS = {0: 5, 1: 3, 2: 0, 3: 1}
 

@@ -15,7 +15,6 @@ import pyarrow
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
-from sweeps import sweep
 
 from kwire._pure.checksums import crc32c
 from kwire.cli.commands.read import _Reader
@@ -28,6 +27,7 @@ from kwire.client.chunks import COLUMNS, Chunk, DecodingOptions
 from kwire.cluster.scan_options import Fetched
 from kwire.limits import DEFAULT
 from kwire.records import Record, encode_batch
+from tests.harness.sweeps import sweep
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,8 @@
 import os
 
 import pytest
-from test_cli_process import SOURCE, in_terminal, visible
+
+from tests.cli.test_cli_process import SOURCE, in_terminal, visible
 
 
 def cells(ran):

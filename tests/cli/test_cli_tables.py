@@ -7,9 +7,9 @@ import io
 import re
 
 import pytest
-from made_logs import DATA, START, write_log
 
 from kwire import internal_topics, messages
+from tests.cli.made_logs import DATA, START, write_log
 
 OFFSETS = "__consumer_offsets"
 GROUP = "connect-analytics-sink-" + "group-" * 12

@@ -15,16 +15,16 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-import hostile_inputs
 import pytest
 from confluent_kafka import Producer
-from hostile_inputs import NAME, TEXT
-from loopback_brokers import Broker
-from pseudo_terminal import run_in_terminal
-from test_cli_process import PROGRAM, SOURCE
 
 from kwire.cli.output import Csv, Output
 from kwire.negotiation import ApiVersionTable
+from tests.cli import hostile_inputs
+from tests.cli.hostile_inputs import NAME, TEXT
+from tests.cli.pseudo_terminal import run_in_terminal
+from tests.cli.test_cli_process import PROGRAM, SOURCE
+from tests.harness.loopback_brokers import Broker
 
 OUR_OWN = re.compile(
     r"\x1b\[(?:0|1|2|3|[0-9;]*3[0-9]|[0-9;]*9[0-7]|38;[0-9;]+|[0-9;]*49|39)*m"

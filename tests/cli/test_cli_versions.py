@@ -12,16 +12,16 @@ import termios
 
 import pytest
 from confluent_kafka import Producer
-from loopback_brokers import (
+
+from kwire.negotiation import ApiVersionTable
+from kwire.schema import releases
+from tests.harness.loopback_brokers import (
     TIMEOUT_S,
     Broker,
     Listener,
     make_certificate,
     server_context,
 )
-
-from kwire.negotiation import ApiVersionTable
-from kwire.schema import releases
 
 USERS = {"ann": "secret"}
 

@@ -18,7 +18,8 @@ import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from confluent_kafka import Producer
-from test_cli_process import PROGRAM, SOURCE
+
+from tests.cli.test_cli_process import PROGRAM, SOURCE
 
 
 @pytest.fixture(scope="module")

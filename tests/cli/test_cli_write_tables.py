@@ -11,8 +11,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from confluent_kafka import Producer
-from guard_pages import check
-from test_cli_process import PROGRAM, SOURCE
+
+from tests.cli.test_cli_process import PROGRAM, SOURCE
+from tests.harness.guard_pages import check
 
 PAIR = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
 MIB = 1 << 20

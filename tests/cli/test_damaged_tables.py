@@ -7,11 +7,11 @@ All inputs are read in child processes, in the way of the command, and encoded.
 
 import random
 
-import hostile
 import pytest
-from guard_pages import check
 
 from fuzz import fuzz_tables, seeds
+from tests.harness import hostile
+from tests.harness.guard_pages import check
 
 INPUTS = hostile.share(10)
 """Damaged inputs of each format and engine."""

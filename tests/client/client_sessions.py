@@ -13,11 +13,11 @@ import importlib
 import random as random_module
 from types import SimpleNamespace
 
-from brokers import SimulatedCluster
-from coordinator_answers import TRANSACTION
-from group_answers import GROUP
-from loopback_brokers import ScramServer
-from world import START_S, World
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.coordinator_answers import TRANSACTION
+from tests.client.machines.group_answers import GROUP
+from tests.client.machines.world import START_S, World
+from tests.harness.loopback_brokers import ScramServer
 
 RECORDS = 12
 TIMEOUT_S = 20.0

@@ -7,7 +7,8 @@ import random
 
 import pytest
 from click.testing import CliRunner
-from restored_logs import make_rows, write_log
+
+from tests.client.restored_logs import make_rows, write_log
 
 
 @pytest.fixture

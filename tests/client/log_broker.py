@@ -9,9 +9,6 @@ records those of the simulation.
 import random
 import time
 
-from brokers import SimulatedCluster
-from loopback_brokers import Broker
-
 import kwire
 from kwire.messages import (
     ApiVersionsRequest,
@@ -19,6 +16,8 @@ from kwire.messages import (
     SaslHandshakeRequest,
 )
 from kwire.negotiation import ApiVersionTable
+from tests.client.machines.brokers import SimulatedCluster
+from tests.harness.loopback_brokers import Broker
 
 LONGEST_WAIT_S = 0.01
 SASL = {SaslHandshakeRequest.api_key: (1, 1), SaslAuthenticateRequest.api_key: (0, 2)}

@@ -9,13 +9,12 @@ sent it has been killed.
 
 import threading
 
-from log_broker import LogBroker
-from partition_log import PartitionLog, Produced, StoredBatch
-
 import kwire
 from kwire.error_codes import TOPIC_ALREADY_EXISTS
 from kwire.messages import CreateTopicsRequest, CreateTopicsResponse
 from kwire.negotiation import ApiVersionTable
+from tests.client.log_broker import LogBroker
+from tests.client.machines.partition_log import PartitionLog, Produced, StoredBatch
 
 
 class KeptLog(PartitionLog):

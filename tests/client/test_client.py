@@ -17,7 +17,8 @@ import polars
 import pyarrow
 import pytest
 from confluent_kafka import Producer
-from log_broker import LogBroker
+
+from tests.client.log_broker import LogBroker
 
 COUNTS = {"orders": (35, 20), "orders-eu": (5,), "other": (7,)}
 

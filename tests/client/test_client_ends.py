@@ -14,9 +14,10 @@ import time
 from itertools import pairwise
 
 import pytest
-from log_broker import LogBroker
-from loopback_brokers import Listener, make_certificate, server_context
-from runners import RUNNERS, open_sockets
+
+from tests.client.log_broker import LogBroker
+from tests.client.runners import RUNNERS, open_sockets
+from tests.harness.loopback_brokers import Listener, make_certificate, server_context
 
 DELAYS_S = [0.0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.008, 0.012, 0.02, 0.05]
 

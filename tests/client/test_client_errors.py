@@ -10,9 +10,15 @@ import time
 from datetime import timedelta
 
 import pytest
-from log_broker import LogBroker
-from loopback_brokers import HOST, Listener, make_certificate, server_context
-from runners import RUNNERS, read
+
+from tests.client.log_broker import LogBroker
+from tests.client.runners import RUNNERS, read
+from tests.harness.loopback_brokers import (
+    HOST,
+    Listener,
+    make_certificate,
+    server_context,
+)
 
 USERS = {"alice": "wonderland"}
 QUICKLY_S = 8

@@ -19,8 +19,9 @@ import polars
 import pyarrow
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from log_broker import LogBroker
-from runners import open_sockets
+
+from tests.client.log_broker import LogBroker
+from tests.client.runners import open_sockets
 
 TIMEOUT_S = 30
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transactions over both runners, against librdkafka's mock cluster.
 
-What readers see of them is simulated in ``tests/simulation``, as this cluster writes no
-markers; here are the blocks, and what is refused.
+What readers see of them is simulated in ``tests/client/machines``: this cluster writes
+no markers; here are the blocks, and what is refused.
 """
 
 import asyncio

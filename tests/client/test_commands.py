@@ -12,8 +12,9 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from log_broker import LogBroker
-from loopback_brokers import make_certificate, server_context
+
+from tests.client.log_broker import LogBroker
+from tests.harness.loopback_brokers import make_certificate, server_context
 
 RECORDS = 25
 FIRST_TIME = 1001

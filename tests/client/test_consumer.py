@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Consumers of a group over both runners, against librdkafka's mock cluster.
 
-Faults are simulated in ``tests/simulation``; real brokers are in
+Faults are simulated in ``tests/client/machines``; real brokers are in
 ``tools/interop/broker``.
 """
 
@@ -17,7 +17,8 @@ from uuid import uuid4
 
 import pytest
 from confluent_kafka import Producer
-from runners import open_sockets
+
+from tests.client.runners import open_sockets
 
 TIMEOUT_S = 30
 PARTITIONS = 4

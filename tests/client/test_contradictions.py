@@ -10,7 +10,8 @@ import itertools
 import ssl
 
 import pytest
-from loopback_brokers import make_certificate
+
+from tests.harness.loopback_brokers import make_certificate
 
 PROTOCOLS = (None, "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL", "sasl_ssl")
 SSL = {"none": None, "off": False, "on": True, "context": ssl.create_default_context()}

@@ -13,7 +13,8 @@ from __future__ import annotations
 import random as random_module
 
 import pytest
-from client_sessions import KINDS, RECORDS, run_session
+
+from tests.client.client_sessions import KINDS, RECORDS, run_session
 
 SESSIONS = 400
 """Damaged sessions of each kind; five kinds are 2,000 sessions."""

@@ -10,8 +10,9 @@ import importlib
 
 import pyarrow
 import pytest
-from bombs import make_batch
-from log_broker import LogBroker
+
+from tests.client.log_broker import LogBroker
+from tests.harness.bombs import make_batch
 
 BATCHES = 6
 """Batches of 64 MiB in one chunk: more than a call may decompress."""

@@ -10,7 +10,8 @@ import re
 from pathlib import Path
 
 import pytest
-from log_broker import LogBroker
+
+from tests.client.log_broker import LogBroker
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)

@@ -12,7 +12,8 @@ from itertools import product
 
 import pyarrow
 import pytest
-from log_broker import LogBroker
+
+from tests.client.log_broker import LogBroker
 
 RUNNERS = ("blocking", "asyncio")
 GOOD, BAD, READ = b"good", b"b\xffd!", "b�d!"

@@ -4,7 +4,7 @@
 
 Each negotiates and describes its topics in good order first. A scan ends with a typed
 error that says what came, in its time; what brokers say in good form and do not mean is
-in ``tests/simulation/test_hostile_brokers.py``.
+in ``tests/client/machines/test_hostile_brokers.py``.
 """
 
 import importlib
@@ -13,8 +13,9 @@ import time
 import tracemalloc
 
 import pytest
-from log_broker import LogBroker
-from runners import RUNNERS, read
+
+from tests.client.log_broker import LogBroker
+from tests.client.runners import RUNNERS, read
 
 QUICKLY = {"timeout_s": 1.5, "connect_timeout_s": 1.0, "request_timeout_s": 0.5}
 LONGEST_S = 10.0

@@ -23,9 +23,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-from log_broker import LogBroker
-from loopback_brokers import HOST, Listener, server_context
-from runners import RUNNERS, read
+
+from tests.client.log_broker import LogBroker
+from tests.client.runners import RUNNERS, read
+from tests.harness.loopback_brokers import HOST, Listener, server_context
 
 QUICKLY = {"timeout_s": 2.0, "connect_timeout_s": 1.0, "request_timeout_s": 0.7}
 LONGEST_S = 8.0

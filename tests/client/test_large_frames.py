@@ -12,8 +12,9 @@ import ssl
 import time
 
 import pytest
-from log_broker import LogBroker
-from loopback_brokers import make_certificate, server_context
+
+from tests.client.log_broker import LogBroker
+from tests.harness.loopback_brokers import make_certificate, server_context
 
 SIZE = 3 << 20
 PAUSE_S = 0.05

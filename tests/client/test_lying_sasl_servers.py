@@ -5,7 +5,7 @@
 Each lie ends the scan with a typed error that says what is wrong. The client sends no
 further request to a server that has not proved itself, the error contains neither the
 password nor control characters of the server, and nothing takes long. The rules of the
-mechanisms themselves are in ``tests/test_sasl.py``.
+mechanisms themselves are in ``tests/connection/test_sasl.py``.
 """
 
 import base64
@@ -13,11 +13,11 @@ import importlib
 import time
 
 import pytest
-from log_broker import LogBroker
-from loopback_brokers import BearerServer, PlainServer, ScramServer
-from runners import RUNNERS, read
 
 from kwire.messages import SaslHandshakeResponse
+from tests.client.log_broker import LogBroker
+from tests.client.runners import RUNNERS, read
+from tests.harness.loopback_brokers import BearerServer, PlainServer, ScramServer
 
 USERS = {"alice": "wonderland"}
 QUICKLY = {"timeout_s": 2.0, "connect_timeout_s": 1.0, "request_timeout_s": 0.7}

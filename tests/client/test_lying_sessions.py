@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Complete client sessions with a broker whose responses are wrong in good form.
 
-``tests/simulation/test_lying_brokers.py`` has scans alone. Here the same lies go to
-producers, transactions, group consumers and scans with SASL. Each session ends with
-records or a typed error, in bounded time and with a bounded number of requests.
+``tests/client/machines/test_lying_brokers.py`` has scans alone. Here the same lies
+go to producers, transactions, group consumers and scans with SASL. Each session ends
+with records or a typed error, in bounded time and with a bounded number of requests.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 import random as random_module
 
 import pytest
-from client_sessions import KINDS, run_session
-from liar import Liar
+
+from tests.client.client_sessions import KINDS, run_session
+from tests.client.machines.liar import Liar
 
 SESSIONS = 150
 """Sessions of each kind, each with another liar."""

@@ -3,7 +3,7 @@
 """Producers over both runners, against librdkafka's mock cluster.
 
 What they wrote is read by librdkafka's consumer and by scans. Faults are simulated in
-``tests/simulation``; columns are in ``test_producer_tables.py``.
+``tests/client/machines``; columns are in ``test_producer_tables.py``.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from runners import open_sockets
 
 from kwire import partitioners
+from tests.client.runners import open_sockets
 
 TIMEOUT_S = 30
 PARTITIONS = 4

@@ -7,12 +7,12 @@ import ssl
 import traceback
 
 import pytest
-from log_broker import LogBroker
-from loopback_brokers import make_certificate, server_context
-from runners import RUNNERS, read
 
 from kwire.client import connect_sync
 from kwire.client.properties import read_config
+from tests.client.log_broker import LogBroker
+from tests.client.runners import RUNNERS, read
+from tests.harness.loopback_brokers import make_certificate, server_context
 
 NAME, PASSWORD = "alice", 'won"der\\land;='
 JAAS = 'org.apache.kafka.common.security.{}.{}LoginModule required username="alice" {};'

@@ -13,10 +13,16 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from restore_broker import RestoreBroker
-from restored_logs import START, make_rows, rows_of, with_offsets, write_log
 
 import kwire as installed
+from tests.client.restore_broker import RestoreBroker
+from tests.client.restored_logs import (
+    START,
+    make_rows,
+    rows_of,
+    with_offsets,
+    write_log,
+)
 
 TRIES = 200
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import pyarrow.compute
 import pyarrow.parquet
 import pytest
-from hostile import some
-from restore_broker import RestoreBroker
-from restored_logs import make_rows, rows_of, with_offsets, write_log
 
 import kwire as installed
+from tests.client.restore_broker import RestoreBroker
+from tests.client.restored_logs import make_rows, rows_of, with_offsets, write_log
+from tests.harness.hostile import some
 
 
 def sort_downwards(table):

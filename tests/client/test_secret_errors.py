@@ -18,9 +18,9 @@ import traceback
 
 import pytest
 from click.testing import CliRunner
-from loopback_brokers import make_certificate
 
 from kwire.consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
+from tests.harness.loopback_brokers import make_certificate
 
 UNSUPPORTED = (
     "ssl.truststore.password",
@@ -204,8 +204,8 @@ def test_no_argument_shows_its_value(client, kwire, secret):
 @pytest.mark.parametrize("runner", ["blocking", "asyncio", "net"])
 def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
     """Libraries put the secret with which a token was requested into their errors."""
-    from log_broker import LogBroker
-    from runners import read
+    from tests.client.log_broker import LogBroker
+    from tests.client.runners import read
 
     sasl = importlib.import_module(f"{kwire.__name__}.sasl")
     net = importlib.import_module(f"{kwire.__name__}.net")

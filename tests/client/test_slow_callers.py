@@ -7,7 +7,8 @@ import importlib
 import time
 
 import pytest
-from log_broker import LogBroker
+
+from tests.client.log_broker import LogBroker
 
 RUNNERS = ("blocking", "asyncio")
 PAUSE_S = 0.7

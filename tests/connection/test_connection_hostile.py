@@ -13,10 +13,11 @@ import tracemalloc
 from functools import partial
 
 import pytest
-from hostile import STRIDE, some
 from hypothesis import given
 from hypothesis import strategies as st
-from processor_time import growth
+
+from tests.harness.hostile import STRIDE, some
+from tests.harness.processor_time import growth
 
 OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 0), 18: (0, 4)}
 

@@ -16,8 +16,9 @@ import tracemalloc
 from types import SimpleNamespace
 
 import pytest
-from broker import Broker, offered
-from wire import TIMEOUT_S, Wire
+
+from tests.connection.broker import Broker, offered
+from tests.connection.wire import TIMEOUT_S, Wire
 
 RELEASE = "3.9"
 FIRST = 2

@@ -12,7 +12,8 @@ import socket
 
 import pytest
 from confluent_kafka import Producer
-from wire import TIMEOUT_S, Wire
+
+from tests.connection.wire import TIMEOUT_S, Wire
 
 ROWS = [(b"key-%d" % n, b"value %d" % n * 9) for n in range(20)]
 NEWEST_METADATA = 8

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import aiokafka
 import confluent_kafka
 import pytest
-from broker import Broker
+
+from tests.connection.broker import Broker
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
     # Reads its own resources in an old way while it is imported.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The server's side of a connection: order, rejected requests, and the end.
 
-The answers to ApiVersions themselves are ``versions/test_answers.py``; empty responses
-and SASL have files of their own.
+The answers to ApiVersions themselves are ``negotiation/test_answers.py``; empty
+responses and SASL have files of their own.
 """
 
 import itertools

@@ -9,7 +9,8 @@ for Kafka's Metadata v1 or the reverse.
 import importlib
 
 import pytest
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
 
 RESPONSE = bytes.fromhex(
     "0004 000a 302e31302e302d495630 00000001 00000001 000168 00002384 00000000"

@@ -12,7 +12,8 @@ import importlib
 from typing import NamedTuple
 
 import pytest
-from loopback import ask, negotiate, serving
+
+from tests.drafts.loopback import ask, negotiate, serving
 
 REQUEST_KEY = 1000
 """The key of drafts B and C on these connections; their documents give none."""

@@ -13,11 +13,11 @@ import struct
 import zlib
 
 import pytest
-from hostile import some
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kwire.drafts.kip87 as answer_draft
+from tests.harness.hostile import some
 
 TOMBSTONE = bytes.fromhex(
     "0000000000000000 00000018 5808577c 02 10 00000000000003e8 00000001 6b 00000001 76"

@@ -10,8 +10,9 @@ the draft's Produce 3 and Fetch 3, and against brokers that know other numbers b
 import importlib
 
 import pytest
-from loopback import ask, serving
-from sweeps import sweep
+
+from tests.drafts.loopback import ask, serving
+from tests.harness.sweeps import sweep
 
 BIT = 0x10
 STAGES = ("two-stage 1", "two-stage 2", "magic 1", "magic 2")

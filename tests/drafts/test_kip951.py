@@ -12,7 +12,8 @@ import itertools
 import uuid
 
 import pytest
-from loopback import ask, serving
+
+from tests.drafts.loopback import ask, serving
 
 TOPIC_ID = uuid.UUID(int=5)
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import random
 
-from broken_logs import BASE_TIME, ranges_of
-
 from kwire import records
+from tests.jobs.broken_logs import BASE_TIME, ranges_of
 
 KNOWN, DAMAGED = "known", "damaged"
 

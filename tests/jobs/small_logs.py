@@ -5,7 +5,7 @@
 import os
 import random
 
-from broken_logs import make_batch, true_log
+from tests.jobs.broken_logs import make_batch, true_log
 
 
 def one_log(tmp_path, brokers=2, batches=30):

@@ -16,7 +16,6 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
-from made_traffic import START, Capture
 
 from kwire import jobs
 from kwire.cli.main import program
@@ -40,6 +39,7 @@ from kwire.messages import (
     SaslHandshakeResponse,
     UpdateMetadataRequest,
 )
+from tests.jobs.made_traffic import START, Capture
 
 LOGS = Path(__file__).parents[1] / "data" / "request-logs"
 OLD_BROKER, NEW_BROKER = "10.9.9.1:9092", "10.9.9.2:9092"

@@ -7,8 +7,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from page_reader import PageReader
-from sweeps import sweep
 
 from kwire.jobs import charts
 from kwire.jobs.chart_text import (
@@ -18,6 +16,8 @@ from kwire.jobs.chart_text import (
     measure_text,
 )
 from kwire.jobs.charts import HeatCell, Span, Track
+from tests.harness.sweeps import sweep
+from tests.jobs.page_reader import PageReader
 
 EVIL = "\"><script>alert(1)</script>'&lt;\u202e\r\n[31m"
 T0 = 1_700_000_000_000

@@ -17,7 +17,12 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from broken_logs import (
+
+from kwire import jobs, log
+from kwire.jobs import running
+from kwire.jobs.export_job import records
+from tests.harness.processor_time import growth
+from tests.jobs.broken_logs import (
     FIELDS,
     Disks,
     listed_losses,
@@ -27,14 +32,9 @@ from broken_logs import (
     set_field,
     with_nonsense,
 )
-from cleaned_logs import Cleaned
-from page_reader import PageReader
-from processor_time import growth
-from small_logs import cut, delete, flip, one_log, position, write_log, zero
-
-from kwire import jobs, log
-from kwire.jobs import running
-from kwire.jobs.export_job import records
+from tests.jobs.cleaned_logs import Cleaned
+from tests.jobs.page_reader import PageReader
+from tests.jobs.small_logs import cut, delete, flip, one_log, position, write_log, zero
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -10,7 +10,9 @@ import importlib
 from pathlib import Path
 
 import pytest
-from made_groups import (
+
+from kwire import encode, messages
+from tests.jobs.made_groups import (
     MINUTE,
     START,
     TOPIC_ID,
@@ -20,9 +22,7 @@ from made_groups import (
     consumer_records,
     write_cluster,
 )
-from offsets_tables import read_rows, read_tuples
-
-from kwire import encode, messages
+from tests.jobs.offsets_tables import read_rows, read_tuples
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ from html.parser import HTMLParser
 import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
-from made_groups import START, Groups, Topic, write_cluster
 
 from kwire import jobs
 from kwire.cli.main import program
+from tests.jobs.made_groups import START, Groups, Topic, write_cluster
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOSTILE = '<script>alert("x")</script>&\u202e\x1b[31m'

@@ -4,7 +4,7 @@
 
 from pathlib import Path
 
-from made_groups import (
+from tests.jobs.made_groups import (
     MINUTE,
     START,
     TOPIC_ID_TEXT,
@@ -12,7 +12,7 @@ from made_groups import (
     Topic,
     consumer_records,
 )
-from offsets_tables import read_rows, read_tuples
+from tests.jobs.offsets_tables import read_rows, read_tuples
 
 
 def unread(root, partitions=2):

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from made_groups import START, Groups, Topic
-from made_traffic import Capture
-from page_reader import PageReader
 
 from kwire import framing, pages, records
 from kwire.cli.main import program
 from kwire.messages import FetchResponse, ProduceRequest
 from kwire.pages.markup import Markup, attribute_text, make_text
+from tests.jobs.made_groups import START, Groups, Topic
+from tests.jobs.made_traffic import Capture
+from tests.jobs.page_reader import PageReader
 
 SIGNS = "<script>alert(1)</script>\"'&lt;{{7*7}}{% raw %}`</style><!--\u2028\u202e"
 HOSTILE = SIGNS + "\0\x1b[2J\r\n"

@@ -5,10 +5,10 @@
 from datetime import UTC, datetime
 
 import pytest
-from page_reader import PageReader
 
 from kwire.jobs.chart_text import format_duration, shorten, to_milliseconds
 from kwire.jobs.report import KINDS, ROWS_SHOWN, Report
+from tests.jobs.page_reader import PageReader
 
 EVIL = "\"><script>alert(1)</script>'&lt;\u202e\ud800\0\r\n\x1b[31m\u6f22"
 SAFE = "\"><script>alert(1)</script>'&lt;\\u202e\\ud800\\x00\\r\\n\\x1b[31m\u6f22"

@@ -15,7 +15,8 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from log_files import module
+
+from tests.log.log_files import module
 
 VERDICTS = Path(__file__).parents[1] / "data" / "file-readers.jsonl.xz"
 

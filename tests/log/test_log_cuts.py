@@ -13,7 +13,8 @@ from itertools import pairwise
 import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given, settings
-from log_files import Folder, batch, log_of, messages, module
+
+from tests.log.log_files import Folder, batch, log_of, messages, module
 
 KINDS = ["plain", "compressed", "magic 0", "magic 1", "wrapped", "mixed", "nested"]
 INDEXES = ["sound", "stale", "zeros", "truncated", "foreign", "missing"]

@@ -11,8 +11,18 @@ import zlib
 from itertools import pairwise
 
 import pytest
-from hostile import some
-from log_files import ACCESS, Folder, batch, flip, log_of, messages, module, overwrite
+
+from tests.harness.hostile import some
+from tests.log.log_files import (
+    ACCESS,
+    Folder,
+    batch,
+    flip,
+    log_of,
+    messages,
+    module,
+    overwrite,
+)
 
 COUNTS = [3, 1, 7, 2, 5, 4, 6, 1, 2, 9]
 
@@ -461,7 +471,7 @@ def test_a_false_offset_of_the_last_batch_does_not_condemn_the_one_before(
 
 def test_a_batch_that_cannot_be_decoded_costs_no_other(tmp_path, open_log, kwire):
     """The checksum is right, what it vouches for is not; only deep looks find it."""
-    from log_files import checked, patched
+    from tests.log.log_files import checked, patched
 
     folder = Folder(tmp_path / "orders-0")
     pieces = log_of([3, 3, 3])
@@ -550,7 +560,7 @@ def test_a_blind_cut_finds_the_next_batch(sound, log):
 
 def test_neighbours_that_are_both_out_of_reach_are_both_refused(log, tmp_path):
     """The offset of one bad batch must not become what is expected of the next."""
-    from log_files import checked, patched
+    from tests.log.log_files import checked, patched
 
     folder = Folder(tmp_path / "orders-0")
     pieces = log_of([3] * 6, 70)
@@ -568,7 +578,7 @@ def test_an_offset_of_the_next_segment_is_refused_though_nothing_good_follows(
     log, tmp_path
 ):
     """The next segment's name says where this one ends."""
-    from log_files import patched
+    from tests.log.log_files import patched
 
     folder = Folder(tmp_path / "orders-0")
     pieces = log_of([3] * 4, 0)

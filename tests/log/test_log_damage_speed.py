@@ -5,8 +5,9 @@
 import random
 
 import pytest
-from log_files import Folder, batch, module
-from processor_time import growth, least_seconds
+
+from tests.harness.processor_time import growth, least_seconds
+from tests.log.log_files import Folder, batch, module
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@
 import uuid
 
 import pytest
-from log_files import Folder, log_of, module
+
+from tests.log.log_files import Folder, log_of, module
 
 TOPIC_ID = uuid.UUID("5ff3d1a4-8c5b-4f0e-9d8e-2b6a3c1d4e5f")
 TOPIC_TEXT = "X_PRpIxbTw6djitqPB1OXw"

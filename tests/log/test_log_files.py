@@ -6,7 +6,8 @@ import random
 import uuid
 
 import pytest
-from log_files import aborted_entry, module, producer_snapshot
+
+from tests.log.log_files import aborted_entry, module, producer_snapshot
 
 NAME = "00000000000000001000"
 TOPIC_ID = uuid.UUID("5ff3d1a4-8c5b-4f0e-9d8e-2b6a3c1d4e5f")

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from log_files import ACCESS, Folder, batch
+
+from tests.log.log_files import ACCESS, Folder, batch
 
 pytestmark = pytest.mark.gate
 

@@ -14,8 +14,9 @@ import lzma
 from pathlib import Path
 
 import pytest
-from log_files import ACCESS, module, segment_of
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
+from tests.log.log_files import ACCESS, module, segment_of
 
 DATA = Path(__file__).parent.parent / "data"
 RELEASES = sorted(path.parent.name for path in DATA.glob("*/manifest.json.xz"))

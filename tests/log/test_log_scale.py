@@ -8,7 +8,6 @@ import tracemalloc
 
 import pytest
 from click.testing import CliRunner
-from log_files import Folder, log_of
 
 from benchmarks.scale.inputs import SEGMENTS, write_logs
 from benchmarks.scale.store import LateStore
@@ -17,6 +16,7 @@ from kwire.cli.main import program
 from kwire.log.file_bytes import FileBytes
 from kwire.spark.options import read_options
 from kwire.spark.planning import Bounds, find_partitions, plan_pieces
+from tests.log.log_files import Folder, log_of
 
 MIB = 1 << 20
 

@@ -6,7 +6,8 @@ import os
 import sys
 
 import pytest
-from log_files import (
+
+from tests.log.log_files import (
     ACCESS,
     BASE_TIME,
     Folder,

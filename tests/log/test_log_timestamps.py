@@ -8,7 +8,8 @@ import zlib
 from pathlib import Path
 
 import pytest
-from log_files import (
+
+from tests.log.log_files import (
     ABORT,
     BASE_TIME,
     Folder,

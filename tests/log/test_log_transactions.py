@@ -3,7 +3,16 @@
 """Reading committed records, as a consumer with that isolation level does."""
 
 import pytest
-from log_files import ABORT, COMMIT, Folder, aborted_entry, batch, flip, module
+
+from tests.log.log_files import (
+    ABORT,
+    COMMIT,
+    Folder,
+    aborted_entry,
+    batch,
+    flip,
+    module,
+)
 
 PIECES = [
     batch(0, 2, producer=7),  # aborted

@@ -5,7 +5,8 @@
 import struct
 
 import pytest
-from log_files import (
+
+from tests.log.log_files import (
     ABORT,
     BASE_TIME,
     COMMIT,
@@ -156,7 +157,7 @@ def test_snapshots_and_metadata(log, sound):
 
 
 def test_deep_looks_at_the_records(log, sound):
-    from log_files import checked, patched
+    from tests.log.log_files import checked, patched
 
     at, size = sound.spans[3]
     data = sound.first.read_bytes()[at : at + size]

@@ -16,11 +16,11 @@ import threading
 import time
 
 import pytest
-from log_files import Folder, batch, flip, log_of, overwrite
-from s3_server import S3Server
 
 from kwire import log
 from kwire.log import storage
+from tests.log.log_files import Folder, batch, flip, log_of, overwrite
+from tests.log.s3_server import S3Server
 from tests.log.test_log_cuts import add_damage, assert_cuts_lose_nothing, pieces_of
 
 MIB = 1 << 20

@@ -4,9 +4,8 @@
 
 import socket
 
-from loopback_brokers import TIMEOUT_S
-
 from kwire.recording import read_captures
+from tests.harness.loopback_brokers import TIMEOUT_S
 
 ANY = "127.0.0.1:0"
 

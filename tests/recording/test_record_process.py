@@ -18,9 +18,9 @@ import time
 from contextlib import contextmanager, suppress
 
 import pytest
-from loopback_brokers import TIMEOUT_S, Listener
 
 from kwire.recording import read_captures
+from tests.harness.loopback_brokers import TIMEOUT_S, Listener
 
 PROMISED_S = 1.0
 TRIES = 4

@@ -17,9 +17,6 @@ import warnings
 import pytest
 from aiokafka import AIOKafkaProducer
 from confluent_kafka import Producer
-from loopback_brokers import TIMEOUT_S, Broker, Listener
-from one_broker import Broker as RecordBroker
-from relays import ANY, add_size, echo, read_rows, talk
 
 from examples.pipeline import traffic
 from examples.pipeline.frames import record_batches
@@ -28,6 +25,9 @@ from kwire.negotiation import ApiVersionTable
 from kwire.net import NetworkError, connect
 from kwire.recording import Recorder
 from kwire.sasl import Plain, Scram
+from tests.harness.loopback_brokers import TIMEOUT_S, Broker, Listener
+from tests.harness.one_broker import Broker as RecordBroker
+from tests.recording.relays import ANY, add_size, echo, read_rows, talk
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
     # Reads its own resources in an old way while it is imported.

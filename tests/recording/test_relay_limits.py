@@ -16,10 +16,10 @@ import threading
 import time
 
 import pytest
-from loopback_brokers import TIMEOUT_S, Listener
-from relays import ANY, add_size, echo, read_rows, talk
 
 from kwire.recording import Recorder, buffering, capture_files
+from tests.harness.loopback_brokers import TIMEOUT_S, Listener
+from tests.recording.relays import ANY, add_size, echo, read_rows, talk
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import gzip
 import itertools
 import random
 
-from hostile import _NUMBERS, _TOO_LONG
-from record_bytes import batch, message, raw_varint, repaired, wrapper
-from record_sets import SETS
+from tests.harness.hostile import _NUMBERS, _TOO_LONG
+from tests.records.record_bytes import batch, message, raw_varint, repaired, wrapper
+from tests.records.record_sets import SETS
 
 SMALL = {name: data for name, data in SETS.items() if 0 < len(data) < 900}
 HOSTILE = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)

@@ -10,10 +10,9 @@ import struct
 import sys
 from itertools import pairwise
 
-from record_bytes import batch, compressed_batch, message, record, wrapper
-
 import kwire.records
 from kwire.compression import NAMES
+from tests.records.record_bytes import batch, compressed_batch, message, record, wrapper
 
 ABORT, COMMIT = 0, 1
 

@@ -13,8 +13,9 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from record_sets import row_of
-from test_writing import BYTES, HEADERS, MAGICS_AND_CODECS, NUMBERS
+
+from tests.records.record_sets import row_of
+from tests.records.test_writing import BYTES, HEADERS, MAGICS_AND_CODECS, NUMBERS
 
 
 def built(records, builder):

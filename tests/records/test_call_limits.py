@@ -8,7 +8,8 @@ limit for each batch does not help against many of them: 128 KB made a call allo
 """
 
 import pytest
-from bombs import MIB, measure
+
+from tests.harness.bombs import MIB, measure
 
 BATCHES = 12
 """Batches of 64 MiB: a call that keeps all of them takes 768 MiB."""

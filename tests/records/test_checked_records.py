@@ -9,7 +9,8 @@ aiokafka. Without the option, kwire reads such records as Java's client does.
 import importlib
 
 import pytest
-from record_bytes import batch, compressed_batch, record
+
+from tests.records.record_bytes import batch, compressed_batch, record
 
 MAX_INT64 = 2**63 - 1
 

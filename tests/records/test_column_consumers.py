@@ -10,8 +10,9 @@ import numpy
 import polars
 import pyarrow
 import pytest
-from record_sets import SETS, rows_of, table_of
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
+from tests.records.record_sets import SETS, rows_of, table_of
 
 SCHEMA = pyarrow.schema(
     [

@@ -15,7 +15,8 @@ import tracemalloc
 
 import pyarrow
 import pytest
-from record_bytes import batch, record
+
+from tests.records.record_bytes import batch, record
 
 
 def columns_of(twins):

@@ -13,9 +13,10 @@ import re
 import polars
 import pyarrow
 import pytest
-from record_sets import SETS, row_of, rows_of
-from sweeps import sweep
-from test_writing import MAGICS_AND_CODECS
+
+from tests.harness.sweeps import sweep
+from tests.records.record_sets import SETS, row_of, rows_of
+from tests.records.test_writing import MAGICS_AND_CODECS
 
 PAIR = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
 ROWS = [

@@ -16,9 +16,10 @@ import numpy
 import polars
 import pyarrow
 import pytest
-from record_bytes import batch, compressed_batch, message, record, wrapper
-from record_sets import SETS, rows_of, table_of
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
+from tests.records.record_bytes import batch, compressed_batch, message, record, wrapper
+from tests.records.record_sets import SETS, rows_of, table_of
 
 LONG = bytes(range(256)) * 4
 SIZES = batch(*(record(i, i, LONG[:i], LONG[i : 2 * i]) for i in range(64)))

@@ -13,9 +13,10 @@ import random
 import numpy
 import pyarrow
 import pytest
-from record_bytes import batch, compressed_batch, message, record, wrapper
-from record_sets import HEADERS, SETS, rows_of, table_of
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
+from tests.records.record_bytes import batch, compressed_batch, message, record, wrapper
+from tests.records.record_sets import HEADERS, SETS, rows_of, table_of
 
 BATCH_COLUMNS = (
     "batch_position",

@@ -3,9 +3,10 @@
 """Conversion of batches between magics: what changes, and what the report counts."""
 
 import pytest
-from record_bytes import batch, compressed_batch, message, record, wrapper
-from record_sets import HEADERS, SETS, header_of, marker, rows_of
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
+from tests.records.record_bytes import batch, compressed_batch, message, record, wrapper
+from tests.records.record_sets import HEADERS, SETS, header_of, marker, rows_of
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 

@@ -9,7 +9,8 @@ when it is sent.
 import random
 
 import pytest
-from test_batch_builder import BAD
+
+from tests.records.test_batch_builder import BAD
 
 MOST = 2**40
 

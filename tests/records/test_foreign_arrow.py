@@ -13,9 +13,9 @@ import struct
 
 import pyarrow
 import pytest
-from guard_pages import check
 
 from fuzz.c_arrays import NUMBERS, DamagedArray, build, make_roomy
+from tests.harness.guard_pages import check
 
 FAR = 1 << 30
 PAIR = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])

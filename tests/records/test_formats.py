@@ -12,9 +12,17 @@ import pickle
 import struct
 
 import pytest
-from record_bytes import batch, compressed_batch, framed, message, record, varint
-from record_sets import header_of, row_of
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
+from tests.records.record_bytes import (
+    batch,
+    compressed_batch,
+    framed,
+    message,
+    record,
+    varint,
+)
+from tests.records.record_sets import header_of, row_of
 
 EXAMPLES = {
     0: """

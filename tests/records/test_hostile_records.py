@@ -11,12 +11,15 @@ import importlib
 import itertools
 from functools import partial
 
-import hostile_records
 import pytest
-from guard_pages import Guarded, check
-from hostile import share, some
-from hostile_records import FAMILIES, SMALL
-from record_bytes import (
+
+from tests.harness.guard_pages import Guarded, check
+from tests.harness.hostile import share, some
+from tests.harness.sweeps import sweep
+from tests.harness.traced import peak_of
+from tests.records import hostile_records
+from tests.records.hostile_records import FAMILIES, SMALL
+from tests.records.record_bytes import (
     batch,
     compressed_batch,
     framed,
@@ -27,9 +30,7 @@ from record_bytes import (
     varint,
     wrapper,
 )
-from record_sets import SETS, header_of, rows_of, table_of
-from sweeps import sweep
-from traced import peak_of
+from tests.records.record_sets import SETS, header_of, rows_of, table_of
 
 
 def facts(package, data, error):

@@ -10,9 +10,10 @@ import contextlib
 import importlib
 
 import pytest
-from guard_pages import Guarded, check
-from record_bytes import batch, message, record, wrapper
-from test_lying_columns import TEXT, encode, int32s, int64s, lists
+
+from tests.harness.guard_pages import Guarded, check
+from tests.records.record_bytes import batch, message, record, wrapper
+from tests.records.test_lying_columns import TEXT, encode, int32s, int64s, lists
 
 HEADS = [
     {"position": 100, "size": 0},

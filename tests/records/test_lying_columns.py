@@ -15,8 +15,9 @@ import random
 import struct
 
 import pytest
-from guard_pages import Guarded, check
-from sweeps import sweep
+
+from tests.harness.guard_pages import Guarded, check
+from tests.harness.sweeps import sweep
 
 
 def int32s(*values):

@@ -7,14 +7,10 @@ byte that a look would have found wrong.
 """
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
-
-from log_files import batch, messages, module, patched
+from tests.log.log_files import batch, messages, module, patched
 
 
 @pytest.fixture

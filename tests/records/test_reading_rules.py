@@ -9,9 +9,10 @@ keep to them: heads alone, objects, and columns.
 import mmap
 
 import pytest
-from record_bytes import batch, compressed_batch, message, record, wrapper
-from record_sets import SETS, package_of, rows_of, table_of
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
+from tests.records.record_bytes import batch, compressed_batch, message, record, wrapper
+from tests.records.record_sets import SETS, package_of, rows_of, table_of
 
 GOOD = {
     0: message(0, 0, b"k", b"v"),

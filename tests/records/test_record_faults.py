@@ -10,7 +10,9 @@ raise the same error.
 import gzip
 
 import pytest
-from record_bytes import (
+
+from tests.harness.sweeps import sweep
+from tests.records.record_bytes import (
     batch,
     compressed_batch,
     framed,
@@ -21,8 +23,7 @@ from record_bytes import (
     sized,
     varint,
 )
-from record_sets import SETS
-from sweeps import sweep
+from tests.records.record_sets import SETS
 
 GOOD = record(key=b"k", value=b"v" * 20)
 HEAD = b"\0\0\2"

@@ -17,11 +17,12 @@ import threading
 from functools import partial
 
 import pytest
-from guard_pages import check
-from record_bytes import batch, compressed_batch, message, record, wrapper
-from record_sets import marker
-from together import together
-from traced import measure_left, peak_of
+
+from tests.harness.guard_pages import check
+from tests.harness.together import together
+from tests.harness.traced import measure_left, peak_of
+from tests.records.record_bytes import batch, compressed_batch, message, record, wrapper
+from tests.records.record_sets import marker
 
 HEADERS = [("first", b"x"), ("zweiter ü", None)]
 ROWS = [(b"key", bytes(index), 10**12 + index, HEADERS) for index in range(300, 306)]

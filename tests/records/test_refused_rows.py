@@ -9,7 +9,8 @@ right. ``test_writing.py`` has what can be written.
 import random
 
 import pytest
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
 
 GOOD = [(b"k", b"v", 5)]
 ARGUMENTS = [

@@ -9,9 +9,17 @@ by the same walk; what one leaves out, all leave out.
 import sys
 
 import pytest
-from record_bytes import batch, compressed_batch, message, record, wrapper
-from record_sets import ABORT, SETS, marker, rows_of, table_of, transactional
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
+from tests.records.record_bytes import batch, compressed_batch, message, record, wrapper
+from tests.records.record_sets import (
+    ABORT,
+    SETS,
+    marker,
+    rows_of,
+    table_of,
+    transactional,
+)
 
 
 class Aborted:

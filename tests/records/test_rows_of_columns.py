@@ -12,9 +12,10 @@ import random
 
 import pyarrow
 import pytest
-from sweeps import sweep
-from test_column_encoding import PAIR
-from test_encoded_rows import MOST, encoded_rows, make_header
+
+from tests.harness.sweeps import sweep
+from tests.records.test_column_encoding import PAIR
+from tests.records.test_encoded_rows import MOST, encoded_rows, make_header
 
 __all__ = ["encoded_rows", "make_header"]
 

@@ -12,9 +12,17 @@ from functools import partial
 from typing import NamedTuple
 
 import pytest
-from guard_pages import Window, check
-from record_bytes import batch, compressed_batch, message, record
-from record_sets import ABORT, COMMIT, marker, rows_of, table_of, transactional
+
+from tests.harness.guard_pages import Window, check
+from tests.records.record_bytes import batch, compressed_batch, message, record
+from tests.records.record_sets import (
+    ABORT,
+    COMMIT,
+    marker,
+    rows_of,
+    table_of,
+    transactional,
+)
 
 
 class Aborted(NamedTuple):

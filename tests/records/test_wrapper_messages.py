@@ -10,8 +10,9 @@ import gzip
 import struct
 
 import pytest
-from record_bytes import batch, message, wrapper
-from record_sets import rows_of, table_of
+
+from tests.records.record_bytes import batch, message, wrapper
+from tests.records.record_sets import rows_of, table_of
 
 FRONT = message(0, 0, b"in front")
 

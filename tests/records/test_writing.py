@@ -17,8 +17,9 @@ import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from record_bytes import batch, message, record, wrapper
-from record_sets import row_of
+
+from tests.records.record_bytes import batch, message, record, wrapper
+from tests.records.record_sets import row_of
 
 MAGICS_AND_CODECS = [
     (magic, codec)

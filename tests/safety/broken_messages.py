@@ -15,9 +15,9 @@ import signal
 import struct
 from typing import NamedTuple
 
-import golden
-from guard_pages import ROOM, Guarded, in_child
-from hostile import MODES
+from tests.harness import golden
+from tests.harness.guard_pages import ROOM, Guarded, in_child
+from tests.harness.hostile import MODES
 
 HANG = 20.0
 """Seconds that decoding one input may take, a hundred thousand times what it takes."""

@@ -13,7 +13,7 @@ import random
 import signal
 from contextlib import contextmanager
 
-from guard_pages import fork
+from tests.harness.guard_pages import fork
 
 ROOM = 64 * mmap.PAGESIZE
 LONGEST_S = 600

@@ -11,10 +11,11 @@ messages have harnesses of their own.
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-import entry_calls as on
-import entry_inputs as good
 import pyarrow as pa
-from values import neutral
+
+from tests.harness.values import neutral
+from tests.safety import entry_calls as on
+from tests.safety import entry_inputs as good
 
 
 class Entry(NamedTuple):

@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-import entry_inputs as good
 import pyarrow as pa
 
 import kwire
+from tests.safety import entry_inputs as good
 
 TOPICS = (
     "__cluster_metadata",

@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from functools import cache
 
 import crc32c
-import golden
 import pyarrow as pa
-from hostile import _NUMBERS, _TOO_LONG, unsigned_varint
 from pyarrow import parquet
 
 import kwire
+from tests.harness import golden
+from tests.harness.hostile import _NUMBERS, _TOO_LONG, unsigned_varint
 
 DATA = golden.FOLDER.parent / "data"
 SCHEMAS = DATA.parent.parent / "src" / "kwire" / "drafts" / "schemas"

@@ -17,9 +17,10 @@ from itertools import product
 import numpy
 import pyarrow
 import pytest
-from guard_pages import Guarded, check, in_child
-from hostile import unsigned_varint
-from sweeps import sweep
+
+from tests.harness.guard_pages import Guarded, check, in_child
+from tests.harness.hostile import unsigned_varint
+from tests.harness.sweeps import sweep
 
 LARGEST = 2**31 - 2
 SIZES = [1, 2, 5, 6, 7, 8, 9, 15, 16, 17, 23, 24]

@@ -16,13 +16,14 @@ import sys
 import time
 from array import array
 
-import entry_calls as on
 import pyarrow as pa
 import pytest
-from changing_memory import changed, check_texts
-from entries import ENTRIES, plain
-from guard_pages import check
-from hostile import INPUTS
+
+from tests.harness.guard_pages import check
+from tests.harness.hostile import INPUTS
+from tests.safety import entry_calls as on
+from tests.safety.changing_memory import changed, check_texts
+from tests.safety.entries import ENTRIES, plain
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 

@@ -10,16 +10,12 @@ come as records do, through all that reads batches, and meet the default of 64 M
 import importlib
 import sys
 import tracemalloc
-from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "compression"))
-sys.path.append(str(Path(__file__).resolve().parents[1] / "records"))
-
-from codecs_under_test import MIB, ROUTES, Codec
-from record_bytes import batch
-from test_compression_damage import BOMBS
+from tests.records.compression.codecs_under_test import MIB, ROUTES, Codec
+from tests.records.compression.test_compression_damage import BOMBS
+from tests.records.record_bytes import batch
 
 DEFAULT = 64 * MIB
 

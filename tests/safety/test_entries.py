@@ -18,13 +18,14 @@ import threading
 from functools import partial
 
 import pytest
-from entries import ENTRIES, ends, outcome
-from entry_calls import folder, place
-from entry_inputs import damage_forever, prefixes
-from guard_pages import ROOM, Guarded, check
-from hostile import INPUTS
-from together import together
-from traced import measure_left, peak_of
+
+from tests.harness.guard_pages import ROOM, Guarded, check
+from tests.harness.hostile import INPUTS
+from tests.harness.together import together
+from tests.harness.traced import measure_left, peak_of
+from tests.safety.entries import ENTRIES, ends, outcome
+from tests.safety.entry_calls import folder, place
+from tests.safety.entry_inputs import damage_forever, prefixes
 
 LONGEST = 5.0
 """Seconds of work after which an input of some hundred bytes has hung an entry."""

@@ -6,8 +6,9 @@ import importlib
 from functools import partial
 
 import pytest
-from sweeps import sweep
-from traced import peak_of
+
+from tests.harness.sweeps import sweep
+from tests.harness.traced import peak_of
 
 COUNT = 200_000
 

@@ -15,16 +15,12 @@ import importlib
 import json
 import mmap
 import struct
-import sys
 import uuid
-from pathlib import Path
 
 import numpy
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "records"))
-
-from record_bytes import batch, message, record
+from tests.records.record_bytes import batch, message, record
 
 RAW = 0
 """Python's domain of blocks from ``malloc``: all that have more than 512 bytes."""

@@ -10,12 +10,12 @@ import itertools
 import os
 
 import pytest
-from entries import ENTRIES
-from entries import outcome as entry_outcome
-from guard_pages import check, in_child
 
 from fuzz import corpus, engines, ledger, seeds
 from fuzz.runner import TARGETS
+from tests.harness.guard_pages import check, in_child
+from tests.safety.entries import ENTRIES
+from tests.safety.entries import outcome as entry_outcome
 
 SEEDS = 120
 """Seeds of each target; the tests of vectors see the rest."""

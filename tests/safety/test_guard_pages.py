@@ -16,11 +16,12 @@ import random
 import signal
 import sys
 
-import hostile
 import pytest
-from golden import vectors
-from guard_pages import ROOM, Guarded, check, in_child
-from hostile import share
+
+from tests.harness import hostile
+from tests.harness.golden import vectors
+from tests.harness.guard_pages import ROOM, Guarded, check, in_child
+from tests.harness.hostile import share
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"

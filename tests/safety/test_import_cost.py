@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``import kwire`` imports few modules, counted in new interpreters.
 
-Which module may import which is the business of ``test_import.py``; how long an import
+Which module may import which is the business of ``test_layers.py``; how long an import
 takes, beside others, is measured by ``python -m benchmarks safety``.
 """
 

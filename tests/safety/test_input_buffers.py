@@ -13,7 +13,8 @@ import weakref
 
 import numpy
 import pytest
-from golden import by_pair
+
+from tests.harness.golden import by_pair
 
 GOOD = by_pair()["ProduceRequest", 9][1].data
 BAD = GOOD[:-1]

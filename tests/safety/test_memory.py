@@ -15,9 +15,10 @@ import sys
 from functools import partial
 
 import pytest
-from hostile import unsigned_varint
-from traced import measure_left, peak_of
-from values import build, systematic
+
+from tests.harness.hostile import unsigned_varint
+from tests.harness.traced import measure_left, peak_of
+from tests.harness.values import build, systematic
 
 FACTOR = 40
 FIXED = 64 * 1024

@@ -12,10 +12,11 @@ import sys
 from typing import NamedTuple
 
 import pytest
-from hostile import unsigned_varint
-from message_counts import PAIRS
-from traced import peak_of
-from values import binding_of, pairs
+
+from tests.harness.hostile import unsigned_varint
+from tests.harness.message_counts import PAIRS
+from tests.harness.traced import peak_of
+from tests.harness.values import binding_of, pairs
 
 PROMISED = {"fast": 40, "pure": 48}
 """Bytes of memory for each of input; the objects of plain Python have larger heads."""

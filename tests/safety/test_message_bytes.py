@@ -4,8 +4,8 @@
 
 All prefixes and single-byte changes run on guarded memory in a child process
 (``broken_messages.py``); on the compiled engine a million and more. Other ways to be
-hostile are ``test_guard_pages.py`` and ``twins/test_agreement.py``. The environment
-variable ``KWIRE_HOSTILE_INPUTS`` scales what runs here.
+hostile are ``test_guard_pages.py`` and ``engine/twins/test_agreement.py``. The
+environment variable ``KWIRE_HOSTILE_INPUTS`` scales what runs here.
 """
 
 import ctypes
@@ -14,14 +14,15 @@ import random
 import sys
 from functools import partial
 
-import broken_messages
-import golden
 import pytest
-from broken_messages import ALL, HOSTILE, ONE_HOSTILE, Broken, Input, Task
-from guard_pages import ROOM
-from hostile import INPUTS, LARGEST_SEED, some
-from traced import peak_of
-from values import TAGS, UnknownTags, binding_of, build, pairs
+
+from tests.harness import golden
+from tests.harness.guard_pages import ROOM
+from tests.harness.hostile import INPUTS, LARGEST_SEED, some
+from tests.harness.traced import peak_of
+from tests.harness.values import TAGS, UnknownTags, binding_of, build, pairs
+from tests.safety import broken_messages
+from tests.safety.broken_messages import ALL, HOSTILE, ONE_HOSTILE, Broken, Input, Task
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="Windows has neither fork nor mprotect"

@@ -10,10 +10,10 @@ import importlib
 import pkgutil
 
 import pytest
-from guard_pages import check
 
 import kwire
 from kwire import _fast as engine
+from tests.harness.guard_pages import check
 
 pytestmark = pytest.mark.skipif(
     kwire.backend != "fast",

@@ -3,14 +3,15 @@
 """Promises about errors that hold over many calls.
 
 Memory has a file of its own (``test_memory.py``), and so have buffers, bad bytes
-(``twins/test_agreement.py``), what they leave (``test_message_bytes.py``), reads
+(``engine/twins/test_agreement.py``), what they leave (``test_message_bytes.py``), reads
 past the end (``test_guard_pages.py``), time (``test_linear_time.py``) and threads.
 """
 
 import random
 
 import pytest
-from golden import by_pair
+
+from tests.harness.golden import by_pair
 
 
 def test_errors_are_the_same_each_time(kwire):

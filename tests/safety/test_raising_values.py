@@ -5,7 +5,7 @@
 What a value raises is its caller's mistake and becomes ``EncodeError``, but for what
 has nothing to do with the value: MemoryError, and KeyboardInterrupt, SystemExit and
 others that are no ``Exception``. Which odd values are refused in which words is for
-``tests/twins/test_refused_values.py``.
+``tests/engine/twins/test_refused_values.py``.
 """
 
 import asyncio
@@ -17,7 +17,8 @@ import uuid
 from functools import partial
 
 import pytest
-from sweeps import sweep
+
+from tests.harness.sweeps import sweep
 
 PASSING = [
     KeyboardInterrupt,

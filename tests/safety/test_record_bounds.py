@@ -8,17 +8,21 @@ Objects and columns, which have readers of their own, are asked for the same.
 import contextlib
 import gzip
 import importlib
-import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
-from guard_pages import Guarded, check
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "records"))
-
-from record_bytes import batch, framed, message, record, repaired, varint, wrapper
-from traced import peak_of
+from tests.harness.guard_pages import Guarded, check
+from tests.harness.traced import peak_of
+from tests.records.record_bytes import (
+    batch,
+    framed,
+    message,
+    record,
+    repaired,
+    varint,
+    wrapper,
+)
 
 LEAST = record()
 """A record of seven bytes, which is the least there can be."""

@@ -17,9 +17,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from golden import Vector, by_pair
-from guard_pages import check
-from values import neutral
+
+from tests.harness.golden import Vector, by_pair
+from tests.harness.guard_pages import check
+from tests.harness.values import neutral
 
 LACKS = {"one allocation": 1, "three allocations": 3}
 CALM = 12

@@ -16,11 +16,12 @@ import sysconfig
 import threading
 from functools import partial
 
-import hostile
 import pytest
-from golden import vectors
-from together import together
-from values import build, systematic
+
+from tests.harness import hostile
+from tests.harness.golden import vectors
+from tests.harness.together import together
+from tests.harness.values import build, systematic
 
 THREADS = 8
 ROUNDS = int(os.environ.get("KWIRE_THREAD_ROUNDS", "20"))
@@ -138,7 +139,7 @@ DEFINITIONS = """
 import random, sys
 sys.path[:0] = {path!r}
 import kwire.messages
-import test_threads
+from tests.safety import test_threads
 
 names = random.Random(4).sample(sorted(kwire.messages.ALL), len(kwire.messages.ALL))
 names = [name for name in names if name not in vars(kwire.messages)]

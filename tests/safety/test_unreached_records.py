@@ -12,14 +12,19 @@ import struct
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
-from sweeps import sweep
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "records"))
-
-from record_bytes import batch, framed, message, record, sized, varint, wrapper
+from tests.harness.sweeps import sweep
+from tests.records.record_bytes import (
+    batch,
+    framed,
+    message,
+    record,
+    sized,
+    varint,
+    wrapper,
+)
 
 TOO_LARGE = "expected less than 2 GiB"
 TEXT = (None, struct.pack("=2i", 0, 1), b"a", 0)

@@ -13,12 +13,12 @@ import math
 from uuid import UUID
 
 import pytest
-from sweeps import sweep
 
 from kwire.errors import SchemaError
 from kwire.plan import STRUCT_DEFAULT, resolve_default
 from kwire.schema.language import read_message
 from kwire.schema.model import Field
+from tests.harness.sweeps import sweep
 
 
 def read(kind: str, default: object, **keys: object) -> Field:

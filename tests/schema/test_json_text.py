@@ -9,10 +9,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sweeps import sweep
 
 from kwire.errors import SchemaError
 from kwire.schema import json_text
+from tests.harness.sweeps import sweep
 
 
 def plain(value: json_text.Value) -> object:

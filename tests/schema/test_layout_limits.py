@@ -12,11 +12,11 @@ import gc
 import importlib
 
 import pytest
-from processor_time import growth
-from schema_texts import write_request
 
 from kwire.errors import SchemaError
 from kwire.schema import language
+from tests.harness.processor_time import growth
+from tests.schema.schema_texts import write_request
 
 
 def test_a_chain_of_common_structs_cannot_exhaust_the_stack():

@@ -10,13 +10,13 @@ What is a default for which type is in ``test_defaults.py``.
 from __future__ import annotations
 
 import pytest
-from schema_texts import write_request
-from sweeps import sweep
 
 from kwire.errors import SchemaError
 from kwire.schema import language, rules
 from kwire.schema.model import Field, Message, Struct
 from kwire.versions import NONE, VersionRange
+from tests.harness.sweeps import sweep
+from tests.schema.schema_texts import write_request
 
 
 def head(name: str = "Demo", kind: str = "data", **keys: str) -> str:

@@ -7,14 +7,10 @@
 
 import importlib
 import json
-import sys
-from pathlib import Path
 
 import pyarrow as pa
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
-
-from log_files import Folder, log_of
+from tests.log.log_files import Folder, log_of
 
 
 class LogTables:

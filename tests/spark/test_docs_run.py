@@ -3,19 +3,13 @@
 """The Python of the pages about Spark runs, block after block."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
-
-from log_broker import LogBroker
-from log_files import Folder, log_of
-
 from kwire import client
+from tests.client.log_broker import LogBroker
+from tests.log.log_files import Folder, log_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -9,13 +9,13 @@ and names, in Python and in SQL.
 import json
 
 import pytest
-from test_functions_pairs import Capture, pairs_of
-from test_functions_topics import TOPICS, columns, records
 
 import kwire
 from kwire import framing, messages
 from kwire.spark import functions as ks
 from kwire.spark import internal_topic_columns
+from tests.spark.test_functions_pairs import Capture, pairs_of
+from tests.spark.test_functions_topics import TOPICS, columns, records
 
 HEARTBEAT = messages.HeartbeatRequest
 

@@ -14,11 +14,11 @@ import math
 import uuid
 from functools import cache
 
-import golden
-import hostile
 import pyarrow
 import pytest
-from message_counts import PAIRS
+
+from tests.harness import golden, hostile
+from tests.harness.message_counts import PAIRS
 
 PARTS = 8
 """In which all messages are tested: a test for each would take its time."""

@@ -10,10 +10,11 @@ import importlib
 import json
 from functools import cache
 
-import golden
 import pyarrow
 import pytest
-from test_functions_messages import error_of, expected, without_nan
+
+from tests.harness import golden
+from tests.spark.test_functions_messages import error_of, expected, without_nan
 
 COLUMNS = {
     "__cluster_metadata": "topic_record",

@@ -10,11 +10,11 @@ import traceback
 import warnings
 
 import pytest
-from guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
 
 from kwire.consumer_properties import FOLLOWED
 from kwire.spark.live_options import read_live_options
 from kwire.spark.option_names import LIVE_OPTIONS
+from tests.spark.guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
 
 _, HONOURED, IGNORED, REFUSED = LIVE_OPTIONS
 PASSWORD = "s3cr3t-Kx9"

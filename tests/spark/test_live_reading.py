@@ -8,8 +8,6 @@ against a broker on the loopback interface. Streams are in ``test_live_stream.py
 
 import json
 import pickle
-import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -22,13 +20,9 @@ from kwire.spark.layout import default_live_layout
 from kwire.spark.live_options import read_live_options
 from kwire.spark.live_source import LiveReader
 from kwire.spark.offsets import DataLoss
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
-
-from log_broker import LogBroker
-from log_files import checked
-from loopback_brokers import make_certificate, server_context
+from tests.client.log_broker import LogBroker
+from tests.harness.loopback_brokers import make_certificate, server_context
+from tests.log.log_files import checked
 
 COUNTS = {"orders": (35, 20), "orders-eu": (5,), "other": (7,)}
 

@@ -6,18 +6,12 @@ What is written by one task is tested without Spark in ``test_live_writing.py``,
 Spark's own sink by ``tools/interop/spark/own_sink.py``.
 """
 
-import sys
-from pathlib import Path
-
 import pytest
 from pyspark.errors import PySparkException
-from topic_reading import flatten, mock_cluster
 
 from kwire import partitioners
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
-
-from log_broker import LogBroker
+from tests.client.log_broker import LogBroker
+from tests.spark.topic_reading import flatten, mock_cluster
 
 PASSWORD = "s3cr3t-Kx9"
 

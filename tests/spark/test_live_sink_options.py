@@ -5,11 +5,11 @@
 import pickle
 
 import pytest
-from guide_tables import listed_options
 
 from kwire import consumer_properties, producer_properties
 from kwire.spark.live_sink_options import SinkColumns, find_columns, read_sink_options
 from kwire.spark.option_names import SINK_OPTIONS
+from tests.spark.guide_tables import listed_options
 
 _, HONOURED, IGNORED, REFUSED = SINK_OPTIONS
 SPARKS_OPTIONS = {"topic", "includeHeaders", "kafka.bootstrap.servers"}

@@ -7,18 +7,13 @@ What is planned and read is tested without Spark in ``test_live_reading.py``.
 
 import importlib
 import socket
-import sys
-from pathlib import Path
 
 import pytest
 from pyspark.errors import PySparkException
 
 import kwire.spark
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
-
-from log_broker import LogBroker
-from stream_progress import end_offsets
+from tests.client.log_broker import LogBroker
+from tests.spark.stream_progress import end_offsets
 
 PASSWORD = "s3cr3t-Kx9"
 JAAS = (

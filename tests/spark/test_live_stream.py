@@ -9,8 +9,6 @@ that nothing is lost or doubled when a driver is killed is shown by
 
 import json
 import pickle
-import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -21,10 +19,7 @@ from kwire.spark.layout import default_live_layout
 from kwire.spark.live_options import read_live_options
 from kwire.spark.live_stream import LiveStream
 from kwire.spark.offsets import DataLoss
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
-
-from log_broker import LogBroker
+from tests.client.log_broker import LogBroker
 
 EVERYTHING = ReadAllAvailable()
 COMMITTED = {"kafka.isolation.level": "read_committed"}

@@ -7,8 +7,6 @@ The writers are called as Spark's workers call them. Queries in Spark are in
 """
 
 import pickle
-import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -20,7 +18,6 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
-from topic_reading import PARTITIONS, flatten, mock_cluster
 
 from kwire import error_codes, partitioners
 from kwire.cluster import ClusterError, DeliveryFailed, TopicNotFound
@@ -28,10 +25,8 @@ from kwire.errors import EncodeError
 from kwire.spark import live_writing
 from kwire.spark.live_sink import make_stream_writer, make_writer
 from kwire.spark.live_sink_options import find_columns
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "client"))
-
-from log_broker import LogBroker
+from tests.client.log_broker import LogBroker
+from tests.spark.topic_reading import PARTITIONS, flatten, mock_cluster
 
 PAIR = pa.struct([("key", pa.string()), ("value", pa.binary())])
 HEADERS = pa.list_(PAIR)

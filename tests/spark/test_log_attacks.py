@@ -9,9 +9,7 @@ of it without a session of Spark.
 
 import importlib
 import json
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -22,10 +20,16 @@ from kwire.spark import log_source, log_stream, planning, stream_reader
 from kwire.spark.layout import chosen_layout, default_layout
 from kwire.spark.options import read_options
 from kwire.spark.reading import read_pieces
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
-
-from log_files import COMMIT, Folder, batch, checked, flip, log_of, messages, overwrite
+from tests.log.log_files import (
+    COMMIT,
+    Folder,
+    batch,
+    checked,
+    flip,
+    log_of,
+    messages,
+    overwrite,
+)
 
 EVERYTHING = ReadAllAvailable()
 BAD = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "bad"}

@@ -3,11 +3,11 @@
 """The options of ``kafka-log``, and errors about wrong ones."""
 
 import pytest
-from guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
 
 from kwire.spark.layout import chosen_layout, default_layout
 from kwire.spark.options import LOG_OPTIONS, read_options
 from kwire.spark.topic_options import EVERYWHERE
+from tests.spark.guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
 
 _, HONOURED, IGNORED, REFUSED = LOG_OPTIONS
 

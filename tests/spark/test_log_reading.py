@@ -9,18 +9,14 @@ libraries wrote are damaged, cut at random and read in every mode.
 import base64
 import json
 import lzma
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
-
-from log_files import Folder, batch, log_of, messages
-from log_tables import LogTables, offsets, write_orders
-
 from kwire import records
+from tests.log.log_files import Folder, batch, log_of, messages
+from tests.spark.log_tables import LogTables, offsets, write_orders
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -7,16 +7,12 @@ The tables are read in process, without Spark; ``test_log_reading.py`` has the o
 
 import os
 import random
-import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
-
-from log_files import Folder, batch, flip, log_of, overwrite
-from log_tables import LogTables, offsets, write_orders
+from tests.log.log_files import Folder, batch, flip, log_of, overwrite
+from tests.spark.log_tables import LogTables, offsets, write_orders
 
 
 @pytest.fixture

@@ -7,15 +7,12 @@ What is planned and read is tested without Spark in ``test_log_reading.py`` and
 """
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
-
-from log_files import Folder, flip, log_of
 from pyspark.sql.functions import expr, lit
+
+from tests.log.log_files import Folder, flip, log_of
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"

@@ -8,9 +8,7 @@ driver is killed.
 """
 
 import json
-import sys
 from itertools import pairwise
-from pathlib import Path
 from time import monotonic
 
 import pyarrow as pa
@@ -21,11 +19,8 @@ from kwire.spark import stream_reader
 from kwire.spark.layout import default_layout
 from kwire.spark.log_stream import LogStream
 from kwire.spark.options import read_options
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "log"))
-
-from log_files import Folder, batch, flip, log_of
-from stream_progress import end_offsets
+from tests.log.log_files import Folder, batch, flip, log_of
+from tests.spark.stream_progress import end_offsets
 
 EVERYTHING = ReadAllAvailable()
 

@@ -2,16 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """``jobs.offsets`` on Spark writes the tables that it writes in one process."""
 
-import sys
 from pathlib import Path
 
 import pyarrow.parquet
 
 from kwire import jobs
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "jobs"))
-
-from made_groups import write_cluster
+from tests.jobs.made_groups import write_cluster
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
 

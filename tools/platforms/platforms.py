@@ -51,24 +51,24 @@ MANYLINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux201
 MUSLLINUX = ("musllinux_1_2", "musllinux_1_1")
 UNMARKED = ("-m", "not gate and not slow")
 LANE = (
-    "tests/test_wire.py",
-    "tests/test_varint_readers.py",
+    "tests/messages/test_wire.py",
+    "tests/engine/test_varint_readers.py",
     "tests/records/test_formats.py",
     "tests/records/test_column_bytes.py",
 )
 # What needs no cramjam, and is run where that has no wheel.
 PLAIN_LANE = (
-    "tests/test_wire.py",
-    "tests/test_varint_readers.py",
+    "tests/messages/test_wire.py",
+    "tests/engine/test_varint_readers.py",
     "tests/records/test_column_bytes.py",
     "tests/safety/test_threads.py",
 )
 # What needs no library, for Pythons that have none.
 PURE_LANE = (
-    "tests/test_vectors.py",
-    "tests/test_framing.py",
-    "tests/test_frame_splitter.py",
-    "tests/test_encoder_edges.py",
+    "tests/messages/test_vectors.py",
+    "tests/messages/test_framing.py",
+    "tests/messages/test_frame_splitter.py",
+    "tests/engine/test_encoder_edges.py",
 )
 COUNTS = re.compile(r"(\d+) (passed|failed|skipped|errors?)")
 
@@ -406,7 +406,7 @@ def choose_tests(
 ) -> tuple[str, list[str]]:
     """Choose the tests of a platform; return their name, and pytest's arguments."""
     if one.model:
-        return "checksums", ["tests/test_checksums.py"]
+        return "checksums", ["tests/engine/test_checksums.py"]
     if whole:
         return "`make quick`", ["--quick", f"--without={','.join(missing)}"]
     if one.is_pure:

@@ -35,11 +35,11 @@ from tools.prove.equivalent_mutants import EQUIVALENT, HINTS
 
 PURE = Path("src/kwire/_pure")
 MESSAGES = (
-    "tests/test_wire.py",
+    "tests/messages/test_wire.py",
     "tests/safety/test_bounds.py",
-    "tests/test_encoder_edges.py",
+    "tests/engine/test_encoder_edges.py",
     "tests/safety/test_guard_pages.py",
-    "tests/test_vectors.py",
+    "tests/messages/test_vectors.py",
     "tests/safety/test_message_bytes.py",
 )
 RECORDS = (
@@ -58,14 +58,14 @@ TESTS = {
     ENGINE / "decoder.pyx": (
         *MESSAGES,
         "tests/safety/test_unreached_lines.py",
-        "tests/test_framing.py",
-        "tests/test_structs.py",
+        "tests/messages/test_framing.py",
+        "tests/engine/test_structs.py",
         "tests/safety/test_input_buffers.py",
         "tests/safety/test_single_allocations.py",
-        "tests/twins/test_agreement.py",
+        "tests/engine/twins/test_agreement.py",
     ),
     ENGINE / "column_walk.pyx": (
-        "tests/test_messages_to_arrow.py",
+        "tests/messages/test_arrow.py",
         "tests/safety/test_bounds.py",
         "tests/safety/test_guard_pages.py",
         "tests/safety/test_unreached_lines.py",
@@ -76,7 +76,7 @@ TESTS = {
     ENGINE / "record_walk.pyx": (*RECORDS, "tests/records/test_conversion.py"),
     ENGINE / "header_columns.pyx": (
         "tests/safety/test_bounds.py",
-        "tests/test_request_headers_to_arrow.py",
+        "tests/messages/test_arrow_headers.py",
         "tests/spark/test_functions_messages.py",
     ),
     PURE / "cursor.py": MESSAGES,

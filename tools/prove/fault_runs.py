@@ -6,8 +6,8 @@
 meets the work and not the imports. A ``Fault`` says how a run ends: by SIGKILL at a
 moment or at a call that changes what a folder holds, or by a disk that is full. A
 ``Work`` is a command and its output, and ``judge`` says whether that is there as a
-whole or not at all. Which faults are tried is the business of ``tests/faults`` and of
-``faults.py``.
+whole or not at all. Which faults are tried is the business of
+``tests/safety/faults`` and of ``faults.py``.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ and again in one folder, so that each run meets the leftovers of those before. I
 output has to be there as a whole or not at all; every fifth time it has to come whole
 in spite of the leftovers. Where the rights to mount are there, each command also runs
 on disks of every size up to one that is large enough. With ``--record`` the figures go
-to the table of promises. The gate's smaller part is ``tests/faults``.
+to the table of promises. The gate's smaller part is ``tests/safety/faults``.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ WITHOUT_A_PATCH = {
 
 STAND_INS = {
     "P4": "make interop needs Java; test_deviations.py asks the same of the same page",
-    "P20": "make pure and make wheels run the whole suite; test_import.py is in it",
+    "P20": "make pure and make wheels run the whole suite; test_layers.py is in it",
 }
 """Promises whose figures come from more than a patch can run, and what is run."""
 

@@ -33,7 +33,6 @@ from tools.prove.engine_copy import ROOT, Copy
 COPY = ROOT / "build" / "references"
 DEBUG_PYTHON = "python3-dbg"
 ROUNDS = 10_000
-TESTS = ("tests", "tests/safety", "tests/records")
 
 Call = Callable[[], object]
 
@@ -56,7 +55,7 @@ def build(python: str) -> None:
 
 def environment() -> dict[str, str]:
     """Let an interpreter find the copy, the tests, and what is in plain Python here."""
-    paths = [COPY / "src", ROOT, *(ROOT / name for name in TESTS)]
+    paths = [COPY / "src", ROOT]
     paths.append(Path(sysconfig.get_path("purelib")))
     return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
 
@@ -75,8 +74,8 @@ def is_debug(python: str) -> bool:
 
 def entries(kwire: Any) -> dict[str, dict[str, Call]]:
     """List all entries, by what they are of."""
-    messages = importlib.import_module("test_memory").calls(kwire)
-    records = importlib.import_module("test_record_memory").calls(kwire)
+    messages = importlib.import_module("tests.safety.test_memory").calls(kwire)
+    records = importlib.import_module("tests.records.test_record_memory").calls(kwire)
     framed = ("frame", "read", "split")
     return {
         "messages": {k: v for k, v in messages.items() if not k.startswith(framed)},
@@ -162,7 +161,7 @@ def header_columns(kwire: Any) -> dict[str, Call]:
 
 def primitives(kwire: Any) -> dict[str, Call]:
     """Name each primitive both ways: good, refused, cut, and asked for elsewhere."""
-    module = importlib.import_module("test_references")
+    module = importlib.import_module("tests.engine.test_references")
     wire = kwire.wire
     made: dict[str, Call] = {}
     for name, value in module.PRIMITIVES.items():

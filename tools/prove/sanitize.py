@@ -41,7 +41,7 @@ TIMED = "bounds processor time, of which the runtime takes some"
 HURRIED = "gives up, or has a peer that gives up, where everything is slow"
 LEFT_OUT = {
     "tests/spark": "starts Java, which takes signals and memory its own way",
-    "tests/typing": "runs Node.js, and nothing of the engine",
+    "tests/project/typing": "runs Node.js, and nothing of the engine",
     "tests/safety/test_import_cost.py": "counts what the runtimes load as well",
     "tests/safety/test_failing_allocations.py": "lets another allocator fail",
     "tests/safety/test_memory.py::"
@@ -53,13 +53,14 @@ LEFT_OUT = {
     "tests/records/test_batch_builder.py::"
     "test_the_bound_is_kept_whatever_the_rows_are": HURRIED,
     "tests/records/test_writing.py::test_both_engines_write_the_same_bytes": HURRIED,
-    "tests/compression/test_compression_damage.py::"
+    "tests/records/compression/test_compression_damage.py::"
     "test_bombs_stop_at_the_ceiling": TIMED,
-    "tests/compression/test_empty_blocks.py::"
+    "tests/records/compression/test_empty_blocks.py::"
     "test_a_megabyte_of_empty_blocks_is_refused_soon": TIMED,
     "tests/log/test_log_damage_speed.py": TIMED,
     "tests/connection/test_real_clients.py": HURRIED,
-    "tests/net/test_net.py::test_large_messages_pass_both_ways_on_both_loops": HURRIED,
+    "tests/client/net/test_net.py::"
+    "test_large_messages_pass_both_ways_on_both_loops": HURRIED,
     "tests/recording/test_record_process.py::"
     "test_a_kill_costs_the_last_second_at_most": HURRIED,
 }
@@ -142,8 +143,12 @@ def inputs_of(worker: int, count: int) -> int:
     import kwire
     from kwire import columns
 
-    sys.path[:0] = ["tests", "tests/records", "tests/safety"]
-    names = ("entries", "entry_inputs", "hostile", "hostile_records")
+    names = (
+        "tests.safety.entries",
+        "tests.safety.entry_inputs",
+        "tests.harness.hostile",
+        "tests.records.hostile_records",
+    )
     entries, entry_inputs, hostile, hostile_records = map(import_module, names)
     ways: list[dict[str, Any]] = [{}, {"compat": "java"}, {"zero_copy": True}]
     done = 0

@@ -8,8 +8,8 @@
     python -m tools.interop.adapters.versions --newest          # newest patches
 
 Each version is installed into a directory of its own, without what it depends on, and
-the tests of ``tests/adapters`` run with it. To add a version to an adapter, write it
-into ``src/kwire/adapters/__init__.py`` and run this.
+the tests of ``tests/client/adapters`` run with it. To add a version to an adapter,
+write it into ``src/kwire/adapters/__init__.py`` and run this.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def check_version(requirement: str) -> bool:
                 "no:cacheprovider",
                 "-k",
                 f"not {(TESTED.keys() - {client}).pop()}",
-                "tests/adapters",
+                "tests/client/adapters",
             ],
             cwd=ROOT,
             env=os.environ | {"PYTHONPATH": directory},

@@ -9,16 +9,10 @@ functions of the tests.
 """
 
 import importlib
-import sys
 from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = ("tests", "tests/safety", "tests/twins")
-
-for folder in FOLDERS:
-    if str(ROOT / folder) not in sys.path:
-        sys.path.append(str(ROOT / folder))
 
 
 def harness(name: str) -> ModuleType:

@@ -41,13 +41,18 @@ def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int
 
     ``AssertionError`` with the command that makes the call again, for what goes wrong.
     """
-    entries, pages = harness("entries"), harness("guard_pages")
+    entries, pages = (
+        harness("tests.safety.entries"),
+        harness("tests.harness.guard_pages"),
+    )
     shared = mmap.mmap(-1, _ROOM)
-    harness("entry_calls").folder()  # of this process, which tidies up
+    harness("tests.safety.entry_calls").folder()  # of this process, which tidies up
 
     def work(note: Any) -> None:
         guarded, tried, views = pages.Guarded(), 0, 0
-        made = harness("entry_inputs").damage_forever(entry, f"turn {turn}")
+        made = harness("tests.safety.entry_inputs").damage_forever(
+            entry, f"turn {turn}"
+        )
         for data in itertools.islice(made, SCALE * entry.share):
             if len(data) > _ROOM - _COUNTS.size:
                 continue
@@ -85,7 +90,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     """Try entry by entry, turn by turn; the turns never end."""
     packages = list(harness("fuzz.engines").packages())
     packages.sort(key=lambda package: package.backend != "fast")
-    table = list(harness("entries").ENTRIES.values())
+    table = list(harness("tests.safety.entries").ENTRIES.values())
     # The gate has the inputs without a turn.
     state = {"steps": 0, "inputs": 0, "guarded": 0} | state
     while time.monotonic() < until:
@@ -110,14 +115,14 @@ def figures(state: dict[str, Any]) -> list[Figure]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.prove.deep.entries")
-    parser.add_argument("name", choices=harness("entries").ENTRIES)
+    parser.add_argument("name", choices=harness("tests.safety.entries").ENTRIES)
     parser.add_argument("hex", help="the bytes, or - for none")
     asked = parser.parse_args()
-    entry = harness("entries").ENTRIES[asked.name]
+    entry = harness("tests.safety.entries").ENTRIES[asked.name]
     given = bytes.fromhex(asked.hex.removeprefix("-"))
     found = []
     for package in harness("fuzz.engines").packages():
         signal.setitimer(signal.ITIMER_PROF, LONGEST)
-        found.append(harness("entries").outcome(entry, package, given))
+        found.append(harness("tests.safety.entries").outcome(entry, package, given))
         print(f"{package.backend}: {found[-1]}")
     sys.exit(any(each != found[0] for each in found))

@@ -26,7 +26,7 @@ STEP = {"fast": 400_000, "pure": 20_000}
 
 def stages() -> Iterator[tuple[str, str, bool, Any]]:
     """Give what is done in turn: engine, way to decode, all vectors or few, tables."""
-    broken = harness("broken_messages")
+    broken = harness("tests.safety.broken_messages")
     yield "fast", "strict", False, broken.ALL
     yield "fast", "strict", True, None
     yield "fast", "java-zero-copy", True, None
@@ -38,11 +38,15 @@ def stages() -> Iterator[tuple[str, str, bool, Any]]:
 
 def steps() -> Iterator[tuple[str, list[Any]]]:
     """Give the engine and the tasks for each child process."""
-    broken = harness("broken_messages")
+    broken = harness("tests.safety.broken_messages")
     for engine, mode, every, tables in stages():
         tasks: list[Any] = []
         inputs, each = 0, 1 if tables is None else len(tables[0][0])
-        seeds = harness("golden").vectors() if every else broken.middle_vectors()
+        seeds = (
+            harness("tests.harness.golden").vectors()
+            if every
+            else broken.middle_vectors()
+        )
         for vector in seeds:
             tasks.append(broken.Task(vector, mode, tables))
             inputs += len(vector.data) * each
@@ -54,7 +58,7 @@ def steps() -> Iterator[tuple[str, list[Any]]]:
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     """Try on from where it was; on a build without the compiled engine, its half."""
-    broken = harness("broken_messages")
+    broken = harness("tests.safety.broken_messages")
     packages = {each.backend: each for each in harness("fuzz.engines").packages()}
     memory = broken.Input()
     state = {"steps": 0, "changes": 0, "prefixes": 0, "messages": 0} | state
@@ -86,17 +90,22 @@ def figures(state: dict[str, Any]) -> list[Figure]:
 
 def retry(name: str, version: int, mode: str, data: bytes) -> int:
     """Decode one input on each engine, in a child; tell what came of it."""
-    broken, agreement = harness("broken_messages"), harness("test_agreement")
+    broken, agreement = (
+        harness("tests.safety.broken_messages"),
+        harness("tests.engine.twins.test_agreement"),
+    )
     ends = set()
     for package in harness("fuzz.engines").packages():
-        given = harness("hostile").Input(name, version, broken.Input().put(data))
+        given = harness("tests.harness.hostile").Input(
+            name, version, broken.Input().put(data)
+        )
 
         def work(note: Any, package: Any = package, given: Any = given) -> None:
             signal.alarm(int(broken.HANG))
-            options = harness("hostile").MODES[mode]
+            options = harness("tests.harness.hostile").MODES[mode]
             note(agreement.outcome(package, given, options))
 
-        status, said = harness("guard_pages").in_child(work)
+        status, said = harness("tests.harness.guard_pages").in_child(work)
         if os.WIFSIGNALED(status):
             said = signal.Signals(os.WTERMSIG(status)).name
         print(f"{package.backend}: {said}")
@@ -108,7 +117,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.prove.deep.messages")
     parser.add_argument("name")
     parser.add_argument("version", type=int)
-    parser.add_argument("mode", choices=harness("hostile").MODES)
+    parser.add_argument("mode", choices=harness("tests.harness.hostile").MODES)
     parser.add_argument("hex", help="the bytes, or - for none")
     asked = parser.parse_args()
     given = bytes.fromhex(asked.hex.removeprefix("-"))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes millions of hostile inputs on both engines and compares the results: P3.
 
-The families and what is compared are those of ``tests/twins/test_agreement.py``; each
-turn has inputs of its own.
+The families and what is compared are those of
+``tests/engine/twins/test_agreement.py``; each turn has inputs of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     packages = harness("fuzz.engines").packages()
     if len(packages) == 1:
         raise AssertionError("there is one engine: build the compiled one, make build")
-    compare = harness("test_agreement").compare
+    compare = harness("tests.engine.twins.test_agreement").compare
     # The gate has turn 0.
     state = {"turns": 1, "inputs": 0} | state
     while time.monotonic() < until:
@@ -32,7 +32,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
         for _, mode, ends, differing in compare(*packages, INPUTS, state["turns"]):
             for name, version, data in differing:
                 said = "the engines differ, or are wrong"
-                report = harness("broken_messages").report
+                report = harness("tests.safety.broken_messages").report
                 raise AssertionError(
                     report(packages[0], name, version, mode, data, said)
                 )

@@ -1,0 +1,3 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the client against brokers on the loopback interface."""

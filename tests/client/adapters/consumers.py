@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Consumers of both clients with the same methods, and a broker that serves one topic.
+
+All calls block, also those of aiokafka, which has an event loop here for each consumer.
+What is read is up to the tests. Loopback only, and every wait ends.
+"""
+
+import asyncio
+import warnings
+
+import aiokafka
+
+from tests.harness import one_broker
+
+with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+    # Reads its own resources in an old way while it is imported.
+    import kafka
+
+from kwire.records import read_batch_header
+
+TOPIC = "values"
+TIMEOUT_MS = 10_000
+
+
+class Broker(one_broker.Broker):
+    """Serves record batches from the one that has the offset, as brokers do."""
+
+    def __init__(self, data=b"", aborted=(), magic=2, most_bytes=1 << 20):
+        """Serve the bytes as the one partition of ``TOPIC``.
+
+        ``aborted`` are transactions: producer id, first and last offset of each.
+        """
+        super().__init__(magic)
+        self._most_bytes = most_bytes
+        self._aborted = aborted
+        end, self._ends = 0, []
+        while header := read_batch_header(data, end, check_crc=False):
+            end += header.size
+            self._ends.append((header.last_offset, header.position, end))
+        self.stored[TOPIC] = data, self._ends[-1][0] + 1 if self._ends else 0, ()
+
+    def _fetched(self, name, partition):
+        self.stored[name] = (
+            *self.stored[name][:2],
+            [each[:2] for each in self._aborted if each[2] >= partition.fetch_offset],
+        )
+        answer = super()._fetched(name, partition)
+        start = end = None
+        for last, position, after in self._ends:
+            if last < partition.fetch_offset:
+                continue
+            if start is None:
+                start = position
+            elif after - start > self._most_bytes:
+                break
+            end = after
+        data = b"" if start is None else self.stored[name][0][start:end]
+        return answer.replace(records=data)
+
+
+class KafkaPython:
+    """A consumer of kafka-python."""
+
+    def __init__(self, broker, **options):
+        """Read the topic from its first offset on."""
+        self._consumer = kafka.KafkaConsumer(
+            bootstrap_servers=broker.address,
+            fetch_max_wait_ms=50,
+            enable_auto_commit=False,
+            consumer_timeout_ms=TIMEOUT_MS,
+            **options,
+        )
+        self._tp = kafka.TopicPartition(TOPIC, 0)
+        self._consumer.assign([self._tp])
+        self.seek(0)
+
+    def poll(self, most=None, timeout_ms=TIMEOUT_MS):
+        """Return what one call returns of the partition."""
+        return self._consumer.poll(timeout_ms, most).get(self._tp, [])
+
+    def take(self):
+        """Return the next record of the iterator."""
+        return next(self._consumer)
+
+    def seek(self, offset):
+        """Continue at an offset."""
+        self._consumer.seek(self._tp, offset)
+
+    def position(self):
+        """Return the offset of the next record."""
+        return self._consumer.position(self._tp)
+
+    def pause(self):
+        """Read no more of the partition."""
+        self._consumer.pause(self._tp)
+
+    def resume(self):
+        """Read the partition again."""
+        self._consumer.resume(self._tp)
+
+    def close(self):
+        """Close the connection."""
+        self._consumer.close()
+
+
+class Aiokafka:
+    """A consumer of aiokafka."""
+
+    def __init__(self, broker, **options):
+        """Read the topic from its first offset on."""
+        self._runner = asyncio.Runner()
+        self._tp = aiokafka.TopicPartition(TOPIC, 0)
+        self._run(self._start(broker, options))
+
+    def _run(self, work):
+        return self._runner.run(asyncio.wait_for(work, 2 * TIMEOUT_MS / 1000))
+
+    async def _start(self, broker, options):
+        self._consumer = aiokafka.AIOKafkaConsumer(
+            bootstrap_servers=broker.address,
+            fetch_max_wait_ms=50,
+            enable_auto_commit=False,
+            **options,
+        )
+        await self._consumer.start()
+        self._consumer.assign([self._tp])
+        self._consumer.seek(self._tp, 0)
+
+    def poll(self, most=None, timeout_ms=TIMEOUT_MS):
+        """Return what one call returns of the partition."""
+        work = self._consumer.getmany(timeout_ms=timeout_ms, max_records=most)
+        return self._run(work).get(self._tp, [])
+
+    def take(self):
+        """Return the next record of the iterator."""
+        return self._run(anext(self._consumer))
+
+    def seek(self, offset):
+        """Continue at an offset."""
+        self._call(self._consumer.seek, self._tp, offset)
+
+    def position(self):
+        """Return the offset of the next record."""
+        return self._run(self._consumer.position(self._tp))
+
+    def pause(self):
+        """Read no more of the partition."""
+        self._call(self._consumer.pause, self._tp)
+
+    def resume(self):
+        """Read the partition again."""
+        self._call(self._consumer.resume, self._tp)
+
+    def _call(self, method, *arguments):
+        async def call():
+            method(*arguments)
+
+        self._run(call())
+
+    def close(self):
+        """Close the connection and the event loop."""
+        self._run(self._consumer.stop())
+        self._runner.close()
+
+
+CONSUMERS = {"kafka-python": KafkaPython, "aiokafka": Aiokafka}
+"""The consumer of each client."""

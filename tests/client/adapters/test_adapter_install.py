@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""When an adapter is installed, when it refuses, and that it leaves nothing changed.
+
+Protects programs from an adapter that works on classes which were never tested, and
+other libraries that replace the same names.
+"""
+
+import importlib
+import os
+import subprocess
+import sys
+import warnings
+
+import pytest
+from kafka import TopicPartition
+from kafka.consumer import fetcher as kafka_fetcher
+
+from kwire.adapters import kafka_classes
+from kwire.records import encode_batch
+from tests.client.adapters.consumers import CONSUMERS, Broker
+from tests.client.adapters.fetched import CLIENTS, TOPIC
+
+with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+    from aiokafka.consumer import consumer as aiokafka_consumer
+    from aiokafka.consumer import fetcher as aiokafka_fetcher
+
+SEAMS = {
+    "kafka-python": [(kafka_fetcher.Fetcher, "PartitionRecords")],
+    "aiokafka": [
+        (aiokafka_fetcher, "MemoryRecords"),
+        (aiokafka_fetcher, "PartitionRecords"),
+        (aiokafka_fetcher.FetchResult, "getall"),
+        (aiokafka_consumer.AIOKafkaConsumer, "getone"),
+        (aiokafka_consumer.AIOKafkaConsumer, "__anext__"),
+    ],
+}
+PACKAGES = {"kafka-python": "kafka", "aiokafka": "aiokafka"}
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request):
+    """The name of a client."""
+    return request.param
+
+
+def look(client):
+    """List what is at the places that the adapter changes."""
+    return [vars(owner)[name] for owner, name in SEAMS[client]]
+
+
+def test_install_changes_and_uninstall_restores(client):
+    """All names of the client have their own objects again, after any calls."""
+    adapter, before = CLIENTS[client], look(client)
+    adapter.uninstall()
+    assert look(client) == before
+    assert adapter.install() is True
+    installed = look(client)
+    assert not any(map(is_same, installed, before))
+    assert adapter.install() is True
+    assert look(client) == installed
+    assert "installed" in repr(adapter)
+    adapter.uninstall()
+    adapter.uninstall()
+    assert look(client) == before
+    assert not adapter.is_installed
+
+
+def is_same(one, other):
+    """Whether two names have one object."""
+    return one is other
+
+
+def test_a_block_leaves_what_it_found(client):
+    """Blocks within blocks, after an error, and where it was installed before."""
+    adapter, before = CLIENTS[client], look(client)
+    with adapter, adapter:
+        assert adapter.is_installed
+    assert look(client) == before
+    with pytest.raises(KeyError), adapter:
+        raise KeyError
+    assert look(client) == before
+    adapter.install()
+    with adapter:
+        pass
+    assert adapter.is_installed
+    adapter.uninstall()
+
+
+def test_classes_look_like_the_clients_own(client):
+    """Subclasses, names and modules are what logs and pickles know."""
+    own = look(client)[int(client == "aiokafka")]
+    with CLIENTS[client]:
+        made = look(client)[int(client == "aiokafka")]
+        assert issubclass(made, own)
+        assert (made.__qualname__, made.__module__) == (
+            own.__qualname__,
+            own.__module__,
+        )
+
+
+def test_an_unknown_version_is_left_alone(client, monkeypatch):
+    """There is a warning that names both, and nothing changes."""
+    adapter, before = CLIENTS[client], look(client)
+    module = importlib.import_module(PACKAGES[client])
+    monkeypatch.setattr(module, "__version__", "99.1")
+    with pytest.warns(RuntimeWarning, match=r"99\.1.*" + adapter.tested_versions[-1]):
+        assert adapter.install() is False
+    with pytest.warns(RuntimeWarning), adapter:
+        assert not adapter.is_installed
+        assert look(client) == before
+    assert look(client) == before
+
+
+def run(code, **environment):
+    """Run code in a fresh interpreter; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_import_loads_no_client():
+    """Neither client is imported before its adapter is installed."""
+    code = (
+        "import sys, kwire, kwire.adapters\n"
+        "repr(kwire.adapters.aiokafka), kwire.adapters.kafka_python.is_installed\n"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    assert not {"kafka", "aiokafka"} & set(run(code))
+
+
+@pytest.mark.parametrize("name", ["kafka_python", "aiokafka"])
+def test_without_the_client_there_is_an_import_error(name):
+    """As by an import of the client itself."""
+    code = (
+        "import sys; sys.modules |= {'kafka': None, 'aiokafka': None}\n"
+        "from kwire import adapters\n"
+        "try:\n"
+        f"    adapters.{name}.install()\n"
+        "except ImportError:\n"
+        "    print('refused')"
+    )
+    assert run(code) == ["refused"]
+
+
+@pytest.mark.parametrize("name", ["kafka_python", "aiokafka"])
+def test_without_the_compiled_engine_nothing_changes(name):
+    """Plain Python would be slower than the clients are."""
+    code = (
+        "import warnings; warnings.simplefilter('ignore', DeprecationWarning)\n"
+        "from kwire import adapters\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always', RuntimeWarning)\n"
+        f"    print(adapters.{name}.install())\n"
+        "print(*[each.category.__name__ for each in caught])"
+    )
+    assert run(code, KWIRE_BACKEND="pure") == ["False", "RuntimeWarning"]
+
+
+def test_what_traces_getone_stays(monkeypatch):
+    """A library that wraps the method before keeps seeing each record."""
+    seen = []
+    own = aiokafka_consumer.AIOKafkaConsumer.getone
+
+    async def traced(self, *partitions):
+        record = await own(self, *partitions)
+        seen.append(record.offset)
+        return record
+
+    monkeypatch.setattr(aiokafka_consumer.AIOKafkaConsumer, "getone", traced)
+    with CLIENTS["aiokafka"], Broker(encode_batch([(b"k", b"v")] * 3)) as broker:
+        consumer = CONSUMERS["aiokafka"](broker)
+        assert [consumer.take().offset for _ in range(3)] == seen == [0, 1, 2]
+        consumer.close()
+
+
+def test_what_another_library_replaced_since_stays(client, monkeypatch):
+    """To put the client's own there would remove the other's without a word."""
+    owner, name = SEAMS[client][-1]
+    own = vars(owner)[name]
+    with CLIENTS[client]:
+        other = type("Other", (), {})
+        monkeypatch.setattr(owner, name, other)
+    assert vars(owner)[name] is other
+    monkeypatch.undo()
+    setattr(owner, name, own)
+
+
+def test_other_sources_of_records_keep_the_clients_decoder(monkeypatch):
+    """What is no fetched data, such as a subclass or a test's own, is not kwire's."""
+    data = encode_batch([(b"k", b"v")] * 3)
+    monkeypatch.setattr(kafka_classes, "RunReader", lambda *_: {}[0])
+
+    class Own(kafka_fetcher.MemoryRecords):
+        pass
+
+    with CLIENTS["kafka-python"]:
+        tp = TopicPartition(TOPIC, 0)
+        part = kafka_fetcher.Fetcher.PartitionRecords(0, tp, Own(data))
+        assert len(part.take()) == 3
+        with pytest.raises(KeyError):
+            kafka_fetcher.Fetcher.PartitionRecords(
+                0, tp, kafka_fetcher.MemoryRecords(data)
+            ).take()

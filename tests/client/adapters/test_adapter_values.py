@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""With the adapter, a client reads from fetched bytes what it reads by itself.
+
+Every field and its type, the position after each record, the errors: for all formats,
+codecs and transactions, and for damaged bytes. Protects users of the adapters from any
+change but that of speed.
+"""
+
+import itertools
+import random
+import sys
+
+import pytest
+from kafka import TopicPartition
+
+from kwire.records import encode_batch, read_batch_header
+from tests.client.adapters.fetched import (
+    CLIENTS,
+    Aborted,
+    is_same,
+    kafka_fetcher,
+    read_both,
+)
+from tests.harness.golden_records import bytes_of
+from tests.harness.sweeps import sweep
+from tests.records.hostile_records import FAMILIES, take
+from tests.records.record_bytes import batch, record
+from tests.records.record_sets import ABORT, COMMIT, SETS, marker, transactional
+
+pytestmark = pytest.mark.usefixtures("decode_everything")
+
+TRANSACTIONS = b"".join(
+    (
+        transactional(7, 0, b"a", b"b"),
+        transactional(8, 2, b"c"),
+        batch(record(value=b"idempotent"), base_offset=3, producer_id=7),
+        marker(ABORT, 7, 4),
+        transactional(7, 5, b"d"),
+        marker(COMMIT, 8, 6),
+        transactional(8, 7, b"e", b"f"),
+        marker(ABORT, 8, 9),
+        batch(record(value=b"plain"), base_offset=10),
+        marker(COMMIT, 7, 11),
+    )
+)
+ABORTED = [Aborted(8, 7), Aborted(7, 0)]
+
+
+def serve(data, offset):
+    """Return what a broker returns: the batch that has the offset comes first."""
+    position = 0
+    while (header := read_batch_header(data, position)) and header.last_offset < offset:
+        position += header.size
+    return data[position:]
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request):
+    """The name of a client."""
+    return request.param
+
+
+@sweep("name", sorted(SETS))
+@sweep("check_crcs", [True, False])
+def test_each_format_reads_as_without_the_adapter(client, name, check_crcs):
+    """All magics and codecs, runs and nested messages, headers, holes, emptied sets."""
+    for offset in (0, 7, 102, 10**6):
+        for committed in (False, True):
+            own, adapted = read_both(
+                client,
+                serve(SETS[name], offset),
+                offset=offset,
+                committed=committed,
+                check_crcs=check_crcs,
+            )
+            assert adapted == own
+
+
+@sweep("name", sorted(bytes_of()))
+def test_what_kafkas_classes_wrote_reads_as_without_the_adapter(client, name):
+    """The batches of Kafka's own writers."""
+    own, adapted = read_both(client, bytes_of()[name])
+    assert adapted == own
+
+
+@pytest.mark.parametrize("offset", range(13))
+def test_transactions_hide_the_same_records(client, offset):
+    """Aborted ones, control batches, and a producer that aborts and then commits."""
+    for committed, aborted in itertools.product((False, True), ((), ABORTED)):
+        own, adapted = read_both(
+            client,
+            serve(TRANSACTIONS, offset),
+            offset=offset,
+            committed=committed,
+            aborted=aborted,
+        )
+        assert adapted == own
+    assert own.error is None
+
+
+def test_committed_reads_leave_something_out(client):
+    """The sets above do have aborted records, and kwire decodes the others."""
+    everything, _ = read_both(client, TRANSACTIONS)
+    committed, _ = read_both(client, TRANSACTIONS, committed=True, aborted=ABORTED)
+    assert len(everything.records) == 8
+    assert len(committed.records) == 4
+
+
+def test_batches_keep_their_kind_of_timestamps_and_their_epoch(client):
+    """Batches that differ in what records do not carry are never one run."""
+    data = b"".join(
+        batch(
+            record(timestamp=4),
+            record(1, 9),
+            attributes=8 * (number % 3 == 0),
+            max_timestamp=70 + number,
+            leader_epoch=number // 2,
+            base_offset=2 * number,
+        )
+        for number in range(12)
+    )
+    own, adapted = read_both(client, data)
+    assert adapted == own
+    assert len(own.records) == 24
+
+
+def test_fetches_of_many_runs_read_as_without_the_adapter(client):
+    """More bytes than a run has, compacted batches and an incomplete last one."""
+    parts = [
+        encode_batch(
+            [(b"k%d" % row, bytes(900), row) for row in range(20)],
+            base_offset=30 * number,
+            last_offset=30 * number + 29,
+        )
+        for number in range(20)
+    ]
+    data = b"".join(parts)
+    for end in (len(data), len(data) - 1, len(data) - len(parts[-1]) + 11):
+        own, adapted = read_both(client, serve(data[:end], 35), offset=35)
+        assert adapted == own
+    assert len(own.records) > 300
+
+
+def test_runs_without_records_move_the_position(client):
+    """Emptied batches and control batches alone; no consumer may read them for ever."""
+    data = b"".join(
+        (
+            batch(base_offset=0, last_delta=9),
+            marker(COMMIT, 5, 10),
+            batch(base_offset=11, last_delta=3),
+        )
+    )
+    for committed in (False, True):
+        own, adapted = read_both(client, data, committed=committed)
+        assert adapted == own
+        assert own.records == []
+
+
+def test_metrics_of_kafka_python_count_all_records_and_nearly_all_bytes():
+    """A record has at most 20 bytes that are not counted, and none counted twice."""
+    rows = [(b"k" * n, b"v" * 3 * n, 10**12 * n, [("h", None)]) for n in range(50)]
+    data = encode_batch([*rows, (None, None)])
+
+    def count():
+        part = kafka_fetcher.Fetcher.PartitionRecords(
+            0, TopicPartition("topic", 0), kafka_fetcher.MemoryRecords(data)
+        )
+        part.take()
+        return part.records_read, part.bytes_read
+
+    own = count()
+    with CLIENTS["kafka-python"]:
+        adapted = count()
+    assert adapted[0] == own[0] == 51
+    assert own[1] - 20 * 51 <= adapted[1] <= own[1]
+
+
+def test_a_damaged_batch_loses_no_record_before_it(client):
+    """The records before it are delivered, then the client's own error is raised."""
+    good = encode_batch([(b"k", b"v")] * 3)
+    bad = bytearray(encode_batch([(b"k", b"v")] * 3, base_offset=3))
+    bad[-1] ^= 1
+    own, adapted = read_both(client, good + bytes(bad) + good)
+    assert adapted == own
+    assert len(adapted.records) == 3
+    assert "Corrupt" in adapted.error[0].__name__
+    own, adapted = read_both(client, good + bytes(bad), check_crcs=False)
+    assert adapted == own
+
+
+def test_damage_after_transactions_loses_no_record(client):
+    """The client continues with the aborted producers that kwire had seen until then.
+
+    The last batch before the damage is of a producer whose earlier one was aborted.
+    """
+    fields = {"attributes": 0x10, "producer_id": 7, "leader_epoch": 1}
+    good = TRANSACTIONS + batch(record(value=b"g"), base_offset=12, **fields)
+    bad = bytearray(batch(record(value=b"h"), base_offset=13, **fields))
+    bad[-1] ^= 1
+    for data in (good + bad, good + good[:20]):
+        own, adapted = read_both(client, bytes(data), committed=True, aborted=ABORTED)
+        assert adapted == own
+        assert len(own.records) == 5
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_hostile_bytes_read_as_without_the_adapter(client, family):
+    """The records, positions and errors are the client's own."""
+    dice = random.Random(family)
+    compared = 0
+    for data in map(bytes, take(family, 150)):
+        own, adapted = read_both(
+            client,
+            data,
+            committed=dice.random() < 0.5,
+            check_crcs=dice.random() < 0.7,
+            aborted=[Aborted(7, 0), Aborted(9, 3)][: dice.randrange(3)],
+        )
+        compared += 1
+        assert is_same(client, own, adapted), data.hex()
+    assert compared > 50
+
+
+def test_a_codec_that_the_client_lacks_is_read_by_kwire(client, monkeypatch):
+    """The client alone raises an error, because its library is not installed."""
+    package = "kafka" if client == "kafka-python" else "aiokafka"
+    codec = sys.modules[f"{package}.codec"]
+    monkeypatch.setattr(codec, "has_zstd", lambda: False)
+    data = encode_batch([(b"k", b"v")] * 3, compression="zstd")
+    own, adapted = read_both(client, data)
+    assert "UnsupportedCodec" in own.error[0].__name__
+    assert adapted.error is None
+    assert len(adapted.records) == 3

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A cluster of one seed, and what goes wrong with its brokers in any scenario.
+
+What a scenario has a client do, what goes wrong with logs, and what has to be true in
+the end, are in the scenario's own file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random as random_module
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.traffic import MAX_IN_WINDOW
+from tests.client.machines.world import World
+
+
+class FaultyCluster:
+    """Brokers, topics and faults, all drawn from one seed."""
+
+    LONGEST_STOP_S = 6.0
+    fallback = None
+    """The release that clients assume of brokers which cannot report their versions."""
+
+    def __init__(self, kwire, seed):
+        """Draw the brokers and the topics."""
+        self.kwire = kwire
+        self.seed = seed
+        self.random = random = random_module.Random(seed)
+        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.releases = self._draw_releases()
+        count = random.choice([1, 2, 3])
+        self.cluster = SimulatedCluster(kwire, random, count, self.releases)
+        self.world = World(self.cluster, random)
+        self.names = ["a", "b"][: random.choice([1, 1, 2])]
+        for name in self.names:
+            topic = self.cluster.add_topic(name, random.choice([1, 2, 3]))
+            for log in topic.logs:
+                self._prepare_log(log)
+        for broker in self.cluster.brokers.values():
+            broker.learn()
+
+    def _any_broker(self):
+        return self.random.choice(list(self.cluster.brokers.values()))
+
+    def _any_log(self):
+        topic = self.random.choice(list(self.cluster.topics.values()))
+        index = self.random.randrange(len(topic.logs))
+        return topic, index, topic.logs[index]
+
+    def _announce(self, leader):
+        """Let some brokers learn of a new leader at once; others learn of it later."""
+        if self.random.random() < 0.6:
+            self.cluster.brokers[leader].learn()
+        if self.random.random() < 0.5:
+            self._any_broker().learn()
+
+    def _break_wire(self):
+        self.world.break_wires(self._any_broker().node)
+
+    def _stop_broker(self):
+        broker = self._any_broker()
+        broker.is_up = False
+        self.world.break_wires(broker.node)
+
+        def start():
+            broker.is_up = True
+            broker.sessions.clear()
+            broker.learn()
+
+        self.world.after(self.random.uniform(0.1, self.LONGEST_STOP_S), start)
+
+    def _learn(self):
+        self._any_broker().learn()
+
+    def _move_in_turns(self):
+        """Have leaders and coordinators move with each request for a while."""
+        pause = self.random.uniform(0.5, 6)
+        self.cluster.moving_until = self.world.now + pause
+
+    def _throttle(self):
+        self._any_broker().throttle_ms = self.random.choice([0, 50, 1000])
+
+    def _upgrade(self):
+        broker = self._any_broker()
+        broker.become(self.random.choice(self.releases))
+        broker.gives_hints = self.random.random() < 0.7
+        self.world.break_wires(broker.node)
+
+    def _check_traffic(self, clients=1):
+        try:
+            self.world.traffic.check(clients, MAX_IN_WINDOW)
+        except AssertionError as error:
+            self._expect(False, error)
+
+    def _expect(self, is_so, what):
+        if not is_so:
+            raise AssertionError(f"seed {self.seed}: {what}")

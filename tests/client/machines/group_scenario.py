@@ -1,0 +1,549 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A group of consumers under the faults of one seed, and the checks of its result.
+
+Faults happen for a while: coordinators move and die, members stall, stop and die, and
+the assignment changes. Then the cluster is well, and the group has to read and commit
+everything. ``run_group_seed`` raises ``AssertionError`` with the seed and what was
+wrong.
+"""
+
+from __future__ import annotations
+
+import heapq
+import importlib
+import random as random_module
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.group_answers import GROUP
+from tests.client.machines.group_coordinator import GroupError
+from tests.client.machines.group_members import CLOSING, OVER, READING, SimulatedCaller
+from tests.client.machines.traffic import MAX_IN_WINDOW
+from tests.client.machines.world import START_S, World
+
+FAULTS_S = 20.0
+LONGEST_S = 120.0
+RELEASES = ("4.0", "4.1", "4.3")
+NEWEST = ("4.3",)
+MAX_POLL_S = 8.0
+SESSION_S = 6.0
+GROUP_NAME = "etl"
+MOST_HEARTBEATS = 8
+"""A second and member, over the whole run: one a second, and those with news."""
+
+
+class Transaction:
+    """Offsets on their way to the coordinator in a transaction of some producer."""
+
+    def __init__(self):
+        """Wait for the coordinator."""
+        self.is_over = self.is_refused = False
+        self.failure = None
+        self.done = {}
+
+
+class Habits:
+    """What the callers of a scenario do with their chunks."""
+
+    def __init__(self, random, module):
+        """Draw how careful they are."""
+        self.random = random
+        self.lost = module.PartitionLost
+        self.skips = random.choice([0.0, 0.0, 0.3])
+        self.commits_all = random.choice([0.0, 0.5, 1.0])
+        self.stalls = random.choice([0.0, 0.0, 0.02])
+        self.block = random.random() < 0.3
+        self.copy = random.random() < 0.3
+        """Whether they commit in transactions alone, of one chunk or some."""
+        self.are_over = False
+
+    def pause(self):
+        """Return how long a caller is busy with a chunk."""
+        if not self.are_over and self.random.random() < self.stalls:
+            return self.random.choice([MAX_POLL_S * 2, 1000.0])
+        if not self.are_over and self.block and self.random.random() < 0.05:
+            return SESSION_S + 1
+        if self.random.random() < 0.1:
+            return self.random.uniform(0, 2)
+        return self.random.uniform(0, 0.05)
+
+    def commit(self, caller, now):
+        """Commit a chunk, everything or nothing."""
+        if self.copy:
+            return self._copy(caller)
+        if not self.are_over and self.random.random() < self.skips:
+            return None
+        is_all = self.random.random() < self.commits_all
+        try:
+            return caller.machine.commit(now, None if is_all else caller.chunk)
+        except self.lost:
+            caller.watch.note_lost(caller)
+            return None
+
+    def _copy(self, caller):
+        """Commit the chunks since the last transaction in another one."""
+        caller.copied.append(caller.chunk)
+        if not self.are_over and self.random.random() < 0.4:
+            return None
+        chunks, caller.copied = caller.copied, []
+        try:
+            return caller.watch.send_transaction(caller, chunks)
+        except self.lost:
+            refused = Transaction()
+            refused.is_over = refused.is_refused = True
+            return refused
+
+
+class GroupScenario:
+    """A cluster, its faults and a group, all from one seed."""
+
+    def __init__(self, kwire, seed):
+        """Draw everything from the seed."""
+        self.kwire = kwire
+        self.seed = seed
+        self.random = random = random_module.Random(seed)
+        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        count = random.choice([1, 2, 3])
+        releases = random.choice([RELEASES, NEWEST])
+        self.cluster = SimulatedCluster(kwire, random, count, releases)
+        self.world = World(self.cluster, random)
+        self.names = ["a", "b"][: random.choice([1, 1, 2])]
+        self.created_again = False
+        self.topics = {}
+        """All topics by id, deleted ones too."""
+        for name in self.names:
+            topic = self._add_topic(name, random.choice([1, 2, 4]))
+            for log in topic.logs:
+                self._fill(log, random.randrange(0, 30))
+        self.group = self.cluster.add_group(GROUP_NAME, self.names)
+        self.group.check_commit = self._check_commit
+        self.group.check_removal = self._check_removal
+        self.cluster.coordinator(GROUP, GROUP_NAME)
+        for broker in self.cluster.brokers.values():
+            broker.clock = lambda: self.world.now
+            broker.learn()
+        self.by_name = random.random() < 0.8
+        self.habits = Habits(random, self.module)
+        self.callers: list[SimulatedCaller] = []
+        self.done: dict[tuple, int] = {}
+        """Up to where callers have had each partition, without a gap."""
+        self.acknowledged: dict[tuple, int] = {}
+        self.chunks = self.commits = self.lost = self.again = 0
+        self.copies = 0
+        self.is_well = False
+
+    def run(self):
+        """Let it happen; check what came of it."""
+        self._join()
+        self._plan_faults()
+        self._move_until(lambda: self.is_well, START_S + FAULTS_S + 1)
+        self._expect(self.is_well, "the faults did not end")
+        is_done = self._move_until(self._is_all_committed, START_S + LONGEST_S)
+        self._expect(is_done, f"not everything was read: {self._missing()}")
+        self._check_rate()
+        leaving = self._living()
+        for each in leaving:
+            each.is_stopped = False
+            each.close()
+        is_left = lambda: not self._living()  # noqa: E731
+        is_done = self._move_until(is_left, self.world.now + 30)
+        self._expect(is_done, "a member did not leave")
+        self.group.expire(self.world.now)
+        left = {each.machine.metadata.member_id for each in leaving}
+        left &= {each.id for each in self.group.members.values() if not each.is_away}
+        self._expect(not left, f"the group still has {left}")
+
+    def _move_until(self, is_over, until):
+        """Move all members, as ``World.run`` does one, until a time."""
+        world = self.world
+        while True:
+            for caller in self.callers:
+                if caller.seat.has_news or world.now >= caller.wake_at():
+                    caller.step()
+            if is_over():
+                return True
+            wake_at = min([until, *[each.wake_at() for each in self._living()]])
+            queue = world._queue
+            is_event = bool(queue) and queue[0][0] <= wake_at
+            when = queue[0][0] if is_event else wake_at
+            if when >= until:
+                world.now = until
+                return False
+            world.now = max(world.now, when)
+            if is_event:
+                heapq.heappop(queue)[2]()
+
+    def _living(self):
+        return [each for each in self.callers if each.state is not OVER]
+
+    def _add_topic(self, name, partitions):
+        topic = self.cluster.add_topic(name, partitions)
+        self.topics[topic.topic_id] = topic
+        return topic
+
+    def _fill(self, log, batches):
+        for _ in range(batches):
+            log.append(self.random.randint(1, 4))
+
+    def _join(self):
+        """Have another member join."""
+        random, module = self.random, self.module
+        pattern = None if self.by_name else "a|b"
+        options = module.ScanOptions(
+            topics=tuple(self.names) if self.by_name else (),
+            pattern=None if self.by_name else __import__("re").compile("a|b"),
+            follow=True,
+            memory_bytes=random.choice([2000, 1 << 20]),
+            fetch_bytes=random.choice([200, 1000, 1 << 20]),
+        )
+        number = len(self.callers)
+        is_static = random.random() < 0.2
+        group = module.GroupOptions(
+            GROUP_NAME,
+            pattern=pattern,
+            instance_id=f"instance-{number}" if is_static else None,
+            session_timeout_s=SESSION_S,
+            max_poll_interval_s=MAX_POLL_S,
+        )
+        settings = module.ClusterSettings(request_timeout_s=3.0, connect_timeout_s=2.0)
+        machine = module.ConsumerMachine(
+            [("sim", 9000 + node) for node in self.cluster.brokers],
+            settings,
+            options,
+            group,
+            now=self.world.now,
+            random=random,
+        )
+        caller = SimulatedCaller(self.world, machine, self, self.habits)
+        self.callers.append(caller)
+
+    # What goes wrong, and when.
+
+    def _plan_faults(self):
+        random = self.random
+        kinds = [
+            self._move_coordinator,
+            self._move_coordinator,
+            self._shuffle,
+            self._join_late,
+            self._join_late,
+            self._kill,
+            self._stop,
+            self._leave,
+            self._stop_broker,
+            self._silence,
+            self._break_wires,
+            self._move_leader,
+            self._append,
+            self._append,
+            self._learn,
+            self._load,
+            self._unsettle,
+            self._add_partition,
+            self._create_again,
+            self._move_in_turns,
+        ]
+        for _ in range(random.randrange(0, 25)):
+            when = START_S + random.uniform(0.5, FAULTS_S)
+            self.world.at(when, random.choice(kinds))
+        if random.random() < 0.2:
+            for second in range(1, int(FAULTS_S)):
+                self.world.at(START_S + second, self._shuffle)
+        self.world.at(START_S + FAULTS_S, self._heal)
+
+    def _move_in_turns(self):
+        """Have leaders and coordinators move with each request for a while."""
+        pause = self.random.uniform(0.5, 6)
+        self.cluster.moving_until = self.world.now + pause
+
+    def _any_broker(self):
+        return self.random.choice(list(self.cluster.brokers.values()))
+
+    def _any_caller(self):
+        living = [each for each in self._living() if each.state is not CLOSING]
+        return self.random.choice(living) if living else None
+
+    def _move_coordinator(self):
+        broker = self._any_broker()
+        self.cluster.coordinators[GROUP, GROUP_NAME] = broker.node
+        broker.loads_until = self.world.now + self.random.choice([0, 0.2, 2])
+        if self.random.random() < 0.7:
+            broker.learn()
+
+    def _load(self):
+        self._any_broker().loads_until = self.world.now + self.random.uniform(0, 2)
+
+    def _unsettle(self):
+        self._any_broker().unstable = self.random.randint(1, 4)
+
+    def _shuffle(self):
+        self.group.shuffle()
+
+    def _join_late(self):
+        if len(self._living()) < 5:
+            self._join()
+
+    def _kill(self):
+        caller = self._any_caller()
+        if caller is not None:
+            caller.die()
+
+    def _leave(self):
+        caller = self._any_caller()
+        if caller is not None:
+            caller.close()
+
+    def _stop(self):
+        """Stop a process; it goes on later, maybe when others have its partitions."""
+        caller = self._any_caller()
+        if caller is None:
+            return
+        caller.is_stopped = True
+
+        def go_on():
+            caller.is_stopped = False
+            caller.seat.has_news = True
+
+        self.world.after(self.random.choice([0.5, 3, 10]), go_on)
+
+    def _break(self, node):
+        for caller in self.callers:
+            for wire in caller.seat.wires:
+                if wire.broker.node == node:
+                    wire.break_off()
+
+    def _break_wires(self):
+        self._break(self._any_broker().node)
+
+    def _stop_broker(self):
+        broker = self._any_broker()
+        broker.is_up = False
+        self._break(broker.node)
+
+        def start():
+            broker.is_up = True
+            broker.sessions.clear()
+            broker.learn()
+
+        self.world.after(self.random.uniform(0.1, 6), start)
+
+    def _silence(self):
+        node = self._any_broker().node
+        self.cluster.brokers[node].is_silent = True
+        pause = self.random.choice([0.3, 4, 9])
+        self.world.after(pause, lambda: self._wake(node))
+
+    def _wake(self, node):
+        self.cluster.brokers[node].is_silent = False
+        for caller in self.callers:
+            for wire in caller.seat.wires:
+                if wire.broker.node == node:
+                    wire.read_on()
+
+    def _move_leader(self):
+        topic = self.random.choice(list(self.cluster.topics.values()))
+        index = self.random.randrange(len(topic.logs))
+        topic.leaders[index] = self._any_broker().node
+        topic.logs[index].new_leader()
+        self.cluster.brokers[topic.leaders[index]].learn()
+
+    def _append(self):
+        topic = self.random.choice(list(self.cluster.topics.values()))
+        self._fill(self.random.choice(topic.logs), self.random.randint(1, 5))
+
+    def _add_partition(self):
+        topic = self.random.choice(list(self.cluster.topics.values()))
+        old = topic.logs[0]
+        new = type(old)(self.kwire, f"{topic.name}-new-{len(topic.logs)}", self.random)
+        self._fill(new, 5)
+        topic.logs.append(new)
+        topic.leaders.append(self._any_broker().node)
+        self.group.shuffle()
+
+    def _create_again(self):
+        """Delete a topic; another one gets its name."""
+        if any(each.release < "4.3" for each in self.cluster.brokers.values()):
+            # Their offsets have the names of topics, and would be those of the new one.
+            return
+        self.created_again = True
+        name = self.random.choice(self.names)
+        count = len(self.cluster.topics[name].logs)
+        for log in self._add_topic(name, count).logs:
+            self._fill(log, 5)
+        for broker in self.cluster.brokers.values():
+            if self.random.random() < 0.5:
+                broker.learn()
+        self.group.shuffle()
+
+    def _learn(self):
+        self._any_broker().learn()
+
+    def _heal(self):
+        """Have the cluster well, and at least one member that reads."""
+        self.cluster.moving_until = 0.0
+        for broker in self.cluster.brokers.values():
+            broker.is_up = True
+            self._wake(broker.node)
+            broker.unstable = 0
+        for broker in self.cluster.brokers.values():
+            broker.learn()
+        self.habits.are_over = True
+        for _ in range(3):
+            for topic in self.cluster.topics.values():
+                for log in topic.logs:
+                    self._fill(log, 1)
+        self._join()
+        self.is_well = True
+
+    # What was seen, and whether it was right.
+
+    def take(self, caller, fetched):
+        """Judge a chunk that a caller was given."""
+        self.chunks += 1
+        reader = fetched.reader
+        place = reader.id_and_partition
+        log = self._log(place)
+        _, next_offset = self.kwire.records.decode_rows(
+            fetched.data, start_offset=fetched.start_offset
+        )
+        self._expect(next_offset == fetched.next_offset, "the next offset is wrong")
+        done = self.done.get(place, log.start)
+        self._expect(fetched.start_offset <= done, f"{place}: records were left out")
+        self.again += fetched.start_offset < done
+        self.done[place] = max(done, fetched.next_offset)
+        caller.losses = self._losses(caller)
+        silence = self.world.now - caller.machine._member._heard_at
+        self._expect(silence <= SESSION_S, f"{place}: read after {silence} s alone")
+        if not self._is_member(caller):
+            # It does not know yet that others have its partitions.
+            return
+        least = self.acknowledged.get(place, 0)
+        self._expect(
+            fetched.start_offset >= least,
+            f"{place}: {fetched.start_offset} read again, committed up to {least}",
+        )
+        for other in self._living():
+            if other is caller or not self._is_member(other):
+                continue
+            known = other.machine._owned.get(reader.place)
+            is_same = known is not None and known.id_and_partition == place
+            self._expect(not is_same, f"{place}: two members own it")
+
+    def note_commit(self, caller, pending):
+        """Take note of a commit that is over."""
+        if pending.failure is not None:
+            is_lost = isinstance(pending.failure, self.module.PartitionLost)
+            self._expect(is_lost, f"a commit failed: {pending.failure}")
+            self.note_lost(caller)
+        self.commits += len(pending.done)
+
+    def send_transaction(self, caller, chunks):
+        """Have the offsets after chunks arrive at the coordinator a little later."""
+        member, _ = caller.machine.offsets_to_send(chunks)
+        sent = Transaction()
+
+        def arrive():
+            sent.is_over = caller.seat.has_news = True
+            try:
+                epoch = member.member_epoch
+                self.group.check_member(member.member_id, epoch, self.world.now)
+            except GroupError:
+                sent.is_refused = True
+                return
+            for each in chunks:
+                place = each.reader.id_and_partition
+                copied, _ = self.group.offsets.get(place, (self._log(place).start, -1))
+                self._expect(
+                    each.start_offset == copied,
+                    f"{place}: copied from {each.start_offset}, not from {copied}",
+                )
+                self.group.commit(place, each.next_offset, each.leader_epoch)
+                self.copies += 1
+
+        delays = [0.01] if self.habits.are_over else [0.01, 0.01, 0.3, 3, 15]
+        self.world.after(self.random.choice(delays), arrive)
+        return sent
+
+    def replace(self, caller):
+        """Have a new member take the place of one whose transaction was refused."""
+        self.lost += 1
+        caller.close()
+        self._join()
+
+    def note_lost(self, caller):
+        """A chunk may be lost only with the membership, or with its topic."""
+        self.lost += 1
+        is_known = caller.losses == self._losses(caller) and self._is_member(caller)
+        is_known = is_known and not self.created_again
+        self._expect(not is_known, "a partition was lost while a caller was busy")
+
+    def check_failure(self, machine):
+        """No fault ends a consumer, unless no broker answers when it begins."""
+        is_reached = machine.cluster.version > 0
+        self._expect(not is_reached, f"failed: {machine.failure}")
+        if self.is_well:
+            self._join()
+
+    def _losses(self, caller):
+        member = caller.machine._member
+        return member.life, member.losses
+
+    def _is_member(self, caller):
+        """Whether the coordinator counts on this member, in the epoch it knows."""
+        member = caller.machine._member
+        known = self.group.members.get(member.member_id)
+        # One that was removed, and joins again, has nothing yet.
+        return known is not None and member.epoch > 0 and not known.is_away
+
+    def _check_commit(self, place, offset):
+        log = self._log(place)
+        done = self.done.get(place, log.start)
+        self._expect(offset <= done, f"{place}: {offset} committed, {done} read")
+        self.acknowledged[place] = max(self.acknowledged.get(place, 0), offset)
+
+    def _check_removal(self, member):
+        """Who has nothing to do but wait gives up in time what it has to."""
+        asked_at = member.revoke_by - member.rebalance_s
+        for caller in self._living():
+            if caller.machine.metadata.member_id == member.id and self.is_well:
+                is_idle = caller.state is READING and not caller.is_stopped
+                is_late = is_idle and asked_at > START_S + FAULTS_S
+                self._expect(not is_late, f"{member.id} did not give up in time")
+
+    def _log(self, place):
+        topic_id, partition = place
+        return self.topics[topic_id].logs[partition]
+
+    def _missing(self):
+        return {
+            place: (self.done.get(place), self.group.offsets.get(place), log.end)
+            for place in self.group.partitions()
+            if (log := self._log(place)).end
+            and self.group.offsets.get(place, (0, 0))[0] != log.end
+        }
+
+    def _is_all_committed(self):
+        return not self._missing()
+
+    def _check_rate(self):
+        """Heartbeats are frequent only while there is news."""
+        for caller in self.callers:
+            try:
+                caller.seat.traffic.check(maximum=MAX_IN_WINDOW)
+            except AssertionError as error:
+                self._expect(False, error)
+        count = sum(each.heartbeats for each in self.cluster.brokers.values())
+        seconds = self.world.now - START_S
+        most = MOST_HEARTBEATS * seconds * len(self.callers)
+        self._expect(count < most, f"{count} heartbeats in {seconds:.0f} s")
+
+    def _expect(self, is_so, what):
+        if not is_so:
+            raise AssertionError(f"seed {self.seed}: {what}")
+
+
+def run_group_seed(kwire, seed):
+    """Run one seed; its ``GroupScenario`` for those who want to look at it."""
+    scenario = GroupScenario(kwire, seed)
+    scenario.run()
+    return scenario

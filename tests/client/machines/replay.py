@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs seeds of the simulation by hand: ``python tests/client/machines/replay.py 7 8``.
+
+Prints for each what the scan knew at its end beside what was true.
+"""
+
+import sys
+
+import kwire
+from tests.client.machines.scan_scenario import Scenario
+
+
+def main() -> None:
+    """Run the seeds that are named."""
+    for seed in map(int, sys.argv[1:]):
+        scenario = Scenario(kwire, seed)
+        try:
+            scenario.run()
+        except AssertionError as error:
+            print(error)
+        machine = scenario.machine
+        print(f"seed {seed}: failure {machine.failure}, losses {machine.losses}")
+        for name, topic in scenario.cluster.topics.items():
+            for index, log in enumerate(topic.logs):
+                reader = machine._readers.get((name, index))
+                slots = () if reader is None else reader.__slots__
+                known = {key: getattr(reader, key, None) for key in slots}
+                seen = scenario.seen.get((name, index), [])
+                print(f"  {name}-{index}: {known}")
+                print(f"    log {log.start} to {log.end}, cut at {log.cut}")
+                print(f"    seen {[offset for offset, _ in seen]}")
+
+
+if __name__ == "__main__":
+    main()

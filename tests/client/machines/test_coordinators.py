@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Coordinators of a simulated cluster: found, lost, and found again."""
+
+import importlib
+import random
+
+import pytest
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.coordinator_answers import GROUP, TRANSACTION
+from tests.client.machines.world import START_S, World
+
+
+class Finder:
+    """A machine that only wants links to the coordinators of some keys."""
+
+    def __init__(self, module, cluster, places):
+        """Look for coordinators through the brokers of a simulated cluster."""
+        self.cluster = module.ClusterMachine(
+            [("sim", 9000 + node) for node in cluster.brokers],
+            module.ClusterSettings(request_timeout_s=3.0, connect_timeout_s=2.0),
+            now=START_S,
+            random=random.Random(7),
+        )
+        self.coordinators = module.Coordinators(self.cluster)
+        self.places = places
+        self.links = {}
+
+    @property
+    def wake_at(self):
+        """When to advance."""
+        return self.cluster.wake_at
+
+    def advance(self, now):
+        """Look for each link."""
+        self.cluster.advance(now)
+        self.links = {
+            place: self.coordinators.link_to(*place, now) for place in self.places
+        }
+
+
+class Setting:
+    """Three brokers and a finder."""
+
+    def __init__(self, kwire, seed, *keys, release="3.9"):
+        """Look for the coordinators of transactional ids."""
+        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.cluster = SimulatedCluster(kwire, random.Random(seed), 3, [release])
+        self.world = World(self.cluster, random.Random(seed))
+        for broker in self.cluster.brokers.values():
+            broker.learn()
+        kind = self.module.CoordinatorType.TRANSACTION
+        self.places = [(kind, key) for key in keys]
+        self.finder = Finder(self.module, self.cluster, self.places)
+
+    def is_found(self):
+        """Whether each link leads to the broker that is the coordinator."""
+        return all(
+            link is not None and link.port - 9000 == self.cluster.coordinator(*place)
+            for place, link in self.finder.links.items()
+        )
+
+    def find(self):
+        """Run until all are found."""
+        until = self.world.now + 60
+        return self.world.run(self.finder, lambda: self.is_found(), until)
+
+
+@pytest.mark.parametrize("release", ["2.3", "3.9"])
+def test_coordinators_are_found(kwire, release):
+    """By one request each, and by one for all from version 4 on."""
+    setting = Setting(kwire, 1, "a", "b", release=release)
+    counts = []
+    for broker in setting.cluster.brokers.values():
+        answer = broker._FindCoordinatorRequest
+
+        def count(request, version, answer=answer):
+            counts.append(len(request.coordinator_keys) or 1)
+            return answer(request, version)
+
+        broker._FindCoordinatorRequest = count
+    setting.finder.coordinators.want(setting.places[0][0], ["a", "b"])
+    assert setting.find()
+    assert max(counts) == (1 if release == "2.3" else 2)
+
+
+def test_a_coordinator_that_is_down_is_looked_for_again(kwire):
+    """It is somewhere else by now, or comes back where it was."""
+    for seed in range(20):
+        setting = Setting(kwire, seed, "a")
+        cluster, world = setting.cluster, setting.world
+        assert setting.find()
+        broker = cluster.brokers[cluster.coordinator(TRANSACTION, "a")]
+        broker.is_up = False
+        world.break_wires(broker.node)
+        world.run(setting.finder, lambda: False, world.now + 5)
+        if seed % 2:
+            cluster.coordinators[TRANSACTION, "a"] = broker.node % 3 + 1
+        else:
+            broker.is_up = True
+        for each in cluster.brokers.values():
+            each.learn()
+        begun = world.requests
+        assert setting.find()
+        assert world.requests - begun < 100
+
+
+def test_a_coordinator_that_has_moved_is_forgotten(kwire):
+    """The next lookup finds the other one."""
+    setting = Setting(kwire, 3, "a")
+    assert setting.find()
+    node = setting.cluster.coordinator(TRANSACTION, "a") % 3 + 1
+    setting.cluster.coordinators[TRANSACTION, "a"] = node
+    for broker in setting.cluster.brokers.values():
+        broker.learn()
+    setting.finder.coordinators.forget(*setting.places[0])
+    setting.finder.cluster.wake(setting.world.now)
+    assert setting.finder.coordinators.node_id(*setting.places[0]) is None
+    assert setting.find()
+    assert setting.finder.coordinators.node_id(*setting.places[0]) == node
+
+
+@pytest.mark.parametrize("kind", [GROUP, TRANSACTION])
+def test_a_user_who_may_not_use_a_key_is_told(kwire, kind):
+    """The failure names it and the operation; others are found."""
+    setting = Setting(kwire, 4, "mine", "secret")
+    kind = setting.module.CoordinatorType(kind)
+    setting.finder.places = [(kind, "mine"), (kind, "secret")]
+    for broker in setting.cluster.brokers.values():
+        broker.refused_keys = {"secret"}
+    coordinators = setting.finder.coordinators
+    is_settled = lambda: coordinators.failure(kind, "secret")  # noqa: E731
+    assert setting.world.run(setting.finder, is_settled, START_S + 30)
+    failure = coordinators.failure(kind, "secret")
+    assert isinstance(failure, setting.module.NotAuthorized)
+    what = "transactional id" if kind == TRANSACTION else "group"
+    assert f"the {what} 'secret'" in str(failure)
+    assert "Describe" in str(failure)
+    setting.finder.places = [(kind, "mine")]
+    assert setting.find()

@@ -1,0 +1,473 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Clients of simulated clusters of every release in ``schema/facts/releases.txt``.
+
+Each operation ends with its records, or with a ``FeatureUnsupported`` that names the
+release and the feature. Which releases have a feature is a fact of this file, because
+the library takes it from the same tables as the simulated brokers.
+"""
+
+import dataclasses
+import importlib
+import random
+import re
+from functools import partial
+
+import pytest
+
+from kwire import sasl
+from kwire.schema import releases
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.coordinator_answers import GROUP, TRANSACTION
+from tests.client.machines.old_releases import magic_of
+from tests.client.machines.world import World
+
+NAMES = releases.NAMES
+RECORDS = 12
+LIMIT_S = 100.0
+
+
+def since(release):
+    """Return the releases from one on."""
+    return NAMES[NAMES.index(release) :]
+
+
+WITH_API_VERSIONS = since("0.10.0")
+WITH_TIMES = since("0.10.1")
+WITH_RECORD_BATCHES = since("0.11.0")
+WITH_ZSTD = since("2.1")
+WITH_TOPIC_DEFAULTS = since("2.4")
+WITH_COMMITS = since("0.8.2")
+WITH_LZ4 = since("0.8.2")
+WITH_GROUPS = since("3.7")
+
+
+class Setting:
+    """Two brokers of one release with the topic "orders", and machines for them."""
+
+    def __init__(self, kwire, release, records=RECORDS):
+        """Fill the two partitions of the topic."""
+        self.kwire = kwire
+        self.release = release
+        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.random = random.Random(release)
+        self.cluster = SimulatedCluster(kwire, self.random, 2, [release])
+        self.world = World(self.cluster, self.random)
+        self.topic = self.cluster.add_topic("orders", 2)
+        self.topic.leaders[:] = 1, 2
+        for log in self.topic.logs:
+            log.magic = magic_of(release)
+            for _ in range(records):
+                log.append(self.random.randint(1, 3))
+        self.cluster.add_group("etl", ["orders"])
+        self.cluster.coordinator(GROUP, "etl")
+        self.cluster.coordinator(TRANSACTION, "etl")
+        negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+        for broker in self.cluster.brokers.values():
+            broker.table = negotiation.ApiVersionTable.of_release(release)
+            broker.clock = lambda: self.world.now
+            broker.learn()
+        fallback = None if release in WITH_API_VERSIONS else release
+        self.settings = self.module.ClusterSettings(
+            timeout_s=20.0, request_timeout_s=5.0, fallback=fallback
+        )
+
+    def make(self, machine, *arguments, **options):
+        """Make a machine of ``kwire.cluster``."""
+        return getattr(self.module, machine)(
+            [("sim", 9001), ("sim", 9002)],
+            self.settings,
+            *arguments,
+            now=self.world.now,
+            random=self.random,
+            **options,
+        )
+
+    def run(self, machine, is_over):
+        """Move a machine until something is so; raise its failure."""
+        over = lambda: machine.failure or is_over()  # noqa: E731
+        assert self.world.run(machine, over, self.world.now + LIMIT_S), "no end"
+        if machine.failure is not None:
+            raise machine.failure
+
+    def result(self, machine):
+        """Move a machine to its result."""
+        self.run(machine, machine.has_result)
+        return machine.result()
+
+    def read(self, machine):
+        """Read all that a scan returns: offset and value by partition."""
+        seen = {}
+        while True:
+            self.run(machine, machine.has_result)
+            fetched = machine.take()
+            if fetched is None:
+                return seen
+            rows, _ = self.kwire.records.decode_rows(
+                fetched.data,
+                start_offset=fetched.start_offset,
+                end_offset=fetched.end_offset,
+            )
+            place = seen.setdefault(fetched.partition, {})
+            place.update((row.offset, row.value) for row in rows)
+            machine.release(fetched)
+
+    def truth(self):
+        """Return what the logs have: offset and value by partition."""
+        return {
+            index: log.readable(log.start, log.end, False)
+            for index, log in enumerate(self.topic.logs)
+            if log.end
+        }
+
+    def scan_options(self, **options):
+        """Return the options of a scan of the topic."""
+        return self.module.ScanOptions(**{"topics": ("orders",), **options})
+
+    def producer(self, **options):
+        """Make a producer that knows the topic."""
+        machine = self.make("ProducerMachine", self.module.ProducerOptions(**options))
+        machine.want_topic("orders", self.world.now)
+        self.run(machine, lambda: machine.is_settled("orders"))
+        return machine
+
+    def send(self, rows, **options):
+        """Send rows to partition 0; return the batches, or raise the failure."""
+        machine = self.producer(**options)
+        sender = self.module.RowSender(machine, machine.topic("orders"), 0)
+        sender.add(rows, 5, self.world.now)
+        batches = sender.finish(self.world.now)
+        self.run(machine, lambda: all(batch.is_over for batch in batches))
+        for batch in batches:
+            if batch.failure:
+                raise batch.failure
+        return batches
+
+    def is_named(self, text):
+        """Whether a text names the release, or releases with the same versions."""
+        low, _, high = text.removeprefix("between ").partition(" and ")
+        return NAMES.index(low) <= NAMES.index(self.release) <= NAMES.index(high or low)
+
+    def expect(self, has_feature, feature, action):
+        """Return the result of an action, or None where its feature has to lack."""
+        if has_feature:
+            return action()
+        with pytest.raises(self.module.FeatureUnsupported) as caught:
+            action()
+        error = caught.value
+        assert isinstance(error, self.module.ClusterError)
+        assert feature in error.feature
+        assert self.is_named(error.release)
+        assert f"Kafka {error.release}" in str(error)
+        assert self.release not in since(error.first_release)
+        return None
+
+
+@pytest.mark.parametrize("release", NAMES)
+def test_a_scan_reads_all_records_from_brokers_of_every_release(kwire, release):
+    """With either isolation level, and with limits that split batches."""
+    for committed in (False, True):
+        for fetch_bytes in (1 << 20, 300, 40):
+            setting = Setting(kwire, release)
+            options = setting.scan_options(
+                read_committed=committed, fetch_bytes=fetch_bytes
+            )
+            machine = setting.make("ScanMachine", options)
+            assert setting.read(machine) == setting.truth()
+            assert not setting.cluster.created
+
+
+@pytest.mark.parametrize("release", NAMES)
+def test_topics_and_offsets_are_found_in_every_release(kwire, release):
+    """Offsets by time are, from the release on that has them."""
+    setting = Setting(kwire, release)
+    topics = setting.result(setting.make("TopicsMachine"))
+    assert list(topics) == ["orders"]
+    assert sorted(topics["orders"].partitions) == [0, 1]
+    ends = {("orders", index): log.end for index, log in enumerate(setting.topic.logs)}
+    for timestamp, offsets in ((-1, ends), (-2, dict.fromkeys(ends, 0))):
+        lookup = setting.module.Lookup(timestamp)
+        found = setting.make("OffsetsMachine", setting.scan_options(), lookup)
+        assert setting.result(found) == offsets
+    lookup = setting.module.Lookup(1003)
+    by_time = setting.make("OffsetsMachine", setting.scan_options(), lookup)
+    found = setting.expect(
+        release in WITH_TIMES,
+        "offset lookups by time",
+        lambda: setting.result(by_time),
+    )
+    assert found in (None, dict.fromkeys(ends, 2))
+
+
+@pytest.mark.parametrize("release", NAMES)
+def test_sizes_and_missing_topics_are_reported_in_every_release(kwire, release):
+    """A missing topic is an error, and no broker creates it."""
+    setting = Setting(kwire, release)
+    sizes = setting.result(setting.make("SizesMachine", {"orders"}))
+    assert set(sizes) <= {("orders", 0), ("orders", 1)}
+    machine = setting.make("ScanMachine", setting.scan_options(topics=("missing",)))
+    with pytest.raises(setting.module.TopicNotFound, match="'missing' does not exist"):
+        setting.run(machine, machine.has_result)
+    producer = setting.producer()
+    producer.want_topic("missing", setting.world.now)
+    setting.run(producer, lambda: producer.is_settled("missing"))
+    with pytest.raises(setting.module.TopicNotFound, match="'missing' does not exist"):
+        producer.topic("missing")
+    assert not setting.cluster.created
+
+
+@pytest.mark.parametrize("release", NAMES)
+def test_a_producer_writes_the_format_of_every_release(kwire, release):
+    """Once for each record where brokers know sequence numbers, and else on request."""
+    rows = [(None, b"value-%d" % number, 1000 + number) for number in range(5)]
+    values = [row[1] for row in rows]
+    for idempotent in (True, False):
+        for compression in ("none", "gzip"):
+            setting = Setting(kwire, release, records=0)
+            options = {"is_idempotent": idempotent, "compression": compression}
+            send = partial(setting.send, rows, **options)
+            has_feature = not idempotent or release in WITH_RECORD_BATCHES
+            batches = setting.expect(has_feature, "idempotent producers", send)
+            log = setting.topic.logs[0]
+            stored = [value for batch in log.batches for value in batch.values.values()]
+            assert stored == (values if batches else [])
+            for batch in batches or ():
+                assert batch.receipt.base_offset == 0
+                assert batch.receipt.record_count == 5
+
+
+@pytest.mark.parametrize("release", NAMES)
+def test_headers_are_written_only_to_releases_that_store_them(kwire, release):
+    """Otherwise nothing is written."""
+    setting = Setting(kwire, release, records=0)
+    rows = [(None, b"value", 1000, [("name", b"x")])]
+    sent = setting.expect(
+        release in WITH_RECORD_BATCHES,
+        "record headers",
+        lambda: setting.send(rows, is_idempotent=False),
+    )
+    assert setting.topic.logs[0].end == len(sent or ())
+
+
+CODECS = {
+    "none": NAMES,
+    "gzip": NAMES,
+    "snappy": NAMES,
+    "lz4": WITH_LZ4,
+    "zstd": WITH_ZSTD,
+}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("release", NAMES)
+def test_a_codec_that_the_release_lacks_is_named_and_not_written(kwire, release, codec):
+    """The others are written, and the error advises to use one of them."""
+    setting = Setting(kwire, release, records=0)
+    send = partial(
+        setting.send, [(None, b"value")], is_idempotent=False, compression=codec
+    )
+    sent = setting.expect(release in CODECS[codec], f"{codec} compression", send)
+    stored = setting.topic.logs[0].batches
+    assert [batch.values for batch in stored] == ([{0: b"value"}] if sent else [])
+
+
+@pytest.mark.parametrize("release", NAMES)
+def test_a_transaction_needs_the_release_that_has_them(kwire, release):
+    """It is committed from there on."""
+    setting = Setting(kwire, release, records=0)
+
+    def commit():
+        machine = setting.producer(transactional_id="etl")
+        transactions = machine.transactions
+        setting.run(machine, lambda: transactions.is_over and transactions.producer)
+        machine.begin_transaction()
+        sender = setting.module.RowSender(machine, machine.topic("orders"), 0)
+        sender.add([(None, b"value")], 5, setting.world.now)
+        sender.finish(setting.world.now)
+        machine.end_transaction(True, setting.world.now)
+        setting.run(machine, lambda: transactions.is_over)
+        return True
+
+    setting.expect(release in WITH_RECORD_BATCHES, "transactions", commit)
+
+
+@pytest.mark.parametrize("release", NAMES)
+def test_a_group_is_joined_or_read_without_joining(kwire, release):
+    """Joining requires KIP-848; committed offsets are kept from 0.8.2 on."""
+    setting = Setting(kwire, release)
+    options = setting.scan_options(follow=True)
+    group = setting.module.GroupOptions("etl")
+
+    def poll(machine, action):
+        machine.begin_wait(setting.world.now)
+        setting.run(machine, action)
+        machine.end_wait(setting.world.now)
+        return machine.take()
+
+    joined = setting.make("ConsumerMachine", options, group)
+    found = setting.expect(
+        release in WITH_GROUPS,
+        "group protocol of KIP-848",
+        lambda: poll(joined, joined.has_result),
+    )
+    assert (found is not None) == (release in WITH_GROUPS)
+    if release in WITH_GROUPS:
+        return
+    partitions = {"orders": (0,)}
+    options = setting.scan_options(follow=True, partitions=partitions)
+    group = setting.module.GroupOptions("etl", joins=False)
+
+    def commit():
+        machine = setting.make("ConsumerMachine", options, group)
+        fetched = poll(machine, machine.has_result)
+        pending = machine.commit(setting.world.now)
+        setting.run(machine, lambda: pending.is_over)
+        if pending.failure:
+            raise pending.failure
+        return fetched
+
+    fetched = setting.expect(release in WITH_COMMITS, "committed offsets", commit)
+    if fetched is not None:
+        again = setting.make("ConsumerMachine", options, group)
+        setting.run(again, lambda: again.position())
+        assert again.position() == {("orders", 0): fetched.next_offset}
+
+
+@pytest.mark.parametrize("release", NAMES)
+def test_a_topic_is_created_by_brokers_that_have_the_request(kwire, release):
+    """Others name it before anything is sent."""
+    setting = Setting(kwire, release)
+    topic = setting.module.NewTopic("created", 2, 1, {})
+    machine = setting.make("CreationMachine", topic)
+    created = setting.expect(
+        release in WITH_TIMES, "creating topics", lambda: setting.result(machine)
+    )
+    assert created is None or sorted(created.partitions) == [0, 1]
+    topic = setting.module.NewTopic("defaults", -1, -1, {})
+    machine = setting.make("CreationMachine", topic)
+    setting.expect(
+        release in WITH_TOPIC_DEFAULTS,
+        "default partition",
+        lambda: setting.result(machine),
+    )
+
+
+@pytest.mark.parametrize(
+    "release", [name for name in NAMES if name not in WITH_API_VERSIONS]
+)
+def test_brokers_without_api_versions_need_the_setting_that_the_error_names(
+    kwire, release
+):
+    """They close the connection or keep silent, which is all that a client can see."""
+    setting = Setting(kwire, release)
+    setting.settings = setting.module.ClusterSettings(timeout_s=20.0)
+    machine = setting.make("TopicsMachine")
+    pattern = r"older than 0\.10\.0 \(then set fallback to its release\)"
+    with pytest.raises(setting.module.BrokersUnreachable, match=pattern):
+        setting.result(machine)
+
+
+@pytest.mark.parametrize(
+    "release", [name for name in NAMES if name not in WITH_API_VERSIONS]
+)
+def test_sasl_names_the_release_that_its_handshake_requires(kwire, release):
+    """Kafka 0.9 has GSSAPI without a handshake, and older releases have no SASL."""
+    setting = Setting(kwire, release)
+    setting.settings = dataclasses.replace(
+        setting.settings, new_mechanism=lambda: sasl.Plain("ann", "secret")
+    )
+    machine = setting.make("TopicsMachine")
+    setting.expect(False, "SASL", lambda: setting.result(machine))
+    assert machine.failure.first_release == "0.10.0"
+
+
+@pytest.mark.parametrize(
+    "release", [name for name in NAMES if name not in WITH_API_VERSIONS]
+)
+def test_versions_assumed_of_a_broker_are_shared_by_the_operations_of_a_client(
+    kwire, release
+):
+    """Otherwise each operation waits again for a broker that never answers. A client
+    that was idle asks again, because the broker may have been upgraded.
+    """
+    setting = Setting(kwire, release)
+    setting.result(setting.make("TopicsMachine"))
+    for pause_s, is_assumed in ((0.0, True), (300.0, False)):
+        setting.world.now += pause_s
+        machine = setting.make("ScanMachine", setting.scan_options())
+        machine.advance(setting.world.now)
+        (link,) = machine.cluster.take_new_links()
+        assert link.is_fallback == is_assumed
+
+
+def test_assumed_versions_of_an_address_that_is_not_named_are_forgotten(kwire):
+    """A cluster can name any number of addresses, one after the other."""
+    setting = Setting(kwire, "0.9.0")
+    assumed = setting.settings.assumed_versions
+    machine = setting.make("TopicsMachine")
+    assumed["elsewhere", 9001] = setting.cluster.brokers[1].table, float("inf")
+    setting.result(machine)
+    assert set(assumed) <= {("sim", 9001), ("sim", 9002)}
+
+
+def test_a_fallback_is_not_used_for_brokers_that_report_their_versions(kwire):
+    """It is for those that close the connection, until they are upgraded."""
+    setting = Setting(kwire, "3.9")
+    setting.settings = setting.module.ClusterSettings(timeout_s=20.0, fallback="0.9.0")
+    topics = setting.result(setting.make("TopicsMachine"))
+    assert topics["orders"].topic_id == setting.topic.topic_id
+
+
+def test_a_pattern_matches_no_internal_topic_of_the_oldest_brokers(kwire):
+    """Their metadata does not tell which topics are internal."""
+    setting = Setting(kwire, "0.9.0")
+    setting.cluster.add_topic("__consumer_offsets", 1).logs[0].magic = 0
+    for broker in setting.cluster.brokers.values():
+        broker.learn()
+    options = setting.scan_options(topics=(), pattern=re.compile(".*"))
+    machine = setting.make("ScanMachine", options)
+    assert setting.read(machine) == setting.truth()
+    assert {name for name, _ in machine._readers} == {"orders"}
+
+
+@pytest.mark.parametrize("release", ["0.8.0", "0.9.0", "1.1", "3.9", NAMES[-1]])
+@pytest.mark.parametrize("has_topic", [False, True])
+def test_a_scan_that_follows_a_pattern_waits_for_topics(kwire, release, has_topic):
+    """It reads them from their start when they appear, and only its caller ends it."""
+    setting = Setting(kwire, release, records=0)
+    cluster, world = setting.cluster, setting.world
+    if not has_topic:
+        # Brokers before 0.9 name no brokers then.
+        cluster.topics.clear()
+    for broker in cluster.brokers.values():
+        broker.learn()
+    pattern = re.compile("late-.*")
+    options = setting.scan_options(topics=(), pattern=pattern, follow=True)
+    machine = setting.make("ScanMachine", options)
+    assert not world.run(machine, machine.has_result, world.now + 600), "it has ended"
+    assert not machine.failure
+    before, began = world.requests, world.now
+    assert not world.run(machine, machine.has_result, began + 60)
+    assert world.requests - before < 60
+    log = cluster.add_topic("late-orders", 1).logs[0]
+    log.magic = magic_of(release)
+    log.append(3)
+    for broker in cluster.brokers.values():
+        broker.learn()
+    appeared = world.now
+    assert world.run(machine, machine.has_result, world.now + 60)
+    assert not machine.failure
+    assert world.now < appeared + 10
+    fetched = machine.take()
+    assert (fetched.topic, fetched.start_offset) == ("late-orders", 0)
+    assert not machine.is_done
+
+
+@pytest.mark.parametrize("release", ["0.8.0", "0.9.0", "2.8"])
+def test_topics_of_an_empty_cluster_are_listed(kwire, release):
+    """Brokers before 0.9 name no brokers while there are no topics."""
+    setting = Setting(kwire, release)
+    setting.cluster.topics.clear()
+    for broker in setting.cluster.brokers.values():
+        broker.learn()
+    assert setting.result(setting.make("TopicsMachine")) == {}

@@ -1,0 +1,263 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a consumer says of groups that it may not join, and what it does without."""
+
+import importlib
+import random
+import re
+
+import pytest
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.group_answers import GROUP
+from tests.client.machines.group_coordinator import GroupError
+from tests.client.machines.world import START_S, World
+
+RECORDS = 12
+
+
+class Setting:
+    """One broker, one topic of one partition, and a consumer of it."""
+
+    def __init__(self, kwire, release="4.1", pattern=None, **group):
+        """Make the consumer; nothing happens yet."""
+        self.kwire = kwire
+        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.cluster = SimulatedCluster(kwire, random.Random(1), 1, [release])
+        self.world = World(self.cluster, random.Random(2))
+        log = self.cluster.add_topic("a", 1).logs[0]
+        log.append(RECORDS)
+        self.group = self.cluster.add_group("etl", ["a"])
+        self.cluster.coordinator(GROUP, "etl")
+        self.broker = self.cluster.brokers[1]
+        self.broker.clock = lambda: self.world.now
+        self.broker.learn()
+        self.machine = self.consumer(pattern, **group)
+
+    def consumer(self, pattern=None, **group):
+        """Make a consumer."""
+        options = self.module.ScanOptions(
+            topics=() if pattern else ("a",), pattern=pattern, follow=True
+        )
+        return self.module.ConsumerMachine(
+            [("sim", 9001)],
+            self.module.ClusterSettings(timeout_s=20.0, request_timeout_s=3.0),
+            options,
+            self.module.GroupOptions(
+                "etl", pattern=pattern and pattern.pattern, **group
+            ),
+            now=self.world.now,
+            random=self.world.random,
+        )
+
+    def poll(self, machine=None, within_s=60.0):
+        """Wait for a chunk; None if there is none, or the consumer has failed."""
+        machine, world = machine or self.machine, self.world
+        machine.begin_wait(world.now)
+        world.run(machine, machine.has_result, world.now + within_s)
+        machine.end_wait(world.now)
+        return machine.take()
+
+    def refuse(self, code):
+        """Have the coordinator answer each heartbeat with an error."""
+
+        def heartbeat(request, now):
+            raise GroupError(code)
+
+        self.group.heartbeat = heartbeat
+
+
+@pytest.mark.parametrize(
+    ("release", "pattern", "what"),
+    [
+        ("2.8", None, "the group protocol of KIP-848: the broker sim:9001 (Kafka"),
+        ("3.9", re.compile("a"), "topic patterns of groups: the broker sim:9001 ("),
+    ],
+)
+def test_an_old_broker_is_named_in_one_sentence(kwire, release, pattern, what):
+    """With what to do instead: partitions chosen by hand."""
+    setting = Setting(kwire, release, pattern)
+    assert setting.poll() is None
+    assert isinstance(setting.machine.failure, setting.module.FeatureUnsupported)
+    text = str(setting.machine.failure)
+    assert text.startswith(what)
+    advice = {
+        "2.8": "set partitions= to read with committed offsets and without joining the"
+        " group",
+        "3.9": "name the topics",
+    }
+    assert text.endswith(f" or later, or {advice[release]}")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("UNSUPPORTED_VERSION", "RequestRefused", "does not have this group protocol"),
+        ("GROUP_AUTHORIZATION_FAILED", "NotAuthorized", "needs the operation Read"),
+        ("GROUP_MAX_SIZE_REACHED", "RequestRefused", "GROUP_MAX_SIZE_REACHED"),
+        ("UNSUPPORTED_ASSIGNOR", "RequestRefused", "UNSUPPORTED_ASSIGNOR"),
+        ("FENCED_INSTANCE_ID", "RequestRefused", "FENCED_INSTANCE_ID"),
+    ],
+)
+def test_a_refusal_ends_the_consumer(kwire, name, kind, words):
+    """What a retry does not solve is raised, with the group's name."""
+    setting = Setting(kwire)
+    setting.refuse(getattr(kwire.error_codes, name))
+    assert setting.poll() is None
+    assert type(setting.machine.failure).__name__ == kind
+    assert words in str(setting.machine.failure)
+    assert "joining group 'etl'" in str(setting.machine.failure)
+
+
+def test_a_coordinator_that_never_comes_is_an_error(kwire):
+    """At the beginning; a group that was joined once is waited for."""
+    setting = Setting(kwire)
+    setting.broker.loads_until = float("inf")
+    assert setting.poll() is None
+    assert setting.world.now >= START_S + 20
+    assert "no coordinator answered within 20 s" in str(setting.machine.failure)
+
+
+def test_an_instance_id_is_waited_for(kwire):
+    """One that was killed holds it until its session ends; then the next one has it."""
+    setting = Setting(kwire, instance_id="one")
+    assert setting.poll() is not None
+    setting.machine.close(setting.world.now)
+    other = setting.consumer(instance_id="one")
+    assert setting.poll(other) is not None
+    assert setting.world.now > START_S + setting.group.session_s
+
+
+def test_an_instance_id_that_is_in_use_is_an_error(kwire):
+    """After ``timeout_s``, with the id."""
+    setting = Setting(kwire, instance_id="one")
+    setting.refuse(kwire.error_codes.UNRELEASED_INSTANCE_ID)
+    assert setting.poll() is None
+    assert "instance_id 'one' for 20 s" in str(setting.machine.failure)
+
+
+def test_a_static_member_that_leaves_keeps_its_partitions(kwire):
+    """The next one with its id goes on at once, with the same ones."""
+    setting = Setting(kwire, instance_id="one")
+    assert setting.poll() is not None
+    machine, world = setting.machine, setting.world
+    machine.begin_close(world.now)
+    assert world.run(machine, machine.has_left, world.now + 10)
+    (member,) = setting.group.members.values()
+    assert member.is_away
+    assert len(member.assigned) == 1
+    before = world.now
+    assert setting.poll(setting.consumer(instance_id="one")) is not None
+    assert world.now < before + 3
+
+
+@pytest.mark.parametrize("release", ["2.3", "2.8", "3.9", "4.0", "4.3"])
+def test_partitions_chosen_by_hand_go_on_where_it_was_committed(kwire, release):
+    """Any broker has that; OffsetFetch and OffsetCommit of each layout are used."""
+    setting = Setting(kwire, release, joins=False)
+    world, machine = setting.world, setting.machine
+    chunk = setting.poll()
+    assert (chunk.start_offset, chunk.next_offset) == (0, RECORDS)
+    pending = machine.commit(world.now, chunk)
+    assert world.run(machine, lambda: pending.is_over, world.now + 10)
+    assert pending.result() == {("a", 0): RECORDS}
+    (offset,) = setting.group.offsets.values()
+    assert offset == (RECORDS, 0)
+    setting.cluster.topics["a"].logs[0].append(3)
+    second = setting.poll(setting.consumer(joins=False))
+    assert (second.start_offset, second.next_offset) == (RECORDS, RECORDS + 3)
+
+
+def test_partitions_by_hand_are_refused_by_a_group_with_members(kwire):
+    """Their commits would overwrite the members' own; the error names that."""
+    setting = Setting(kwire)
+    assert setting.poll() is not None
+    other, world = setting.consumer(joins=False), setting.world
+    chunk = setting.poll(other)
+    pending = other.commit(world.now, chunk)
+    assert world.run(other, lambda: pending.is_over, world.now + 10)
+    with pytest.raises(setting.module.RequestRefused, match="use another group"):
+        pending.result()
+
+
+def test_a_topic_that_is_not_there_is_an_error(kwire):
+    """A name that is misspelled is no reason to wait for ever."""
+    setting = Setting(kwire)
+    del setting.cluster.topics["a"]
+    setting.broker.learn()
+    assert setting.poll() is None
+    assert isinstance(setting.machine.failure, setting.module.TopicNotFound)
+
+
+def test_chunks_of_scans_are_not_committed(kwire):
+    """They belong to no group."""
+    setting = Setting(kwire)
+    chunk = setting.poll()
+    with pytest.raises(ValueError, match="chunk must be one of this consumer"):
+        setting.machine.commit(setting.world.now, chunk._replace(reader=None))
+
+
+def test_offsets_for_a_transaction_are_those_of_owned_partitions(kwire):
+    """After the chunk, and as the member that had it: a lost one cannot be named."""
+    setting = Setting(kwire)
+    chunk = setting.poll()
+    member, offsets = setting.machine.offsets_to_send([chunk])
+    assert offsets == {("a", 0): RECORDS}
+    assert member == setting.machine.metadata
+    assert member.member_epoch > 0
+    fence(setting)
+    with pytest.raises(setting.module.PartitionLost):
+        setting.machine.offsets_to_send([chunk])
+
+
+def test_who_was_fenced_is_named_as_before_until_the_next_chunk(kwire):
+    """In the new epoch, offsets of lost chunks would be committed in a transaction."""
+    setting = Setting(kwire)
+    machine = setting.machine
+    assert setting.poll() is not None
+    before = machine.metadata
+    fence(setting)
+    assert machine._describe().member_epoch > before.member_epoch
+    assert machine.metadata == before
+    assert setting.poll() is not None
+    assert machine.metadata == machine._describe()
+
+
+def test_a_commit_for_a_deleted_topic_ends(kwire):
+    """Once the group has taken its partitions; not when all patience is over."""
+    setting = Setting(kwire, "4.3")
+    world, chunk = setting.world, setting.poll()
+    setting.cluster.add_topic("a", 1)
+    setting.group.shuffle()
+    setting.broker.learn()
+    pending = setting.machine.commit(world.now, chunk)
+    assert world.run(setting.machine, lambda: pending.is_over, world.now + 5)
+    with pytest.raises(setting.module.PartitionLost):
+        pending.result()
+
+
+def test_a_partition_that_was_never_owned_is_given_up(kwire):
+    """Its topic was unknown; the coordinator waits to hear that it is not read."""
+    setting = Setting(kwire, "4.3")
+    world, machine = setting.world, setting.machine
+    assert setting.poll() is not None
+    setting.cluster.add_topic("b", 1)
+    for names in (["a", "b"], ["a"]):
+        setting.group.topics = names
+        setting.group.shuffle()
+        machine.begin_wait(world.now)
+        world.run(machine, lambda: False, world.now + 3)
+        machine.end_wait(world.now)
+    (member,) = setting.group.members.values()
+    assert member.epoch == setting.group.epoch
+    assert not member.revoked
+
+
+def fence(setting):
+    """Have the coordinator forget the member, and let it join again."""
+    world, machine = setting.world, setting.machine
+    (known,) = setting.group.members.values()
+    setting.group.remove(known)
+    is_back = lambda: bool(setting.group.members)  # noqa: E731
+    assert world.run(machine, is_back, world.now + 10)
+    assert world.run(machine, lambda: machine._describe().member_epoch > 0, 1e6)

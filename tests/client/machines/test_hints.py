@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Leader hints of KIP-951: a newer leader is used at once, an older one never.
+
+Three brokers of 4.1 and one partition. What each of them believes is set by hand.
+"""
+
+import importlib
+import random as random_module
+
+import pytest
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.world import START_S, World
+
+DELAY_S = 0.01
+
+
+class Hints:
+    """A scan that has read all of a partition, and waits for more."""
+
+    def __init__(self, kwire):
+        random = random_module.Random(7)
+        module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.cluster = SimulatedCluster(kwire, random, 3, ("4.1",))
+        self.world = World(self.cluster, random)
+        self.world.delay = lambda: DELAY_S
+        self.topic = self.cluster.add_topic("a", 1)
+        self.log = self.topic.logs[0]
+        self.topic.leaders[0] = 1
+        self.log.append(3)
+        self.learn(1, 2, 3)
+        bootstrap = [("sim", 9000 + node) for node in self.cluster.brokers]
+        self.machine = module.ScanMachine(
+            bootstrap,
+            module.ClusterSettings(),
+            module.ScanOptions(topics=("a",), follow=True),
+            now=START_S,
+            random=random,
+        )
+        self.offsets = []
+        self.run(2.0)
+        assert self.offsets == [3]
+
+    def learn(self, *nodes):
+        """Have some brokers know what is true."""
+        for node in nodes:
+            self.cluster.brokers[node].learn()
+
+    def run(self, seconds):
+        """Read for a while; return when the last records came."""
+        until, came_at = self.world.now + seconds, None
+        while self.world.run(self.machine, self.machine.has_result, until):
+            fetched = self.machine.take()
+            assert fetched is not None, self.machine.failure
+            self.offsets.append(fetched.next_offset)
+            self.machine.release(fetched)
+            came_at = self.world.now
+        return came_at
+
+    def lead(self, node):
+        """Have another broker lead, in the next epoch."""
+        self.topic.leaders[0] = node
+        self.log.new_leader()
+
+
+@pytest.fixture
+def hints(kwire):
+    """Return a scan of three brokers that agree on the first."""
+    return Hints(kwire)
+
+
+def test_a_newer_leader_is_fetched_from_at_once(hints):
+    """Neither metadata, which is stale, nor a pause comes before it."""
+    hints.lead(2)
+    hints.learn(1, 2)
+    hints.log.append(2)
+    # A refresh of metadata would name broker 1 again.
+    hints.machine.cluster._refresh_at = hints.world.now + 1000
+    began_at = hints.world.now
+    came_at = hints.run(3.0)
+    assert hints.offsets == [3, 5]
+    # The Fetch in flight is answered, then one goes to the new leader.
+    assert came_at - began_at < 0.5 + 10 * DELAY_S
+
+
+def test_a_new_leader_that_does_not_know_it_yet_is_fetched_from_soon(hints):
+    """The pause for a broker that learns of its epoch in milliseconds is as short."""
+    hints.lead(2)
+    hints.learn(1)
+    hints.log.append(2)
+    # The Fetch that waits at broker 1 is answered a little earlier.
+    learned_at = hints.world.now + 0.4
+    hints.world.at(learned_at, lambda: hints.learn(2))
+    came_at = hints.run(3.0)
+    assert hints.offsets == [3, 5]
+    assert came_at - learned_at < 0.15
+
+
+def test_a_leader_that_never_learns_of_its_epoch_gets_few_requests(hints):
+    """Pauses grow to those of other errors."""
+    hints.lead(2)
+    hints.learn(1)
+    hints.log.append(2)
+    requests = hints.world.requests
+    hints.run(5.0)
+    assert hints.offsets == [3]
+    assert hints.world.requests - requests < 40
+
+
+def test_an_older_leader_is_not_gone_back_to(hints):
+    """Two that name each other while a third leads get a few requests, with pauses."""
+    hints.lead(2)
+    hints.learn(1)
+    hints.lead(3)
+    hints.log.append(2)
+    requests = hints.world.requests
+    hints.run(1.0)
+    left = hints.cluster.brokers[1]
+    fetches = left.fetches
+    hints.run(4.0)
+    assert hints.offsets == [3]
+    assert hints.world.requests - requests < 40
+    assert left.fetches == fetches
+    hints.learn(1, 2, 3)
+    hints.run(5.0)
+    assert hints.offsets == [3, 5]

@@ -1,0 +1,330 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Brokers that each do one thing on purpose, for ever, to hold a client up.
+
+A scan with an end has to come to it, or to a typed error, in its time; one that follows
+may wait, but not send requests without a pause. Lies at random are in
+``test_lying_brokers.py``, brokers that say nothing in ``test_silent_brokers.py``.
+"""
+
+import importlib
+import itertools
+import re
+from uuid import UUID
+
+import pytest
+
+from tests.client.machines.attack import Attack, each_partition, refuse_all
+from tests.client.machines.partition_log import StoredBatch
+
+
+@pytest.fixture
+def attack(kwire):
+    """Return a cluster to change the answers of."""
+    return Attack(kwire)
+
+
+FOLLOW = pytest.mark.parametrize("follow", [False, True])
+
+
+@FOLLOW
+def test_leaders_that_point_in_circles_are_followed_with_pauses(attack, follow):
+    """Each names the next, in an epoch that is newer each time (KIP-951)."""
+    make, epochs = attack.make.FetchResponse, itertools.count(10)
+
+    def point(node, response):
+        leader = make.LeaderIdAndEpoch(
+            leader_id=node % 3 + 1, leader_epoch=next(epochs)
+        )
+        code = attack.codes.NOT_LEADER_OR_FOLLOWER
+        return refuse_all(response, code, current_leader=leader)
+
+    attack.answer("Fetch", point)
+    failure = attack.scan(follow=follow)
+    if not follow:
+        assert isinstance(failure, attack.module.BrokersUnreachable)
+
+
+@FOLLOW
+def test_replicas_that_point_in_circles_are_followed_with_pauses(attack, follow):
+    """Each names the next as the one to read from (KIP-392)."""
+
+    def point(node, response):
+        return each_partition(
+            response,
+            lambda part: part.replace(
+                records=b"", error_code=0, preferred_read_replica=node % 3 + 1
+            ),
+        )
+
+    attack.answer("Fetch", point)
+    failure = attack.scan(follow=follow, rack="x")
+    if not follow:
+        assert isinstance(failure, attack.module.BrokersUnreachable)
+
+
+@FOLLOW
+@pytest.mark.parametrize("policy", ["raise", "earliest", "latest"])
+def test_an_offset_that_is_never_in_range_ends_a_scan(attack, follow, policy):
+    """ListOffsets finds a start, and Fetch refuses it each time."""
+    attack.answer(
+        "Fetch",
+        lambda node, response: refuse_all(response, attack.codes.OFFSET_OUT_OF_RANGE),
+    )
+    failure = attack.scan(follow=follow, on_data_loss=policy)
+    if not follow:
+        assert isinstance(failure, attack.module.BrokersUnreachable)
+
+
+@FOLLOW
+def test_a_log_that_never_reaches_its_end_ends_a_scan(attack, follow):
+    """ListOffsets names an end that the high watermark does not come to."""
+
+    def hold_back(node, response):
+        return each_partition(
+            response, lambda part: part.replace(records=b"", high_watermark=2)
+        )
+
+    attack.answer("Fetch", hold_back)
+    failure = attack.scan(follow=follow)
+    if not follow:
+        assert isinstance(failure, attack.module.BrokersUnreachable)
+        assert "a-0" in str(failure)
+
+
+@FOLLOW
+@pytest.mark.parametrize("policy", ["raise", "earliest", "latest"])
+def test_a_log_that_is_cut_again_and_again(attack, follow, policy):
+    """Each Fetch learns that the log ends at the start (KIP-320)."""
+    make = attack.make.FetchResponse
+
+    def cut(node, response):
+        end = make.EpochEndOffset(epoch=0, end_offset=0)
+        return each_partition(
+            response,
+            lambda part: (
+                part.replace(records=b"", diverging_epoch=end)
+                if not part.records
+                else part
+            ),
+        )
+
+    attack.answer("Fetch", cut)
+    attack.scan(follow=follow, on_data_loss=policy)
+    assert len(attack.machine.losses) < 200
+
+
+def test_batches_without_records_are_given_one_by_one(attack):
+    """The caller gets each of them; the end is where the log has it."""
+    log, other = attack.topic.logs
+    other.delete_before(other.end)
+    log.end = 300
+    log.batches = [
+        StoredBatch(
+            offset,
+            offset,
+            0,
+            attack.kwire.records.encode_batch(
+                [], base_offset=offset, last_offset=offset, max_timestamp=0
+            ),
+            {},
+        )
+        for offset in range(log.end)
+    ]
+    assert attack.scan(fetch_bytes=70) is None
+    assert [fetched.next_offset for fetched in attack.taken] == [*range(1, 301)]
+
+
+def test_records_of_offsets_before_are_refused(attack):
+    """Taking them would read the same again, for ever."""
+    data = attack.kwire.records.encode_batch([(b"k", b"v")])
+
+    def go_back(node, response):
+        return each_partition(response, lambda part: part.replace(records=data))
+
+    attack.answer("Fetch", go_back)
+    failure = attack.scan()
+    assert isinstance(failure, attack.module.ClusterError)
+    assert "before it" in str(failure)
+
+
+def test_offsets_that_no_log_has_end_in_a_typed_error(attack):
+    """The next offset does not fit into 64 bits."""
+    last = (1 << 63) - 1
+    data = attack.kwire.records.encode_batch(
+        [], base_offset=last, last_offset=last, max_timestamp=0
+    )
+
+    def leap(node, response):
+        return each_partition(response, lambda part: part.replace(records=data))
+
+    attack.answer("Fetch", leap)
+    assert isinstance(attack.scan(follow=True), attack.kwire.KwireError)
+
+
+@FOLLOW
+def test_a_fetch_session_of_another_id_each_time(attack, follow):
+    """Taken as it comes: what a broker calls its session is its own affair."""
+    numbers = itertools.count(1)
+    attack.answer(
+        "Fetch", lambda node, response: response.replace(session_id=next(numbers))
+    )
+    assert attack.scan(follow=follow) is None or not follow
+
+
+@FOLLOW
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_fetch_session_that_is_forgotten_each_time(attack, follow, is_first):
+    """At once, or after each request that it was begun by."""
+    code = attack.codes.FETCH_SESSION_ID_NOT_FOUND
+
+    def forget(node, response):
+        response = refuse_all(response, 0)
+        if is_first or response.session_id == node:
+            return response.replace(error_code=code, responses=[], session_id=0)
+        return response.replace(session_id=node)
+
+    attack.answer("Fetch", forget)
+    failure = attack.scan(follow=follow)
+    if not follow:
+        assert isinstance(failure, attack.module.BrokersUnreachable)
+
+
+@FOLLOW
+@pytest.mark.parametrize("name", ["Metadata", "ListOffsets", "Fetch"])
+def test_a_throttle_of_weeks(attack, follow, name):
+    """2^31 - 1 ms: the broker is left alone, and a scan with an end gives up."""
+    attack.answer(
+        name,
+        lambda node, response: (
+            refuse_all(response, 0) if name == "Fetch" else response
+        ).replace(throttle_time_ms=(1 << 31) - 1),
+    )
+    failure = attack.scan(follow=follow)
+    if name != "Metadata":
+        # Metadata may come from a broker that nothing else is wanted of.
+        assert attack.world.requests < 20
+    if not follow and name != "Metadata":
+        assert isinstance(failure, attack.module.BrokersUnreachable)
+
+
+def test_a_partition_that_a_response_has_twice_counts_once(attack):
+    """Lost by the first, it has no position for the records of the second."""
+
+    def double(node, response):
+        code = attack.codes.OFFSET_OUT_OF_RANGE
+        return response.replace(
+            responses=[
+                *refuse_all(response, code).responses,
+                *response.responses,
+            ]
+        )
+
+    attack.answer("Fetch", double)
+    failure = attack.scan(on_data_loss="earliest")
+    assert isinstance(failure, attack.module.BrokersUnreachable)
+
+
+def test_records_after_the_end_come_once(attack):
+    """The second batch begins where the scan ends."""
+    encode = attack.kwire.records.encode_batch
+
+    def more(node, response):
+        data = [encode([(b"k", b"v")] * 5, base_offset=base) for base in (0, 5)]
+        return response.replace(
+            responses=[
+                topic.replace(
+                    partitions=[
+                        part.replace(records=each)
+                        for part in topic.partitions
+                        for each in data
+                    ]
+                )
+                for topic in response.responses
+            ]
+        )
+
+    attack.answer("Fetch", more)
+    assert attack.scan() is None
+    assert [fetched.next_offset for fetched in attack.taken] == [5, 5]
+
+
+def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
+    """Not once for each partition: a response with many of both is quadratic."""
+    machine = importlib.import_module(f"{attack.kwire.__name__}.cluster.machine")
+    make, made = attack.make.FetchResponse, []
+    broker = machine.Broker
+
+    def count(*fields):
+        made.append(fields)
+        return broker(*fields)
+
+    monkeypatch.setattr(machine, "Broker", count)
+    attack.topic.leaders[:] = [1, 1]
+    for each in attack.cluster.brokers.values():
+        each.learn()
+    endpoints = [
+        make.NodeEndpoint(node_id=node, host="sim", port=9001) for node in range(500)
+    ]
+
+    def hint(node, response):
+        leader = make.LeaderIdAndEpoch(leader_id=499, leader_epoch=7)
+        code = attack.codes.NOT_LEADER_OR_FOLLOWER
+        return refuse_all(response, code, current_leader=leader).replace(
+            node_endpoints=endpoints
+        )
+
+    attack.answer("Fetch", hint)
+    attack.scan()
+    assert len(made) <= 500 * attack.world.requests
+
+
+def test_a_topic_that_is_another_one_each_time(attack):
+    """A new id in each Metadata response: every one is a loss, with pauses."""
+    numbers = itertools.count(100)
+
+    def rename(node, response):
+        return response.replace(
+            topics=[
+                topic.replace(topic_id=UUID(int=next(numbers)))
+                for topic in response.topics
+            ]
+        )
+
+    attack.answer("Metadata", rename)
+    failure = attack.scan(on_data_loss="earliest")
+    assert isinstance(failure, attack.module.ClusterError)
+    assert len(attack.machine.losses) < 1000
+
+
+def test_a_cluster_without_brokers(attack):
+    """Metadata that names none: the addresses to begin with are asked again."""
+    attack.answer("Metadata", lambda node, response: response.replace(brokers=[]))
+    failure = attack.scan()
+    assert isinstance(failure, attack.module.BrokersUnreachable)
+
+
+@pytest.mark.parametrize("name", ["x" * 30_000, "\n\x1b[2J" * 50])
+def test_names_of_topics_that_no_cluster_has(attack, name):
+    """A pattern leaves them out: they come neither into errors nor into requests."""
+
+    def rename(node, response):
+        return response.replace(
+            topics=[topic.replace(name=name) for topic in response.topics]
+        )
+
+    attack.answer("Metadata", rename)
+    failure = attack.scan(pattern=re.compile(r".*", re.DOTALL))
+    assert isinstance(failure, attack.module.TopicNotFound)
+    assert "no topic matches the pattern '.*'" in str(failure)
+
+
+def test_a_topic_of_many_partitions_takes_few_requests(kwire):
+    """Metadata may name a million: each request is about all of a broker's."""
+    attack = Attack(kwire)
+    attack.cluster.add_topic("a", 3000)
+    for broker in attack.cluster.brokers.values():
+        broker.learn()
+    assert attack.scan() is None
+    # A Metadata, and for each broker lookups of starts and of ends.
+    assert attack.world.requests <= 1 + 2 * 3

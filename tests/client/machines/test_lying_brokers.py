@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scans of brokers that lie end, with a typed error or not, in bounded work.
+
+What a response says is changed at random after it was made: offsets that go back or
+are huge, leaders that do not exist or point in circles, errors of all kinds, records of
+other offsets, bytes that are none, partitions left out or named twice.
+"""
+
+import importlib
+import random as random_module
+
+import pytest
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.liar import Liar
+from tests.client.machines.world import START_S, World
+
+SEEDS = 150
+LONGEST_S = 600.0
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, 50))
+def test_a_scan_of_liars_ends(kwire, first):
+    """In a typed error or at an end; with bounded requests, and nothing else raised."""
+    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    ended = failed = 0
+    for seed in range(first, first + 50):
+        random = random_module.Random(seed)
+        cluster = SimulatedCluster(kwire, random, random.choice([1, 3]), ["4.1", "2.8"])
+        topic = cluster.add_topic("a", 2)
+        for log in topic.logs:
+            for _ in range(10):
+                log.append(2)
+        liar = Liar(kwire, random)
+        for broker in cluster.brokers.values():
+            broker.learn()
+            broker.answer = liar.in_place_of(broker.answer)
+            broker.answer_fetch = liar.in_place_of(broker.answer_fetch)
+        world = World(cluster, random)
+        settings = module.ClusterSettings(timeout_s=20.0)
+        options = module.ScanOptions(
+            topics=("a",), on_data_loss=random.choice(["raise", "earliest", "latest"])
+        )
+        places = [("sim", 9000 + node) for node in cluster.brokers]
+        machine = module.ScanMachine(
+            places, settings, options, now=START_S, random=random
+        )
+        taken = 0
+        while world.run(machine, machine.has_result, START_S + LONGEST_S):
+            fetched = machine.take()
+            if fetched is None:
+                break
+            assert fetched.next_offset > fetched.start_offset
+            machine.release(fetched)
+            taken += 1
+            if taken > 1000:
+                # Endless lies are endless records: the caller is never held up.
+                break
+        else:
+            raise AssertionError(f"seed {seed}: the scan came to no end")
+        if machine.failure is not None:
+            assert isinstance(machine.failure, kwire.KwireError), f"seed {seed}"
+            failed += 1
+        ended += 1
+        elapsed = world.now - START_S
+        assert world.requests < 10 * (elapsed + 5) + 3 * taken, f"seed {seed}"
+        machine.close(world.now)
+    assert ended == 50
+    # Some lies are noticed, and some change nothing.
+    assert 0 < failed < 50

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A leader without an address: metadata is fetched again, with pauses.
+
+Brokers leave out those that are down, and may name them as leaders for a while.
+"""
+
+import importlib
+import random as random_module
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.world import START_S, World
+
+
+def test_a_leader_without_an_address_is_looked_for_again(kwire):
+    """The fourth response has it; nothing else happens until then."""
+    random = random_module.Random(5)
+    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    cluster = SimulatedCluster(kwire, random, 2, ("4.1",))
+    world, topic = World(cluster, random), cluster.add_topic("a", 1)
+    topic.leaders[0] = 2
+    topic.logs[0].append(3)
+    for broker in cluster.brokers.values():
+        broker.learn()
+    first = cluster.brokers[1]
+    first.alive, answer, asked = {1}, first.answer, []
+
+    def answer_better(request, version):
+        asked.append(type(request).__name__)
+        if asked.count("MetadataRequest") == 4:
+            first.learn()
+        return answer(request, version)
+
+    # Not by an event of the world: that would wake the machine.
+    first.answer = answer_better
+    machine = module.ScanMachine(
+        [("sim", 9001)],
+        module.ClusterSettings(),
+        module.ScanOptions(topics=("a",)),
+        now=START_S,
+        random=random,
+    )
+    assert world.run(machine, machine.has_result, START_S + 6)
+    assert machine.take().next_offset == 3
+    assert world.requests < 25

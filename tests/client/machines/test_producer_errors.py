@@ -1,0 +1,299 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a producer does about single errors of a broker, and what it says."""
+
+import importlib
+import random
+
+import pytest
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.world import START_S, World
+
+DELAY_S = 0.01
+
+
+class Setting:
+    """Brokers, of which the first leads the one partition, and a producer."""
+
+    def __init__(self, kwire, release="3.9", brokers=1, **options):
+        """Run all of them, without faults."""
+        self.kwire = kwire
+        self.codes = kwire.error_codes
+        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.cluster = SimulatedCluster(kwire, random.Random(1), brokers, [release])
+        self.world = World(self.cluster, random.Random(2))
+        self.topic = self.cluster.add_topic("orders", 1)
+        self.log = self.topic.logs[0]
+        self.topic.leaders[0] = 1
+        self.broker = self.cluster.brokers[1]
+        for each in self.cluster.brokers.values():
+            each.learn()
+        self.machine = self.module.ProducerMachine(
+            [("sim", 9001)],
+            self.module.ClusterSettings(request_timeout_s=3.0, timeout_s=20.0),
+            self.module.ProducerOptions(**options),
+            now=START_S,
+            random=random.Random(3),
+        )
+
+    def find(self, name="orders"):
+        """Find out about a topic."""
+        machine = self.machine
+        machine.want_topic(name, self.world.now)
+        settled = lambda: machine.is_settled(name)  # noqa: E731
+        assert self.world.run(machine, settled, self.world.now + 60)
+        return machine.topic(name)
+
+    def send(self, *values):
+        """Send records as one batch; return the batches that became of it."""
+        topic = self.find()
+        sender = self.module.RowSender(self.machine, topic, 0)
+        sender.add([(None, value) for value in values], 5, self.world.now)
+        (batch,) = sender.finish(self.world.now)
+        over = lambda: batch.is_over  # noqa: E731
+        assert self.world.run(self.machine, over, self.world.now + 500)
+        return list(batch.leaves())
+
+    def values(self):
+        """List the values of the log."""
+        return [value for batch in self.log.batches for value in batch.values.values()]
+
+
+def test_a_newer_producer_ends_this_one(kwire):
+    """The error names what happened and what to do; nothing is taken afterwards."""
+    setting = Setting(kwire)
+    setting.send(b"a")
+    setting.broker.produce_error = (setting.codes.INVALID_PRODUCER_EPOCH, False)
+    (batch,) = setting.send(b"b")
+    assert isinstance(batch.failure, setting.module.ProducerFenced)
+    assert "a newer producer has taken the place of this one" in str(batch.failure)
+    assert setting.machine.failure is batch.failure
+    with pytest.raises(setting.module.ProducerFenced):
+        setting.find()
+    assert setting.machine.held_bytes == 0
+
+
+def test_a_user_who_may_not_write_is_told(kwire):
+    """Which operation it takes, of the topic or of the cluster."""
+    setting = Setting(kwire)
+    setting.send(b"a")
+    setting.broker.produce_error = (setting.codes.TOPIC_AUTHORIZATION_FAILED, False)
+    (batch,) = setting.send(b"b")
+    assert isinstance(batch.failure, setting.module.NotAuthorized)
+    assert "it needs the operations Write and Describe" in str(batch.failure)
+    # Other topics may be written to.
+    (batch,) = setting.send(b"c")
+    assert batch.receipt
+    assert setting.values() == [b"a", b"c"]
+    setting.broker.produce_error = (setting.codes.CLUSTER_AUTHORIZATION_FAILED, False)
+    (batch,) = setting.send(b"d")
+    assert "IdempotentWrite" in str(batch.failure)
+
+
+def test_a_batch_that_is_too_large_is_split(kwire):
+    """Until it fits, with the sequence numbers that the records had."""
+    setting = Setting(kwire)
+    setting.log.max_bytes = 150
+    leaves = setting.send(*(b"value-%02d" % n for n in range(32)))
+    assert len(leaves) > 3
+    assert setting.values() == [b"value-%02d" % n for n in range(32)]
+    assert leaves[0].receipt.base_offset == 0
+    (writer,) = setting.machine._writers.values()
+    assert writer.producer_epoch == 0
+
+
+def test_a_record_that_is_too_large_has_failed(kwire):
+    """It cannot be split; the records after it are written."""
+    setting = Setting(kwire)
+    setting.send(b"a")
+    setting.broker.produce_error = (setting.codes.MESSAGE_TOO_LARGE, False)
+    (batch,) = setting.send(b"b")
+    assert isinstance(batch.failure, setting.module.DeliveryFailed)
+    assert "raise the topic's max.message.bytes" in str(batch.failure)
+    assert not batch.failure.is_in_doubt
+    setting.send(b"c")
+    assert setting.values() == [b"a", b"c"]
+
+
+@pytest.mark.parametrize(
+    "name", ["UNKNOWN_PRODUCER_ID", "OUT_OF_ORDER_SEQUENCE_NUMBER"]
+)
+def test_a_broker_that_forgot_the_producer(kwire, name):
+    """The producer begins a new epoch, and the record is written once."""
+    setting = Setting(kwire)
+    setting.send(b"a")
+    setting.broker.produce_error = (getattr(setting.codes, name), False)
+    (batch,) = setting.send(b"b")
+    assert batch.receipt.base_offset == 1
+    assert setting.values() == [b"a", b"b"]
+    (writer,) = setting.machine._writers.values()
+    assert (writer.producer_epoch, batch.sequence) == (1, 0)
+
+
+def test_after_the_last_epoch_there_is_another_producer(kwire):
+    """An epoch has 15 bits."""
+    setting = Setting(kwire)
+    setting.send(b"a")
+    (writer,) = setting.machine._writers.values()
+    first = writer.producer_id
+    writer.producer_epoch = 32767
+    setting.broker.produce_error = (setting.codes.UNKNOWN_PRODUCER_ID, False)
+    (batch,) = setting.send(b"b")
+    assert batch.receipt
+    assert (writer.producer_id > first, writer.producer_epoch) == (True, 0)
+
+
+def test_sequence_numbers_wrap(kwire):
+    """After 2**31 - 1 comes 0."""
+    setting = Setting(kwire)
+    setting.send(b"a")
+    (writer,) = setting.machine._writers.values()
+    last = setting.log.produced[-1]
+    setting.log.produced[-1] = last._replace(first=2**31 - 3, last=2**31 - 3)
+    writer._next_sequence = 2**31 - 2
+    (batch,) = setting.send(b"b", b"c", b"d")
+    assert (batch.sequence, batch.receipt.record_count) == (2**31 - 2, 3)
+    (batch,) = setting.send(b"e")
+    assert (batch.sequence, batch.receipt.base_offset) == (1, 4)
+
+
+def test_a_newer_leader_is_written_to_at_once(kwire):
+    """By the hint of KIP-951: no metadata and no pause comes before it."""
+    setting = Setting(kwire, "4.1", brokers=2)
+    setting.world.delay = lambda: DELAY_S
+    setting.send(b"a")
+    setting.topic.leaders[0] = 2
+    setting.log.new_leader()
+    for each in setting.cluster.brokers.values():
+        each.learn()
+    # Metadata would come with the leader, too.
+    setting.machine.cluster._refresh_at = setting.world.now + 1000
+    asked, began_at = setting.world.requests, setting.world.now
+    (batch,) = setting.send(b"b")
+    assert batch.receipt.base_offset == 1
+    # One to each broker, and what opens the second connection.
+    assert setting.world.requests - asked <= 3
+    assert setting.world.now - began_at < 15 * DELAY_S
+
+
+def test_a_broker_that_throttles_is_left_alone(kwire):
+    """For as long as it says (KIP-219); then the next batch is sent."""
+    setting = Setting(kwire)
+    setting.world.delay = lambda: DELAY_S
+    setting.send(b"a")
+    setting.broker.throttle_ms = 700
+    setting.send(b"b")
+    setting.broker.throttle_ms = 0
+    began_at = setting.world.now
+    setting.send(b"c")
+    assert 0.6 < setting.world.now - began_at < 0.8
+    assert setting.values() == [b"a", b"b", b"c"]
+
+
+def test_what_is_appended_waits_for_more_until_its_linger_is_over(kwire):
+    """And no longer, though nothing else happens; a full batch waits for nothing."""
+    setting = Setting(kwire, linger_s=2.0, batch_bytes=1000)
+    setting.world.delay = lambda: DELAY_S
+    topic, machine, world = setting.find(), setting.machine, setting.world
+    began_at = world.now
+    machine.append(topic, 0, (None, b"a", 5, ()), began_at)
+    world.run(machine, lambda: False, began_at + 1.0)
+    machine.append(topic, 0, (None, b"b", 5, ()), world.now)
+    world.run(machine, lambda: False, began_at + 1.9)
+    assert setting.values() == []
+    assert world.run(machine, machine.is_idle, began_at + 5.0)
+    assert 2.0 <= world.now - began_at < 2.0 + 10 * DELAY_S
+    assert [len(batch.values) for batch in setting.log.batches] == [2]
+    began_at = world.now
+    for _ in range(3):
+        machine.append(topic, 0, (None, bytes(500), 5, ()), world.now)
+    world.run(machine, lambda: False, began_at + 0.5)
+    assert len(setting.values()) > 2
+
+
+def test_a_topic_that_does_not_exist(kwire):
+    """Is reported after a while, and looked for again when it is wanted again."""
+    setting = Setting(kwire)
+    with pytest.raises(setting.module.TopicNotFound, match="topic 'other'"):
+        setting.find("other")
+    assert START_S + 2 < setting.world.now < START_S + 10
+    setting.cluster.add_topic("other", 2)
+    setting.broker.learn()
+    assert len(setting.find("other").partitions) == 2
+
+
+def test_brokers_that_never_describe_the_topic(kwire, monkeypatch):
+    """The wait ends by the time that settings have."""
+    setting = Setting(kwire)
+    setting.send(b"a")
+    monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
+    with pytest.raises(setting.module.BrokersUnreachable, match="writing other"):
+        setting.find("other")
+    assert setting.world.now < START_S + 30
+
+
+def test_records_that_no_broker_takes_have_failed(kwire):
+    """After the delivery timeout, with the reason, and whether they are in doubt."""
+    setting = Setting(kwire, delivery_timeout_s=10.0)
+    setting.send(b"a")
+    setting.broker.is_up = False
+    setting.world.break_wires(1)
+    (batch,) = setting.send(b"b")
+    assert "no acknowledgement within 10 s" in str(batch.failure)
+    assert not batch.failure.is_in_doubt
+    setting.broker.is_up = True
+    setting.send(b"x")
+    setting.broker.is_silent = True
+    (batch,) = setting.send(b"c")
+    assert batch.failure.is_in_doubt
+    assert "they may be in the log all the same" in str(batch.failure)
+    setting.world.wake_broker(1)
+    setting.send(b"d")
+    assert setting.values()[-1] == b"d"
+
+
+def test_a_closed_producer_fails_what_it_has(kwire):
+    """What was given before and after."""
+    setting = Setting(kwire, linger_s=100.0)
+    topic = setting.find()
+    setting.machine.append(topic, 0, (None, b"v", 5, ()), setting.world.now)
+    sender = setting.module.RowSender(setting.machine, topic, 0)
+    sender.add([(b"k", b"v")], 5, setting.world.now)
+    setting.machine.close(setting.world.now)
+    (first,) = sender.finish(setting.world.now)
+    assert "the producer is closed" in str(first.failure)
+    assert setting.machine.has_room()
+    assert setting.machine.held_bytes == 0
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+def test_fewer_acknowledgements(kwire, acks):
+    """Of the leader alone, or none: then what is sent is over, and holds no memory."""
+    setting = Setting(kwire, acks=acks, is_idempotent=False, batch_bytes=100)
+    for number in range(20):
+        (batch,) = setting.send(b"v%d" % number)
+        assert batch.receipt.base_offset == (number if acks else -1)
+    assert setting.machine.held_bytes == 0
+    setting.world.run(setting.machine, lambda: False, setting.world.now + 60)
+    assert setting.values() == [b"v%d" % number for number in range(20)]
+    assert not any(link.in_flight for link in setting.machine.cluster.links())
+
+
+def test_without_acknowledgement_the_network_holds_up_the_producer(kwire):
+    """A second request waits until the runner has taken the first."""
+    setting = Setting(kwire, acks=0, is_idempotent=False, request_bytes=1)
+    setting.send(b"a")
+    (link,) = setting.machine.cluster.links()
+    topic = setting.find()
+    sender = setting.module.RowSender(setting.machine, topic, 0)
+    for _ in range(3):
+        sender.add([(None, b"v")], 5, setting.world.now)
+        sender.finish(setting.world.now)
+    for left in (2, 1, 0):
+        setting.machine.advance(setting.world.now)
+        assert sum(not each.is_over for each in sender.batches) == left
+        assert link.has_unsent
+        assert setting.machine.wake_at <= setting.world.now + 0.01
+        while link.data_to_send():
+            pass

@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Topics and offsets of a simulated cluster, with faults."""
+
+import importlib
+import random
+
+import pytest
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.partition_log import ABORT
+from tests.client.machines.world import START_S, World
+
+TIMEOUT_S = 30.0
+SEEDS = 40
+
+
+class Simulation:
+    """A cluster of three brokers with two topics, and what may be asked of it."""
+
+    def __init__(self, kwire, seed):
+        """Fill the logs: each record is 1 ms later than the one before it."""
+        self.random = random.Random(seed)
+        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        releases = ("2.8", "3.6", "3.9", "4.1")
+        self.cluster = SimulatedCluster(kwire, self.random, 3, releases)
+        self.world = World(self.cluster, self.random)
+        for name in ("a", "b"):
+            for log in self.cluster.add_topic(name, 3).logs:
+                for _ in range(self.random.randrange(1, 20)):
+                    log.append(self.random.randint(1, 4))
+                log.delete_before(self.random.randrange(3))
+        for broker in self.cluster.brokers.values():
+            broker.learn()
+        settings = {"request_timeout_s": 5.0, "timeout_s": TIMEOUT_S}
+        self.settings = self.module.ClusterSettings(**settings)
+        self.bootstrap = [("sim", 9000 + node) for node in self.cluster.brokers]
+
+    def run(self, machine):
+        """Move a machine to its end; return its result, or raise its failure."""
+        until = START_S + 3 * TIMEOUT_S
+        assert self.world.run(machine, machine.has_result, until), "no end"
+        machine.close(self.world.now)
+        if machine.failure is not None:
+            raise machine.failure
+        return machine.result()
+
+    def topics(self):
+        """List the topics."""
+        machine = self.module.TopicsMachine
+        return self.run(
+            machine(self.bootstrap, self.settings, now=START_S, random=self.random)
+        )
+
+    def offsets(self, lookup, *topics, **options):
+        """Find an offset of each partition."""
+        return self.run(
+            self.module.OffsetsMachine(
+                self.bootstrap,
+                self.settings,
+                self.module.ScanOptions(topics=topics, **options),
+                lookup,
+                now=START_S,
+                random=self.random,
+            )
+        )
+
+    def sizes(self, topics=None):
+        """Find the sizes of partitions."""
+        machine = self.module.SizesMachine
+        return self.run(
+            machine(
+                self.bootstrap,
+                self.settings,
+                topics,
+                now=START_S,
+                random=self.random,
+            )
+        )
+
+    def logs(self):
+        """Each log, by topic and partition."""
+        return {
+            (name, index): log
+            for name, topic in self.cluster.topics.items()
+            for index, log in enumerate(topic.logs)
+        }
+
+    def disturb(self):
+        """Move leaders, of which some brokers do not know, and stop one for a while."""
+        for topic in self.cluster.topics.values():
+            for index, log in enumerate(topic.logs):
+                topic.leaders[index] = self.random.choice([1, 2, 3])
+                log.new_leader()
+                self.cluster.brokers[topic.leaders[index]].learn()
+        broker = self.random.choice(list(self.cluster.brokers.values()))
+        broker.is_up = False
+        self.world.break_wires(broker.node)
+
+        def heal():
+            broker.is_up = True
+            for each in self.cluster.brokers.values():
+                each.learn()
+
+        self.world.after(3.0, heal)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_topics_have_their_partitions_and_leaders(kwire, seed):
+    """What the cluster has, sorted by name."""
+    simulation = Simulation(kwire, seed)
+    topics = simulation.topics()
+    assert list(topics) == ["a", "b"]
+    for name, topic in topics.items():
+        truth = simulation.cluster.topics[name]
+        leaders = {n: each.leader for n, each in topic.partitions.items()}
+        assert leaders == dict(enumerate(truth.leaders))
+
+
+def test_offsets_are_found_while_leaders_move(kwire):
+    """The start, the end, and the first record at a time, in each partition."""
+    for seed in range(SEEDS):
+        simulation = Simulation(kwire, seed)
+        logs = simulation.logs()
+        module = simulation.module
+        if seed % 2:
+            simulation.world.at(START_S + seed / 400, simulation.disturb)
+        kind = seed % 4
+        if kind == 0:
+            wanted, lookup = {k: log.start for k, log in logs.items()}, module.EARLIEST
+        elif kind == 1:
+            wanted, lookup = {k: log.end for k, log in logs.items()}, module.LATEST
+        else:
+            # The record of offset n was written at 1001 + n; no record is later.
+            wanted = {k: min(max(9, log.start), log.end) for k, log in logs.items()}
+            lookup = module.Lookup(1010)
+        assert simulation.offsets(lookup, "a", "b") == wanted, seed
+
+
+def test_the_last_offset_under_read_committed_is_before_open_transactions(kwire):
+    """As a scan under read_committed would end."""
+    simulation = Simulation(kwire, 0)
+    log = simulation.cluster.topics["a"].logs[0]
+    stable = log.end
+    log.append(3, producer_id=7)
+    found = simulation.offsets(simulation.module.LATEST, "a", read_committed=True)
+    assert found["a", 0] == stable
+    assert simulation.offsets(simulation.module.LATEST, "a")["a", 0] == stable + 3
+    log.end_transaction(7, ABORT)
+    found = simulation.offsets(simulation.module.LATEST, "a", read_committed=True)
+    assert found["a", 0] == log.end
+
+
+def test_what_is_not_there_is_named(kwire):
+    """A topic, and a partition of a topic that exists."""
+    simulation = Simulation(kwire, 0)
+    latest = simulation.module.LATEST
+    with pytest.raises(simulation.module.TopicNotFound, match="topic 'c'"):
+        simulation.offsets(latest, "c")
+    with pytest.raises(simulation.module.TopicNotFound, match="no partition 9"):
+        simulation.offsets(latest, "a", partitions={"a": frozenset([9])})
+
+
+@pytest.mark.parametrize("lookup", ["EARLIEST", "LATEST"])
+def test_a_log_without_start_or_end_is_not_waited_for_for_ever(
+    kwire, monkeypatch, lookup
+):
+    """A leader that knows no offset, ever, is given up, and is not asked all the time.
+
+    Taking its -1 for "no such record" would have read from the end instead.
+    """
+    simulation = Simulation(kwire, 0)
+    monkeypatch.setattr(
+        "tests.client.machines.brokers.SimulatedBroker._offset", lambda *_: -1
+    )
+    with pytest.raises(simulation.module.BrokersUnreachable, match="reading a-0"):
+        simulation.offsets(getattr(simulation.module, lookup), "a")
+    assert simulation.world.now < START_S + TIMEOUT_S + 10
+    assert simulation.world.requests < 3 * 3 * TIMEOUT_S
+
+
+def test_topics_of_a_cluster_that_goes_away_are_given_up(kwire, monkeypatch):
+    """Brokers that negotiate and never say more: each asked a few times, no more."""
+    simulation = Simulation(kwire, 0)
+    monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
+    with pytest.raises(simulation.module.BrokersUnreachable):
+        simulation.topics()
+    assert simulation.world.now < START_S + TIMEOUT_S + 10
+    assert 2 < simulation.world.requests < 30
+
+
+def test_sizes_are_those_of_leaders(kwire):
+    """One request for each broker; of all topics, of one, and of none."""
+    simulation = Simulation(kwire, 1)
+    sizes = {place: log.size for place, log in simulation.logs().items()}
+    assert simulation.sizes() == sizes
+    of_a = {place: size for place, size in sizes.items() if place[0] == "a"}
+    assert Simulation(kwire, 1).sizes({"a"}) == of_a
+    nothing = Simulation(kwire, 1)
+    assert nothing.sizes(set()) == {}
+    assert nothing.world.requests == 0
+
+
+def test_brokers_that_report_no_sizes_are_left_out(kwire):
+    """One refuses, one is gone when it is asked: the third one's are there."""
+    simulation = Simulation(kwire, 2)
+    simulation.cluster.brokers[1].is_describable = False
+    simulation.cluster.brokers[2].is_up = False
+    leaders = {
+        (name, index): leader
+        for name, topic in simulation.cluster.topics.items()
+        for index, leader in enumerate(topic.leaders)
+    }
+    found = simulation.sizes()
+    assert found.keys() == {place for place, node in leaders.items() if node == 3}
+    assert simulation.world.now < START_S + 5

@@ -1,0 +1,322 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a transactional producer does about single errors, and what it says."""
+
+import importlib
+import random
+
+import pytest
+
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.coordinator_answers import GROUP, TRANSACTION
+from tests.client.machines.world import START_S, World
+
+SECOND = "4.1"
+
+
+class Setting:
+    """One broker with one topic, and a producer of the transactional id "etl"."""
+
+    def __init__(self, kwire, release="3.9", **options):
+        """Run both, without faults."""
+        self.codes = kwire.error_codes
+        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.cluster = SimulatedCluster(kwire, random.Random(1), 1, [release])
+        self.cluster.transaction_version = 2 if release == SECOND else 0
+        self.world = World(self.cluster, random.Random(2))
+        self.log = self.cluster.add_topic("orders", 2).logs[0]
+        self.broker = self.cluster.brokers[1]
+        self.broker.become(release)
+        self.cluster.coordinator(GROUP, "readers")
+        self.cluster.coordinator(TRANSACTION, "etl")
+        self.broker.learn()
+        self.requests = []
+        answer, begin = self.broker.answer, self.broker.begin_produce
+
+        def note(request, version, call):
+            name = type(request).__name__.removesuffix("Request")
+            self.requests.append(f"{name} v{version}")
+            return call(request, version)
+
+        self.broker.answer = lambda *got: note(*got, answer)
+        self.broker.begin_produce = lambda *got: note(*got, begin)
+        self.machine = self.new_machine(**options)
+
+    def new_machine(self, **options):
+        """Make a producer of the same id."""
+        return self.module.ProducerMachine(
+            [("sim", 9001)],
+            self.module.ClusterSettings(request_timeout_s=3.0, timeout_s=20.0),
+            self.module.ProducerOptions(transactional_id="etl", **options),
+            now=self.world.now,
+            random=random.Random(3),
+        )
+
+    def run(self, is_over, machine=None):
+        """Move the machine until something is so, or the machine has failed."""
+        machine = machine or self.machine
+        over = lambda: machine.failure or is_over()  # noqa: E731
+        assert self.world.run(machine, over, self.world.now + 500)
+
+    def begin(self, machine=None):
+        """Begin a transaction."""
+        machine = machine or self.machine
+        self.run(lambda: machine.transactions.is_settled, machine)
+        if machine.failure:
+            raise machine.failure
+        machine.begin_transaction()
+        machine.want_topic("orders", self.world.now)
+        self.run(lambda: machine.is_settled("orders"), machine)
+
+    def give(self, *values, machine=None):
+        """Give records as one batch, and wait for it."""
+        machine = machine or self.machine
+        topic = machine.topic("orders")
+        sender = self.module.RowSender(machine, topic, 0)
+        sender.add([(None, value) for value in values], 5, self.world.now)
+        (batch,) = sender.finish(self.world.now)
+        self.run(lambda: batch.is_over, machine)
+        return batch
+
+    def end(self, is_commit=True, machine=None):
+        """End the transaction; return what is wrong."""
+        machine = machine or self.machine
+        machine.end_transaction(is_commit, self.world.now)
+        self.run(lambda: machine.transactions.is_over, machine)
+        self.world.run(machine, lambda: False, self.world.now + 2)
+        return machine.failure or machine.transactions.result
+
+    def seen(self):
+        """List what a reader of committed records sees."""
+        assert not self.log.open
+        return list(self.log.readable(0, self.log.end, committed=True).values())
+
+
+@pytest.mark.parametrize("release", ["2.3", "3.9", SECOND])
+def test_a_transaction_by_either_protocol(kwire, release):
+    """The first names partitions and groups; by the second, brokers find out."""
+    setting = Setting(kwire, release)
+    setting.begin()
+    setting.give(b"a")
+    member = setting.module.GroupMetadata("readers", "", -1, None)
+    offsets = {("in", 0): 7}
+    pending = setting.machine.add_offsets(member, offsets, setting.world.now)
+    setting.run(lambda: pending.is_over)
+    assert (pending.failure, setting.cluster.offsets) == (None, {})
+    assert setting.end() is None
+    assert setting.seen() == [b"a"]
+    assert setting.cluster.offsets == {"readers": {("in", 0): 7}}
+    names = {each.split()[0] for each in setting.requests}
+    is_first = release != SECOND
+    assert ("AddPartitionsToTxn" in names) is is_first
+    assert ("AddOffsetsToTxn" in names) is is_first
+    assert ("EndTxn v5" in setting.requests) is not is_first
+    assert setting.machine.transactions.producer == (1, 0 if is_first else 1)
+    setting.begin()
+    setting.give(b"b")
+    assert setting.end() is None
+    assert setting.seen() == [b"a", b"b"]
+
+
+def test_brokers_that_have_not_agreed_get_the_first_protocol(kwire):
+    """A broker that knows the second one may not use it before all do."""
+    setting = Setting(kwire, SECOND)
+    setting.cluster.transaction_version = 1
+    setting.broker.become(SECOND)
+    setting.begin()
+    setting.give(b"a")
+    assert setting.end() is None
+    assert setting.seen() == [b"a"]
+    assert {"Produce v11", "EndTxn v4"} <= set(setting.requests)
+
+
+@pytest.mark.parametrize("release", ["3.9", SECOND])
+def test_an_aborted_transaction_is_not_seen(kwire, release):
+    """What was not sent yet is dropped, and the next transaction goes well."""
+    setting = Setting(kwire, release, linger_s=100.0)
+    setting.begin()
+    setting.give(b"a")
+    topic = setting.machine.topic("orders")
+    setting.machine.append(topic, 0, (None, b"waiting", 5, ()), setting.world.now)
+    assert setting.end(is_commit=False) is None
+    assert setting.machine.held_bytes == 0
+    setting.begin()
+    setting.give(b"b")
+    assert setting.end() is None
+    assert setting.seen() == [b"b"]
+    written = {value for each in setting.log.ever.values() for value in each}
+    assert written == {b"a", b"b"}
+
+
+@pytest.mark.parametrize("release", ["3.9", SECOND])
+def test_a_transaction_without_records_sends_nothing(kwire, release):
+    """Neither its commit nor its abort."""
+    setting = Setting(kwire, release)
+    for is_commit in (True, False):
+        setting.begin()
+        assert setting.end(is_commit) is None
+    assert not [each for each in setting.requests if "EndTxn" in each]
+
+
+@pytest.mark.parametrize("release", ["2.3", "3.9", SECOND])
+def test_a_record_that_is_refused_aborts_the_transaction(kwire, release):
+    """Even if the caller goes on: the commit says which record was the reason."""
+    setting = Setting(kwire, release)
+    setting.begin()
+    setting.give(b"a")
+    assert isinstance(setting.give(b"poison").failure, setting.module.DeliveryFailed)
+    with pytest.raises(setting.module.TransactionFailed, match="cannot be committed"):
+        setting.give(b"b")
+    failure = setting.end()
+    assert isinstance(failure, setting.module.TransactionFailed)
+    assert "transaction of 'etl': it was aborted: writing 1 records" in str(failure)
+    assert not failure.is_in_doubt
+    assert isinstance(failure.__cause__, setting.module.DeliveryFailed)
+    assert setting.seen() == []
+    setting.begin()
+    assert setting.machine.take_background_failure() is None
+    batch = setting.give(b"c")
+    if release == "2.3":
+        # Its brokers have no request for the next epoch of the same producer.
+        assert "make a new producer" in str(batch.failure)
+        return
+    assert setting.end() is None
+    assert setting.seen() == [b"c"]
+
+
+@pytest.mark.parametrize(
+    "name", ["OUT_OF_ORDER_SEQUENCE_NUMBER", "TRANSACTION_ABORTABLE", "INVALID_RECORD"]
+)
+def test_errors_that_abort_a_transaction(kwire, name):
+    """The next transaction of the same producer is committed."""
+    setting = Setting(kwire, SECOND)
+    setting.begin()
+    setting.give(b"a")
+    setting.broker.produce_error = (getattr(setting.codes, name), False)
+    assert name in str(setting.give(b"b").failure)
+    assert "it was aborted" in str(setting.end())
+    setting.begin()
+    setting.give(b"c")
+    assert setting.end() is None
+    assert setting.seen() == [b"c"]
+
+
+@pytest.mark.parametrize("release", ["3.9", SECOND])
+def test_a_newer_producer_ends_this_one(kwire, release):
+    """It aborts what the older one has written, which can commit nothing after that."""
+    setting = Setting(kwire, release)
+    setting.begin()
+    setting.give(b"old")
+    newer = setting.new_machine()
+    setting.begin(newer)
+    setting.give(b"new", machine=newer)
+    assert setting.end(machine=newer) is None
+    failure = setting.end()
+    assert isinstance(failure, setting.module.ProducerFenced)
+    text = "committing a transaction of 'etl': a newer producer has taken the"
+    assert str(failure).startswith(text)
+    assert "make a new producer" in str(failure)
+    assert setting.seen() == [b"new"]
+    with pytest.raises(setting.module.ProducerFenced):
+        setting.begin()
+
+
+@pytest.mark.parametrize("release", ["3.9", SECOND])
+def test_a_transaction_that_takes_too_long(kwire, release):
+    """The coordinator aborts it; the error names the option."""
+    setting = Setting(kwire, release, transaction_timeout_s=5.0)
+    setting.begin()
+    setting.give(b"a")
+    setting.world.run(setting.machine, lambda: False, setting.world.now + 10)
+    failure = setting.end()
+    assert isinstance(failure, setting.module.ProducerFenced)
+    assert "took longer than transaction_timeout_s" in str(failure)
+    assert setting.seen() == []
+
+
+def test_a_commit_without_an_answer_is_in_doubt(kwire):
+    """The error names it; a new producer finds the transaction decided."""
+    setting = Setting(kwire, SECOND, delivery_timeout_s=10.0)
+    setting.begin()
+    setting.give(b"a")
+    answer = setting.broker.answer
+
+    def lose(request, version):
+        response = answer(request, version)
+        if type(request).__name__ == "EndTxnRequest":
+            setting.broker.is_up = False
+            setting.world.after(0.0, lambda: setting.world.break_wires(1))
+        return response
+
+    setting.broker.answer = lose
+    failure = setting.end()
+    assert isinstance(failure, setting.module.TransactionFailed)
+    assert failure.is_in_doubt
+    assert "its commit was not acknowledged within 10 s" in str(failure)
+    assert "it may be committed all the same" in str(failure)
+    assert setting.seen() == [b"a"]
+
+
+def test_no_coordinator_is_reported_in_time(kwire):
+    """The beginning of the first transaction has the time that settings have."""
+    setting = Setting(kwire)
+    busy = setting.codes.COORDINATOR_LOAD_IN_PROGRESS
+    setting.broker._coordinated = lambda kind, key: (None, busy)
+    with pytest.raises(
+        setting.module.BrokersUnreachable, match="taking the transactional id 'etl'"
+    ) as caught:
+        setting.begin()
+    assert "COORDINATOR_LOAD_IN_PROGRESS" in str(caught.value)
+    assert START_S + 19 < setting.world.now < START_S + 30
+
+
+def test_a_user_who_may_not_use_the_id(kwire):
+    """The error names the operation."""
+    setting = Setting(kwire)
+    setting.broker.refused_keys = {"etl"}
+    with pytest.raises(setting.module.NotAuthorized, match="needs the operation"):
+        setting.begin()
+
+
+def test_a_group_that_the_user_may_not_read_aborts_the_transaction(kwire):
+    """Offsets of other groups may be in the next one."""
+    setting = Setting(kwire)
+    setting.broker.refused_keys = {"secret"}
+    setting.begin()
+    now, module = setting.world.now, setting.module
+    pending = setting.machine.add_offsets(
+        module.GroupMetadata("secret", "", -1, None), {("in", 0): 1}, now
+    )
+    setting.run(lambda: pending.is_over)
+    assert "the group 'secret'" in str(pending.failure)
+    assert "it was aborted" in str(setting.end())
+    setting.begin()
+    member = module.GroupMetadata("readers", "", -1, None)
+    setting.machine.add_offsets(member, {("in", 0): 1}, setting.world.now)
+    assert setting.end() is None
+    assert setting.cluster.offsets == {"readers": {("in", 0): 1}}
+
+
+def test_one_transaction_at_a_time(kwire):
+    """Another begins when the one before is over; records come within."""
+    setting = Setting(kwire)
+    setting.begin()
+    with pytest.raises(ValueError, match="has an open transaction"):
+        setting.machine.begin_transaction()
+    assert setting.end() is None
+    with pytest.raises(setting.module.TransactionFailed, match="it is over"):
+        setting.machine.topic("orders")
+
+
+def test_a_closed_producer_fails_offsets_too(kwire):
+    """Otherwise their caller would wait for ever."""
+    setting = Setting(kwire)
+    setting.begin()
+    pending = setting.machine.add_offsets(
+        setting.module.GroupMetadata("readers", "", -1, None),
+        {("in", 0): 1},
+        setting.world.now,
+    )
+    setting.machine.close(setting.world.now)
+    assert pending.is_over
+    assert "the producer is closed" in str(pending.failure)

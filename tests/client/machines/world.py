@@ -1,0 +1,288 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The time and network of a simulation: all events are in one queue.
+
+Bytes arrive late and in pieces of any size, connections break with what is on its way,
+and the clock goes from one event to the next.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import deque
+
+from tests.client.machines.traffic import CONNECTION, Traffic
+
+START_S = 1000.0
+POLL_S = 0.05
+
+
+class World:
+    """The clock, the queue of what is to happen, and the wires between both sides."""
+
+    def __init__(self, cluster, random):
+        """Begin with nothing to happen."""
+        self.now = START_S
+        self.cluster = cluster
+        cluster.world = self
+        self.random = random
+        self.wires: list[Wire] = []
+        self.requests = 0
+        self.traffic = Traffic()
+        self.has_news = True
+        """Whether anything came of an event that the machine has not seen yet."""
+        self.deeds = 0
+        """How often something was done to the cluster, or may have been."""
+        self._queue: list[tuple] = []
+        self._order = itertools.count()
+
+    def at(self, when, action):
+        """Have a function, which takes nothing, do something to the cluster."""
+
+        def do():
+            self.deeds += 1
+            action()
+
+        self.carry(when, do)
+
+    def after(self, delay, action):
+        """Have something done to the cluster after a delay."""
+        self.at(self.now + delay, action)
+
+    def carry(self, when, action):
+        """Have something happen on a wire at a time: nothing else changes by it."""
+        heapq.heappush(self._queue, (when, next(self._order), action))
+
+    def delay(self):
+        """Return how long something takes on the network: mostly little."""
+        if self.random.random() < 0.02:
+            return self.random.uniform(0.1, 1.5)
+        return self.random.uniform(0.0005, 0.02)
+
+    def run(self, machine, is_over, until):
+        """Move a machine until ``is_over``, or the time ``until``; whether it was.
+
+        As the runners do: it advances when a link has news for it, and at ``wake_at``.
+        """
+        # Between two runs, a test does what it likes.
+        self.deeds += 1
+        while True:
+            if self.has_news or self.now >= machine.wake_at:
+                self.has_news = False
+                machine.advance(self.now)
+                self._connect(machine)
+            if is_over():
+                return True
+            is_event = bool(self._queue) and self._queue[0][0] <= machine.wake_at
+            when = self._queue[0][0] if is_event else machine.wake_at
+            if when > until:
+                self.now = until
+                return False
+            self.now = max(self.now, when)
+            if is_event:
+                heapq.heappop(self._queue)[2]()
+
+    def _connect(self, machine):
+        for link in machine.cluster.take_new_links():
+            wire = Wire(self, link)
+            self.wires.append(wire)
+            self.carry(self.now + self.delay(), wire.open)
+        self.wires = [wire for wire in self.wires if not wire.is_over]
+        for wire in self.wires:
+            wire.send()
+
+    def wake_broker(self, node):
+        """Have a broker that was silent do its work again."""
+        self.cluster.brokers[node].is_silent = False
+        for wire in self.wires:
+            if wire.broker.node == node:
+                wire.read_on()
+
+    def break_wires(self, node):
+        """Break all connections with a broker."""
+        for wire in self.wires:
+            if wire.broker.node == node:
+                wire.break_off()
+
+
+class Wire:
+    """A link of the client, and the connection of a broker at the other end."""
+
+    def __init__(self, world, link):
+        """Lead to the broker at the address of the link."""
+        self.world = world
+        self.link = link
+        self.broker = world.cluster.at(link.host, link.port)
+        self.server = None
+        self.is_broken = False
+        self.is_mute = False
+        self._arrives_at = {"there": 0.0, "back": 0.0}
+        self._unread: deque[bytes] = deque()
+        # Bytes in the socket of the client, which has no memory for them yet.
+        self._undelivered: deque[bytes] = deque()
+
+    @property
+    def is_over(self):
+        """Whether nothing passes any more."""
+        return self.is_broken or self.link.is_over
+
+    def open(self):
+        """Let the broker accept, if it runs."""
+        if self.link.is_over:
+            return
+        self.world.has_news = True
+        self.world.traffic.note(CONNECTION, self.broker.node, self.world.now)
+        if not self.broker.is_up:
+            self.is_broken = True
+            self.link.note_failure("connection refused", self.world.now)
+            return
+        self.server = self.broker.connection()
+        self.link.note_open(self.world.now)
+
+    def break_off(self):
+        """Break the connection; what is on its way is lost."""
+        if not self.is_over:
+            self.is_broken = True
+            self.world.has_news = True
+            self.link.receive_data(b"", self.world.now)
+
+    def send(self):
+        """Put on the wire what the client has to send."""
+        while data := self.link.data_to_send():
+            self._carry("there", data, self._arrive)
+        if self._undelivered and self.link.can_receive(self.world.now):
+            self._deliver()
+
+    def _carry(self, way, data, arrive):
+        """Deliver bytes in order, late, and in pieces."""
+        random = self.world.random
+        at = 0
+        while at < len(data):
+            size = random.choice([1, 7, 100, 4096, 1 << 20])
+            if len(data) > 2000:
+                size = max(size, len(data) // 4)
+            piece = data[at : at + size]
+            at += size
+            when = max(self.world.now + self.world.delay(), self._arrives_at[way])
+            self._arrives_at[way] = when
+            self.world.carry(when, lambda piece=piece: self._pass(arrive, piece))
+
+    def _pass(self, arrive, piece):
+        if not self.is_over:
+            arrive(piece)
+
+    def _arrive(self, piece):
+        self._unread.append(piece)
+        self.read_on()
+
+    def read_on(self):
+        """Have the broker read what has come, unless it is silent."""
+        while self._unread and not (self.broker.is_silent or self.is_mute):
+            if self.is_over:
+                return
+            self._read(self._unread.popleft())
+
+    def _read(self, piece):
+        for event in self.server.receive_data(piece):
+            if type(event).__name__ == "RequestReceived":
+                self.world.requests += 1
+                self._answer(event)
+            elif type(event).__name__ == "UnsupportedReceived":
+                # Before 0.10 brokers do not have ApiVersions. Kafka 0.9 reads nothing
+                # after an unknown request; all others close the connection.
+                if self.broker.release == "0.9.0":
+                    self.is_mute = True
+                else:
+                    self.break_off()
+                return
+        self._reply()
+
+    def _answer(self, event):
+        request, version = event.request, event.version
+        if type(request).__name__ == "FetchRequest":
+            fetch = self.broker.begin_fetch(request, version)
+            self._answer_fetch(event, fetch, self.world.now)
+        elif type(request).__name__ == "ProduceRequest":
+            done = self.broker.begin_produce(request, version)
+            finish = lambda: self._answer_produce(event, done)  # noqa: E731
+            self.world.after(self.world.delay(), finish)
+        else:
+            response = self.broker.answer(request, version)
+            if type(request).__name__ != "OffsetCommitRequest" or _has_error(response):
+                self._note_fruitless(event)
+            self.server.send(event, response)
+
+    def _answer_produce(self, event, done):
+        """Acknowledge records when the replicas have them."""
+        if self.is_over:
+            return
+        if not event.request.acks:
+            # There is no other way to say that something is wrong.
+            if any(each.code for each in done):
+                self.break_off()
+        else:
+            response = self.broker.finish_produce(done, event.version)
+            parts = [
+                part for each in response.responses for part in each.partition_responses
+            ]
+            if all(part.error_code for part in parts):
+                self._note_fruitless(event)
+            self.server.send(event, response)
+            self._reply()
+
+    def _answer_fetch(self, event, fetch, since, deeds=-1):
+        """Answer a Fetch when there is something to fetch, or its time is over.
+
+        ``deeds`` is how much had been done when there was nothing.
+        """
+        if self.is_over:
+            return
+        world, answer = self.world, None
+        is_late = world.now >= since + fetch.max_wait_ms / 1000
+        if not self.broker.is_silent and (is_late or deeds != world.deeds):
+            answer = self.broker.answer_fetch(fetch, event.version, is_late)
+        if answer is None:
+            deeds = world.deeds
+            again = lambda: self._answer_fetch(event, fetch, since, deeds)  # noqa: E731
+            world.carry(world.now + POLL_S, again)
+            return
+        parts = [part for each in answer.responses for part in each.partitions]
+        if not any(part.records for part in parts):
+            self._note_fruitless(event)
+        self.server.send(event, answer)
+        self._reply()
+
+    def _note_fruitless(self, event):
+        kind = type(event.request).__name__
+        self.world.traffic.note(kind, self.broker.node, self.world.now)
+
+    def _reply(self):
+        if self.server.wants_close:
+            self.break_off()
+            return
+        data = self.server.data_to_send()
+        if data:
+            self._carry("back", data, self._receive)
+
+    def _receive(self, piece):
+        self._undelivered.append(piece)
+        self._deliver()
+
+    def _deliver(self):
+        link, world, pieces = self.link, self.world, self._undelivered
+        while pieces and not link.is_over and link.can_receive(world.now):
+            room = link.get_buffer()
+            piece = pieces.popleft()
+            count = min(len(room), len(piece))
+            room[:count] = piece[:count]
+            if count < len(piece):
+                pieces.appendleft(piece[count:])
+            world.has_news |= link.buffer_updated(count, world.now)
+        # Negotiation goes on without the machine.
+        self.send()
+
+
+def _has_error(response):
+    """Whether a commit failed for any partition."""
+    return any(part.error_code for each in response.topics for part in each.partitions)

@@ -1,0 +1,297 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The guessed release of known tables, of real nodes, and of changed tables.
+
+The guesses of changed tables are written out: what a person who knows the releases
+would say of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from kwire.negotiation import release_guess
+from kwire.schema import releases
+from kwire.versions import NONE, VersionRange
+from tests.connection.negotiation.advertised_tables import TABLES, advertised
+from tests.harness.sweeps import sweep
+
+# The only releases with the table of a neighbour, by kind of node.
+SAME = {
+    ("3.3", "broker"): "between 3.3 and 3.4",
+    ("3.4", "broker"): "between 3.3 and 3.4",
+    ("3.7", "controller"): "between 3.7 and 3.8",
+    ("3.8", "controller"): "between 3.7 and 3.8",
+}
+
+OWN = [
+    (release, listener)
+    for release in releases.NAMES
+    for listener in (*releases.listeners(release), None)
+]
+
+Ends = tuple[int, int]
+
+
+def table_of(release: str, listener: str | None = "broker") -> dict[int, Ends]:
+    """Return the table of a release as it is advertised."""
+    ranges = releases.ranges(release, listener)
+    return {key: (each.min, each.max) for key, each in ranges.items()}
+
+
+@pytest.fixture
+def guess(kwire: ModuleType) -> Any:
+    """``guess_release``, once on each engine."""
+    name = f"{kwire.__name__}.negotiation.release_guess"
+    return importlib.import_module(name).guess_release
+
+
+@sweep(("release", "listener"), OWN)
+def test_every_release_is_known_by_its_own_table(guess, release, listener):
+    found = guess(table_of(release, listener))
+    assert str(found) == SAME.get((release, listener), release)
+    assert found.is_exact == ((release, listener) not in SAME)
+    assert not found.is_custom
+    assert not found.has_unstable
+    # Before KRaft there was one kind of broker.
+    alone = releases.listeners(release) == ("zkBroker",)
+    assert found.listener == ("broker" if alone else listener)
+
+
+@sweep(("release", "listener"), OWN)
+def test_who_knows_the_kind_of_node_gets_the_same_guess(guess, release, listener):
+    if listener is not None:
+        found = guess(table_of(release, listener), listener)
+        assert str(found) == SAME.get((release, listener), release)
+        assert found.listener == listener
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("2.8.2 zkBroker", "2.8"),
+        ("2.8.2 broker", "2.8"),
+        ("2.8.2 controller", "2.8"),
+        ("3.0.2 broker", "3.0"),
+        ("3.0.2 controller", "3.0"),
+        ("3.2.3 broker", "3.2"),
+        ("3.2.3 controller", "3.2"),
+        ("3.9.2 broker", "3.9"),
+        ("3.9.2 controller", "3.9"),
+        ("3.9.2 broker unstable", "3.9 with unstable versions"),
+        ("4.3.1 broker", "4.3"),
+        ("4.3.1 controller", "4.3"),
+        ("4.3.1 broker unstable", "4.3 with unstable versions"),
+        ("4.4.0 broker", "4.4"),
+        ("4.4.0 controller", "4.4"),
+        ("4.4.0 broker unstable", "4.4 with unstable versions"),
+    ],
+)
+def test_what_real_nodes_answer_is_recognised(guess, name, said):
+    found = guess(advertised(name))
+    assert str(found) == said
+    assert found.is_exact
+    assert found.listener == name.split()[1]
+    assert found.has_unstable == ("unstable" in name)
+
+
+def test_all_tables_of_real_nodes_are_guessed():
+    # The list above must name every table.
+    mark = test_what_real_nodes_answer_is_recognised.pytestmark[0]
+    assert {name for name, _ in mark.args[1]} == TABLES.keys()
+
+
+# What is changed is a release's own table; None takes a row away. Keys: 0 Produce,
+# 1 Fetch, 2 ListOffsets, 3 Metadata, 4 LeaderAndIsr, 8 OffsetCommit, 11 JoinGroup,
+# 18 ApiVersions, 22 InitProducerId, 47 OffsetDelete, 52 Vote, 71 and 72 telemetry,
+# 76 ShareGroupHeartbeat, 80 AddRaftVoter, 93 StreamsGroupTopologyDescriptionUpdate.
+CHANGED = [
+    # Rows that the operator took away or held back.
+    ("3.9", "broker", {47: None}, "at least 3.9, custom"),
+    ("3.9", "broker", {0: (0, 5)}, "at least 3.9, custom"),
+    ("3.9", "zkBroker", {4: None, 5: None, 6: None}, "at least 3.9, custom"),
+    ("2.4", "broker", {19: None, 20: None}, "at least 2.4, custom"),
+    ("4.1", "broker", {1: (4, 13)}, "at least 4.1, custom"),
+    ("4.3", "controller", {52: None}, "at least 4.3, custom"),
+    ("4.4", "broker", {3: (0, 9)}, "at least 4.4, custom"),
+    # Rows that are ahead of the rest, or of a stranger.
+    ("3.9", "broker", {1: (0, 18)}, "at least 3.9, custom"),
+    ("2.8", "zkBroker", {1: (0, 17)}, "at least 2.8, custom"),
+    ("3.9", "broker", {1000: (0, 0)}, "at least 3.9, custom"),
+    ("2.1", "broker", {44: (0, 0)}, "at least 2.1, custom"),
+    # Both: rows that Kafka never had together.
+    ("3.5", "broker", {1: (0, 17), 0: (0, 7)}, "at least 3.5, custom"),
+    ("4.2", "broker", {1: (0, 18)}, "at least 4.2, custom"),
+    # Rows of the release before or after: a cluster between two releases.
+    ("3.9", "broker", {1: (0, 16)}, "between 3.8 and 3.9, custom"),
+    ("3.8", "broker", {2: (0, 9)}, "between 3.8 and 3.9, custom"),
+    ("3.9", "broker", {80: None}, "between 3.8 and 3.9, custom"),
+    ("4.0", "broker", {1: (0, 17)}, "between 3.9 and 4.0, custom"),
+    ("4.0", "broker", {0: (0, 11), 3: (0, 12)}, "between 3.9 and 4.0, custom"),
+    ("4.4", "broker", {93: None}, "between 4.3 and 4.4, custom"),
+    ("2.0", "broker", {1: (0, 9)}, "between 2.0 and 2.1, custom"),
+    ("3.0", "broker", {22: (0, 2)}, "between 2.8 and 3.0, custom"),
+    ("3.0", "broker", {22: (2, 4)}, "between 2.8 and 3.0, custom"),
+    ("0.9.0", "broker", {18: (0, 0)}, "between 0.9.0 and 0.10.0, custom"),
+    # More than kwire knows: minima may rise, as 4.0 did, but nothing may be gone.
+    ("4.4", "broker", {1: (4, 19)}, "at least 4.4"),
+    ("4.4", "broker", {1: (6, 19), 95: (0, 0)}, "at least 4.4"),
+    ("4.4", "controller", {52: (0, 3)}, "at least 4.4"),
+    ("4.4", "broker", {1: (4, 19), 47: None}, "at least 4.4, custom"),
+    ("4.4", "broker", {1: (0, 19)}, "at least 4.4, custom"),
+    # What Kafka itself may answer in several ways is no change at all.
+    ("4.0", "broker", {11: (2, 9)}, "4.0"),
+    ("4.0", "broker", {0: (0, 12)}, "4.0"),
+    ("4.1", "broker", {0: (0, 13)}, "4.1"),
+    ("4.1", "broker", {71: None, 72: None}, "4.1"),
+    ("4.1", "broker", {11: (2, 9)}, "between 4.0 and 4.1, custom"),
+    ("0.10.2", "broker", {7: (1, 1)}, "0.10.2"),
+    ("4.3", "broker", {22: (0, 6)}, "4.3 with unstable versions"),
+    # One of the unstable versions without the others is nothing that Kafka does.
+    ("3.9", "broker", {76: (0, 0)}, "at least 3.9, custom"),
+    # Ranges that make no sense.
+    ("3.9", "broker", {1: (17, 0)}, "at least 3.9, custom"),
+    ("3.0", "broker", {22: (3, 1)}, "at least 3.0, custom"),
+    ("4.4", "broker", {1: (25, 19)}, "at least 4.4, custom"),
+    ("4.4", "broker", {-1: (-3, -5)}, "at least 4.4, custom"),
+    # Rows of other nodes, and of other times.
+    ("4.4", "broker", {52: (0, 2)}, "at least 4.4, custom"),
+    ("4.4", "broker", {4: (0, 7)}, "at least 4.4, custom"),
+    ("2.7", "broker", {33: None}, "at least 2.7, custom"),
+]
+
+
+@sweep(("release", "listener", "rows", "said"), CHANGED)
+def test_a_changed_table_gets_the_guess_of_a_person(
+    guess, release, listener, rows, said
+):
+    changed = table_of(release, listener) | rows
+    found = guess({key: ends for key, ends in changed.items() if ends is not None})
+    assert str(found) == said
+    assert found.is_custom == said.endswith(", custom")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({}, "unknown"),
+        ({1000: (0, 3)}, "unknown"),
+        ({0: (5, 2)}, "unknown"),
+        ({0: (0, 0), 1: (0, 0)}, "before 0.8.0"),
+        ({18: (0, 3)}, "at least 2.4, custom"),
+        ({0: (0, 7), 1: (0, 10), 18: (0, 2)}, "at least 2.1, custom"),
+    ],
+)
+def test_a_table_with_hardly_a_row_says_little(guess, rows, said):
+    assert str(guess(rows)) == said
+
+
+def test_the_bounds_of_a_guess_can_be_read(guess):
+    exact = guess(table_of("4.1"))
+    assert (exact.at_least, exact.at_most, exact.is_exact) == ("4.1", "4.1", True)
+    same = guess(table_of("3.3"))
+    assert (same.at_least, same.at_most, same.is_exact) == ("3.3", "3.4", False)
+    newer = guess(table_of("4.4") | {1: (4, 19)})
+    assert (newer.at_least, newer.at_most, newer.is_custom) == ("4.4", None, False)
+    older = guess({0: (0, 0)})
+    assert (older.at_least, older.at_most, older.is_custom) == (None, "0.8.0", False)
+    nothing = guess({})
+    assert (nothing.at_least, nothing.at_most, nothing.is_custom) == (None, None, True)
+
+
+def test_each_row_taken_from_a_table_leaves_the_guess_near(guess):
+    whole = table_of("3.9", "zkBroker")
+    for key in whole:
+        found = guess({each: ends for each, ends in whole.items() if each != key})
+        assert found.at_least in ("3.8", "3.9"), key
+        assert found.is_custom, key
+
+
+def test_a_broker_with_zookeeper_is_not_taken_for_one_without(guess):
+    with_zookeeper = table_of("3.9", "zkBroker")
+    assert guess(with_zookeeper).listener == "zkBroker"
+    assert guess(with_zookeeper, "broker").is_custom
+    assert str(guess(with_zookeeper, "zkBroker")) == "3.9"
+
+
+def test_a_table_may_be_ranges_or_an_object_that_advertises(guess, kwire):
+    rows = table_of("4.1", "controller")
+    own = kwire.versions.VersionRange
+    ranges = {key: own(*ends) for key, ends in rows.items()}
+    assert guess(ranges) == guess(SimpleNamespace(advertised=rows)) == guess(rows)
+
+
+def test_a_table_of_a_connection_is_guessed(guess, kwire):
+    table = importlib.import_module(f"{kwire.__name__}.negotiation").ApiVersionTable
+    assert str(guess(table.from_ranges(advertised("4.3.1 broker")))) == "4.3"
+    assert str(guess(table.of_release("2.8", "zkBroker"))) == "2.8"
+
+
+def test_an_api_that_brokers_have_no_version_of_in_common_is_not_offered():
+    rows = releases.ranges("3.9", "broker")
+    without = {key: each for key, each in rows.items() if key != 1}
+    assert release_guess.guess_release({**rows, 1: NONE}) == (
+        release_guess.guess_release(without)
+    )
+    assert VersionRange(0, 17) == rows[1]
+
+
+def test_a_kind_of_node_has_one_of_kafkas_names(guess):
+    with pytest.raises(ValueError, match="got 'zookeeper'"):
+        guess({18: (0, 3)}, "zookeeper")
+
+
+@example({})
+@given(
+    st.dictionaries(
+        st.integers(-2, 100),
+        st.tuples(st.integers(-2, 20), st.integers(-2, 20)),
+        max_size=100,
+    )
+)
+def test_any_table_gets_a_guess_and_its_bounds_are_in_order(rows):
+    found = release_guess.guess_release(rows)
+    assert str(found)
+    if found.at_least and found.at_most:
+        order = releases.NAMES.index
+        assert order(found.at_least) <= order(found.at_most)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        table_of("3.9"),
+        table_of("3.9") | {1: (0, 18)},
+        table_of("4.4") | {1: (4, 19), 47: (3, 3)},
+        {18: (0, 3)},
+    ],
+)
+def test_a_guess_takes_few_steps(guess, rows):
+    """Some thousand lines of Python at most; what that takes is not measured here."""
+    guess(rows)
+    assert 0 < lines_run(lambda: guess(rows)) < 5_000
+
+
+def lines_run(call):
+    """Count the lines of Python that a call runs."""
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return count

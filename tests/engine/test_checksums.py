@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The two checksums, by every implementation that this machine can run.
+
+A kernel treats lengths differently by their remainder, by thresholds, and where a run
+of streams or of registers ends, so the small lengths are all tried. What counts as
+right is a division bit by bit in this file, RFC 3720, ``zlib`` and ``crc32c``.
+"""
+
+import array
+import ctypes
+import mmap
+import os
+import random
+import sys
+import zlib
+from importlib import import_module
+from pathlib import Path
+
+import crc32c as peer
+import pytest
+
+from tests.harness.guard_pages import Guarded, check
+
+CASTAGNOLI, IEEE = 0x1EDC6F41, 0x04C11DB7
+BYTES = random.Random(3720).randbytes(100_000)
+
+
+def checksums_of(kwire):
+    """Import the twin of one engine."""
+    return import_module(f"{kwire.__name__}._{kwire.backend}.checksums")
+
+
+def implementations(kwire):
+    """List what can be forced, and what the engine chooses: name, crc32c, crc32."""
+    module = checksums_of(kwire)
+    found = {"chosen": (module.crc32c, module.crc32)}
+    if kwire.backend == "fast":
+        found |= module._implementations()
+    return [(name, *functions) for name, functions in found.items()]
+
+
+def prefixes_by_division(data, polynomial):
+    """Divide bit by bit; give the checksum of each beginning of some data."""
+    register = 0xFFFFFFFF
+    results = [0]
+    for byte in data:
+        for bit in range(8):
+            top = (register >> 31) ^ (byte >> bit & 1)
+            register = (register << 1 & 0xFFFFFFFF) ^ (polynomial if top else 0)
+        results.append(int(f"{register:032b}"[::-1], 2) ^ 0xFFFFFFFF)
+    return results
+
+
+def test_check_values(kwire):
+    """The digits 1 to 9, the check that catalogues of checksums give."""
+    for name, crc32c, crc32 in implementations(kwire):
+        assert crc32c(b"123456789") == 0xE3069283, name
+        assert crc32(b"123456789") == 0xCBF43926, name
+        assert (crc32c(b""), crc32(b"")) == (0, 0), name
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (bytes(32), "aa36918a"),
+        (b"\xff" * 32, "43aba862"),
+        (bytes(range(32)), "4e79dd46"),
+        (bytes(range(31, -1, -1)), "5cdb3f11"),
+        (
+            bytes.fromhex(
+                "01c00000 00000000 00000000 00000000 14000000 00000400"
+                "00000014 00000018 28000000 00000000 02000000 00000000"
+            ),
+            "563a96d9",
+        ),
+    ],
+    ids=["zeros", "ones", "rising", "falling", "scsi read"],
+)
+def test_vectors_of_rfc_3720(kwire, data, expected):
+    """Appendix B.4, which writes a checksum in the order of its bytes on the wire."""
+    for name, crc32c, _ in implementations(kwire):
+        assert crc32c(data).to_bytes(4, "little").hex() == expected, name
+
+
+def test_every_small_length_at_every_alignment(kwire):
+    """All lengths from 0 to 600, at 16 addresses each, as a division gives them."""
+    data = BYTES[:600]
+    by_c = prefixes_by_division(data, CASTAGNOLI)
+    by_ieee = prefixes_by_division(data, IEEE)
+    for name, crc32c, crc32 in implementations(kwire):
+        for shift in range(16):
+            view = memoryview(bytes(shift) + data)[shift:]
+            found = [crc32c(view[:size]) for size in range(601)]
+            assert found == by_c, (name, shift)
+            found = [crc32(view[:size]) for size in range(601)]
+            assert found == by_ieee, (name, shift)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [range(600, 1700), range(1700, 40_000, 251), range(6700, 7300, 7)],
+    ids=["600 to 1700", "to 40000", "one state of the pure engine"],
+)
+def test_longer_lengths_agree_with_others(kwire, sizes):
+    """Where streams, registers and sparse multiples take over from each other."""
+    for name, crc32c, crc32 in implementations(kwire):
+        for size in sizes:
+            data = BYTES[size % 16 : size % 16 + size]
+            assert crc32c(data) == peer.crc32c(data), (name, size)
+            assert crc32(data) == zlib.crc32(data), (name, size)
+
+
+def test_ends_of_streams_and_states(kwire):
+    """One byte around each whole number of blocks: a remainder of none, or of one."""
+    blocks = (12_288, 6293, 4096, 256)
+    ends = [n * block + d for n in (1, 2, 5) for block in blocks for d in (-1, 0, 1)]
+    ends += [6777 + n * 6293 + d for n in (0, 1, 2, 7) for d in (-1, 0, 1)]
+    for name, crc32c, crc32 in implementations(kwire):
+        for size in ends:
+            data = BYTES[:size]
+            assert crc32c(data, 77) == peer.crc32c(data, 77), (name, size)
+            assert crc32(data, 77) == zlib.crc32(data, 77), (name, size)
+
+
+def test_parts_continue_each_other(kwire):
+    """A whole, cut at random, has the checksum of its parts one after the other."""
+    randomness = random.Random(4)
+    for name, crc32c, crc32 in implementations(kwire):
+        for longest in (9, 300, 5000, 50_000):
+            at = value_c = value_ieee = 0
+            for _ in range(12):
+                part = BYTES[at : at + randomness.randrange(longest)]
+                at += len(part)
+                value_c, value_ieee = crc32c(part, value_c), crc32(part, value_ieee)
+            assert value_c == peer.crc32c(BYTES[:at]), (name, longest)
+            assert value_ieee == zlib.crc32(BYTES[:at]), (name, longest)
+
+
+def test_start_values_are_taken_as_32_bits(kwire):
+    """As ``zlib`` takes them; a value that is no int is refused."""
+    for name, crc32c, crc32 in implementations(kwire):
+        for value in (0, 1, 2**31, 2**32 - 1, 2**32 + 5, -1, -(2**40)):
+            for data in (b"", b"a", BYTES[:1000]):
+                low = value & 0xFFFFFFFF
+                assert crc32c(data, value) == peer.crc32c(data, low), (name, value)
+                assert crc32(data, value=value) == zlib.crc32(data, low), (name, value)
+        with pytest.raises(TypeError):
+            crc32c(b"", "0")
+        with pytest.raises(TypeError):
+            crc32(b"", None)
+
+
+def test_ten_megabytes(kwire):
+    """More than any buffer or block of a kernel."""
+    data = BYTES * 105
+    for name, crc32c, crc32 in implementations(kwire):
+        assert crc32c(data) == peer.crc32c(data), name
+        assert crc32(data) == zlib.crc32(data), name
+
+
+@pytest.mark.parametrize("size", [0, 5, 3000, 100_000])
+def test_any_contiguous_bytes_like(kwire, size):
+    """Every kind of buffer, and none is held afterwards."""
+    data = BYTES[:size]
+    mapped = mmap.mmap(-1, max(size, 1))
+    mapped[:size] = data
+    growing = bytearray(data)
+    kinds = [
+        growing,
+        memoryview(data),
+        memoryview(b"x" + data + b"y")[1:-1],
+        memoryview(mapped)[:size],
+        array.array("b", data),
+        (ctypes.c_ubyte * size).from_buffer_copy(data),
+    ]
+    if size % 8 == 0:
+        kinds += [
+            array.array("q", data),
+            (ctypes.c_int32.__ctype_be__ * (size // 4)).from_buffer_copy(data),
+            (ctypes.c_ubyte * 8 * (size // 8)).from_buffer_copy(data),
+        ]
+    for name, crc32c, crc32 in implementations(kwire):
+        for kind in kinds:
+            assert crc32c(kind) == peer.crc32c(data), (name, type(kind))
+            assert crc32(kind) == zlib.crc32(data), (name, type(kind))
+    growing += b"more"
+    del kinds
+    mapped.close()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [memoryview(b"123456")[::2], memoryview(bytes(16))[1::4], "text", 7, None],
+    ids=["every other", "a column", "text", "int", "None"],
+)
+def test_other_input_is_a_type_error(kwire, data):
+    """What is not bytes in one piece has no checksum."""
+    for _, crc32c, crc32 in implementations(kwire):
+        for function in (crc32c, crc32):
+            with pytest.raises(TypeError, match="bytes"):
+                function(data)
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has neither fork nor mprotect"
+)
+def test_no_kernel_reads_past_the_end(kwire):
+    """Input of every small length, that ends at a page without access."""
+    guarded = Guarded()
+
+    def work(note):
+        for name, crc32c, crc32 in implementations(kwire):
+            for size in [*range(1100), 12_289, 30_001]:
+                note((name, size))
+                data = BYTES[:size]
+                assert crc32c(guarded.put(data)) == peer.crc32c(data)
+                assert crc32(guarded.put(data)) == zlib.crc32(data)
+
+    check(work)
+
+
+@pytest.mark.skipif(sys.maxsize < 2**32, reason="32 bits have the tables alone")
+def test_the_processor_is_used(twins):
+    """What the processor has is what runs, the fastest first; the tables always can.
+
+    In an emulator the kernel's file has the flags of the processor below: it names
+    those that count by ``KWIRE_CPU_FLAGS``.
+    """
+    found = list(checksums_of(twins.fast)._implementations())
+    cpuinfo = Path("/proc/cpuinfo")
+    known = cpuinfo.read_text() if cpuinfo.exists() else ""
+    emulated = os.environ.get("KWIRE_CPU_FLAGS")
+    flags = set((known if emulated is None else emulated).split())
+    expected = [
+        name
+        for name, needed in [
+            ("avx512", {"sse4_2", "pclmulqdq", "avx512f", "vpclmulqdq"}),
+            ("sse42", {"sse4_2", "pclmulqdq"}),
+            ("arm", {"crc32", "asimd"}),
+        ]
+        if needed <= flags
+    ]
+    assert found[-1] == "table"
+    assert [name for name in found if name in expected] == expected
+    assert emulated is None or found[:-1] == expected
+
+
+def test_sparse_multiples_are_multiples(twins):
+    """The powers that the pure engine folds with sum to 0 modulo the polynomial."""
+    module = checksums_of(twins.pure)
+    multiples = {powers for _, powers in module.SPARSE[:-1]}
+    multiples.add((module.STATE, module.HIGH, module.LOW, 0))
+    power, remainders = 1, []
+    for _ in range(module.STATE + 1):
+        remainders.append(power)
+        power <<= 1
+        if power >> 32:
+            power ^= 1 << 32 | CASTAGNOLI
+    assert len(multiples) >= 9
+    for powers in multiples:
+        total = 0
+        for exponent in powers:
+            total ^= remainders[exponent]
+        assert total == 0, powers
+    assert module.SPARSE[-1] == (8 * len(module.ROWS), ())
+    assert all(min(shifts) >= 0 for *_, shifts in module.CUTS)

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ints that repeat within a message: each keeps its value, also where places clash.
+
+The compiled engine finds an int32 again by its lowest 8 bits, and shares at most 255.
+Of int64s it knows the last one.
+"""
+
+import importlib
+import json
+import random
+
+import pytest
+
+from tests.harness.traced import measure_left
+
+EDGES = [-(2**31), -(2**31) + 256, -6, -5, -1, 0, 256, 257, 258, 2**31 - 257, 2**31 - 1]
+ROUNDS = 20
+
+
+def make_response(kwire, ids):
+    """Make a response whose ints are all of the ids, in fields and in arrays."""
+    cls = kwire.messages.MetadataResponse
+    partitions = [
+        cls.MetadataResponsePartition(
+            partition_index=index, leader_id=node, isr_nodes=ids[index : index + 20]
+        )
+        for index, node in enumerate(ids)
+    ]
+    topic = cls.MetadataResponseTopic(name="orders", partitions=partitions)
+    return cls(controller_id=ids[-1], topics=[topic])
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pytest.param([1001 + 256 * n for n in range(600)], id="one place"),
+        pytest.param(list(range(1001, 2001)), id="more than are shared"),
+        pytest.param([*range(1001, 1101)] * 6, id="repeated"),
+        pytest.param(EDGES * 40, id="edges"),
+        pytest.param(random.Random(7).choices(range(-3000, 3000), k=900), id="random"),
+    ],
+)
+def test_each_int_has_the_value_of_its_bytes(kwire, ids):
+    """An int that was found in the place of another would give a wrong broker."""
+    message = make_response(kwire, ids)
+    data = kwire.encode(message, version=9)
+    [topic] = kwire.decode(type(message), data, version=9).topics
+    assert [each.partition_index for each in topic.partitions] == [*range(len(ids))]
+    assert [each.leader_id for each in topic.partitions] == ids
+    for index, partition in enumerate(topic.partitions):
+        assert partition.isr_nodes == tuple(ids[index : index + 20])
+
+
+def test_shared_ints_are_left_to_the_message_alone(kwire):
+    """What a decode keeps while it runs is given back, after a failure too."""
+    message = make_response(kwire, [1001, 1002, 1257] * 3)
+    data = kwire.encode(message, version=9)
+
+    def decode():
+        kwire.decode(type(message), data, version=9)
+        with pytest.raises(kwire.DecodeError):
+            kwire.decode(type(message), data[:-20], version=9)
+
+    assert measure_left(decode, ROUNDS) == 0
+
+
+def test_a_broker_id_is_one_object_within_a_message(twins):
+    """Broker ids from 1001 on made half of the memory of a Metadata response."""
+    ids = list(range(1001, 1101)) * 3
+    message = make_response(twins.fast, ids)
+    data = twins.fast.encode(message, version=9)
+    [topic] = twins.fast.decode(type(message), data, version=9).topics
+    found = [n for each in topic.partitions for n in (each.leader_id, *each.isr_nodes)]
+    assert len(found) > 6000 and len({id(each) for each in found}) == 100
+
+
+LONGS = [2**40, 2**40, 257, 257, -6, 256, -6, 2**63 - 1, 2**63 - 1, -(2**63), 2**40]
+
+
+def make_offsets(kwire, numbers):
+    """Make a response whose offsets are all of the numbers."""
+    cls = kwire.messages.FetchResponse
+    partitions = [
+        cls.PartitionData(
+            high_watermark=number, last_stable_offset=number, log_start_offset=other
+        )
+        for number, other in zip(numbers, reversed(numbers), strict=True)
+    ]
+    topic = cls.FetchableTopicResponse(topic="orders", partitions=partitions)
+    return cls(responses=[topic])
+
+
+def test_each_offset_has_the_value_of_its_bytes(kwire):
+    """An int64 that was taken for the one before would be a wrong offset."""
+    message = make_offsets(kwire, LONGS)
+    data = kwire.encode(message, version=12)
+    [topic] = kwire.decode(type(message), data, version=12).responses
+    assert [each.high_watermark for each in topic.partitions] == LONGS
+    assert [each.last_stable_offset for each in topic.partitions] == LONGS
+    assert [each.log_start_offset for each in topic.partitions] == LONGS[::-1]
+
+
+def test_offsets_are_left_to_the_message_alone(kwire):
+    """The last int64 of a decode is given back, after a failure too."""
+    message = make_offsets(kwire, LONGS)
+    data = kwire.encode(message, version=12)
+
+    def decode():
+        kwire.decode(type(message), data, version=12)
+        for end in range(len(data) - 40, len(data)):
+            with pytest.raises(kwire.DecodeError):
+                kwire.decode(type(message), data[:end], version=12)
+
+    assert measure_left(decode, ROUNDS) == 0
+
+
+def test_a_stable_offset_is_the_object_of_the_high_watermark(twins):
+    """Without transactions the two are equal in each partition of a Fetch response."""
+    message = make_offsets(twins.fast, [1_000_000])
+    data = twins.fast.encode(message, version=12)
+    [topic] = twins.fast.decode(type(message), data, version=12).responses
+    [partition] = topic.partitions
+    assert partition.high_watermark is partition.last_stable_offset
+
+
+WIDTHS = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
+
+
+def make_run(kwire):
+    """Make a class of integers of each width, in two orders, and nothing else."""
+    schema = importlib.import_module(f"{kwire.__name__}.schema")
+    fields = [
+        {"name": f"{kind}{place}", "type": kind, "versions": "0+"}
+        for place, kinds in enumerate([WIDTHS, reversed(WIDTHS)])
+        for kind in kinds
+    ]
+    head = {"type": "data", "name": "Run", "validVersions": "0"}
+    return schema.message_class(
+        json.dumps(head | {"flexibleVersions": "none", "fields": fields})
+    )
+
+
+@pytest.mark.parametrize("after", range(9))
+def test_integers_are_the_same_wherever_the_input_ends(kwire, after):
+    """The quick way loads bytes after an integer, and gives up near the end."""
+    cls = make_run(kwire)
+    path = f"{kwire.__name__}._{kwire.backend}.decoder"
+    decode = importlib.import_module(path).decode_prefix
+    names = [(name, WIDTHS[name[:-1]]) for name in cls.__match_args__]
+    for value in (-1, 0, 1, 127, 256, 257, -6):
+        for sign in (-1, 1):
+            edge = {name: sign * 2**bits - (sign > 0) for name, bits in names}
+            low = {name: value if abs(value) < 128 else sign for name, _ in names}
+            for values in (edge, low, edge | {"int320": value, "int641": value}):
+                message = cls(**values)
+                data = kwire.encode(message, version=0)
+                found, end = decode(cls, data + b"\xa5" * after, 0)
+                assert (found, end) == (message, len(data))

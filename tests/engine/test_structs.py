@@ -1,0 +1,532 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages as Python objects: frozen, compared by value, copied, pickled.
+
+What their bytes are is the business of other tests. Everything here holds on both
+engines alike, the shape of error texts apart.
+"""
+
+import copy
+import gc
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+import uuid
+
+import pytest
+
+from tests.harness.values import TASTES, build, neutral, systematic
+
+TAGS = "unknown_tagged_fields"
+
+
+@pytest.fixture
+def topic(kwire):
+    """Return a nested struct class."""
+    return kwire.messages.MetadataResponse.MetadataResponseTopic
+
+
+def test_absent_arguments_are_the_defaults_of_the_schema(kwire):
+    """Ints 0 or what the schema says, text empty, arrays empty, null only if said."""
+    fetch = kwire.messages.FetchRequest()
+    assert (fetch.cluster_id, fetch.replica_id, fetch.max_wait_ms) == (None, -1, 0)
+    assert (fetch.max_bytes, fetch.session_epoch) == (0x7FFFFFFF, -1)
+    assert (fetch.topics, fetch.rack_id) == ((), "")
+    assert fetch.replica_state == kwire.messages.FetchRequest.ReplicaState()
+    assert fetch.replica_state.replica_id == -1
+    topic = fetch.FetchTopic()
+    assert topic.topic_id == uuid.UUID(int=0)
+    assert kwire.messages.MetadataRequest().allow_auto_topic_creation is True
+    assert kwire.messages.ProduceRequest.PartitionProduceData().records is None
+
+
+def test_every_field_of_every_message_has_its_default(kwire):
+    """A message without arguments holds what the plan states, field by field."""
+    for name in kwire.messages.ALL:
+        cls = getattr(kwire.messages, name)
+        binding = kwire._backend.engine.binding_of(cls)
+        made = cls()
+        for field in binding.message.struct.fields:
+            default = kwire.plan.resolve_default(field)
+            if default is kwire.plan.STRUCT_DEFAULT:
+                default = getattr(cls, field.type)()
+            assert getattr(made, field.attribute) == default
+        assert made.unknown_tagged_fields == ()
+
+
+def test_arguments_are_keywords_only(kwire, topic):
+    """Order says nothing: a field is given by its name or not at all."""
+    for cls in (kwire.messages.MetadataRequest, topic):
+        with pytest.raises(TypeError):
+            cls(None)
+        with pytest.raises(TypeError):
+            cls.__new__(cls, None)
+        with pytest.raises(TypeError):
+            cls().replace(None)
+
+
+def test_unknown_fields_are_refused(kwire, topic):
+    """A misspelt field is a programming mistake, and the error names it."""
+    for cls in (kwire.messages.MetadataRequest, topic):
+        with pytest.raises(TypeError, match="no_such_field"):
+            cls(no_such_field=1)
+        with pytest.raises(TypeError, match="no_such_field"):
+            cls().replace(no_such_field=1)
+
+
+def test_field_names_need_not_be_interned(topic):
+    """Keywords that were made at run time find their fields."""
+    made = topic(**{"".join(["na", "me"]): "a", "".join(["error_", "code"]): 3})
+    assert (made.name, made.error_code) == ("a", 3)
+    assert made.replace(**{"".join(["na", "me"]): "b"}).name == "b"
+
+
+@pytest.mark.parametrize("sequence", [list, tuple, iter, dict.fromkeys])
+def test_any_sequence_becomes_a_tuple(kwire, sequence):
+    """Constructors and replace take any sequence and keep a tuple."""
+    partition = kwire.messages.MetadataResponse.MetadataResponsePartition
+    made = partition(isr_nodes=sequence([1, 2]))
+    assert made.isr_nodes == (1, 2)
+    assert type(made.isr_nodes) is tuple
+    changed = partition().replace(isr_nodes=sequence([3]))
+    assert type(changed.isr_nodes) is tuple
+    tagged = partition(unknown_tagged_fields=[(9, b"x")])
+    assert tagged.unknown_tagged_fields == ((9, b"x"),)
+
+
+@pytest.mark.parametrize("wrong", ["abc", b"abc", bytearray(b"a"), memoryview(b"a"), 5])
+def test_text_and_bytes_are_no_arrays(topic, wrong):
+    """``partitions="abc"`` is a mistake, not three partitions."""
+    with pytest.raises(TypeError):
+        topic(partitions=wrong)
+    with pytest.raises(TypeError):
+        topic().replace(partitions=wrong)
+
+
+def test_null_stays_null(kwire, topic):
+    """None is an array's null and is kept as it is."""
+    assert kwire.messages.MetadataRequest(topics=None).topics is None
+    assert topic(partitions=None).partitions is None
+
+
+def test_messages_are_frozen(kwire, topic):
+    """No field can be set or deleted, no attribute added."""
+    for made in (kwire.messages.MetadataResponse(), topic()):
+        before = neutral(made)
+        for name in (*made.__match_args__, TAGS, "no_such_field"):
+            with pytest.raises(AttributeError):
+                setattr(made, name, 1)
+            with pytest.raises(AttributeError):
+                delattr(made, name)
+        assert neutral(made) == before
+        assert not hasattr(made, "__dict__")
+
+
+def test_classes_are_final(kwire, topic):
+    """A subclass could break what the engines rely on."""
+    for cls in (kwire.messages.MetadataRequest, topic):
+        with pytest.raises(TypeError):
+            type("Mine", (cls,), {})
+
+
+def test_values_are_equal_field_by_field(kwire, topic):
+    """Equal fields are equal messages, with equal hashes; any difference counts."""
+    values = {"name": "a", "partitions": [], "error_code": 3}
+    assert topic(**values) == topic(**values)
+    assert (topic(**values) != topic(**values)) is False
+    assert hash(topic(**values)) == hash(topic(**values))
+    for name, other in [("name", "b"), ("error_code", 4), (TAGS, ((99, b""),))]:
+        assert topic(**values) != topic(**(values | {name: other}))
+    assert topic() != kwire.messages.MetadataResponse()
+    assert topic() != tuple(getattr(topic(), name) for name in topic.__match_args__)
+    assert topic().__eq__(1) is NotImplemented
+    with pytest.raises(TypeError):
+        topic() < topic()  # noqa: B015
+
+
+def test_hash_needs_hashable_values(kwire):
+    """A message with a bytearray has no hash, one with bytes has."""
+    partition = kwire.messages.ProduceRequest.PartitionProduceData
+    assert hash(partition(records=b"x")) == hash(partition(records=b"x"))
+    with pytest.raises(TypeError):
+        hash(partition(records=bytearray(b"x")))
+
+
+def test_equal_fields_of_two_classes_have_two_hashes(kwire):
+    """The class is part of the hash, so sets of many classes stay fast."""
+    messages = kwire.messages
+    classes = [getattr(messages, name) for name in messages.ALL]
+    assert len({hash(cls()) for cls in classes}) == len(classes)
+
+
+def test_repr_reads_as_the_call_that_makes_it(kwire, topic):
+    """All fields in schema order; unknown tags only where there are some."""
+    made = kwire.messages.MetadataRequest(topics=None)
+    assert repr(made) == (
+        "MetadataRequest(topics=None, allow_auto_topic_creation=True, "
+        "include_cluster_authorized_operations=False, "
+        "include_topic_authorized_operations=False)"
+    )
+    shown = repr(topic(name="é", unknown_tagged_fields=[(7, b"\0")]))
+    assert shown.startswith("MetadataResponseTopic(error_code=0, name='é', ")
+    assert shown.endswith(", unknown_tagged_fields=((7, b'\\x00'),))")
+    names = {
+        name: getattr(kwire.messages.MetadataResponse, name)
+        for name in ("MetadataResponseTopic", "MetadataResponsePartition")
+    }
+    whole = topic(name="t", partitions=[names["MetadataResponsePartition"]()])
+    assert eval(repr(whole), names | {"UUID": uuid.UUID}) == whole
+
+
+def test_replace_changes_a_copy(kwire, topic):
+    """The original stays; fields that are not named are the same objects."""
+    tags = ((99, b"x"),)
+    made = topic(name="a", partitions=[], error_code=5, unknown_tagged_fields=tags)
+    changed = made.replace(name="b")
+    assert (made.name, changed.name, changed.error_code) == ("a", "b", 5)
+    assert changed.unknown_tagged_fields is tags
+    assert type(changed) is topic
+    assert made.replace() == made
+    assert made.replace(unknown_tagged_fields=()).unknown_tagged_fields == ()
+
+
+def test_to_dict_is_plain_at_every_depth(kwire, topic):
+    """For a table, a template or a test: dicts, lists, and values as they are."""
+    partition = kwire.messages.MetadataResponse.MetadataResponsePartition
+    tags = ((9, b"x"),)
+    made = kwire.messages.MetadataResponse(
+        cluster_id=None,
+        topics=[topic(name="t", partitions=[partition(isr_nodes=[1, 2])])],
+        unknown_tagged_fields=tags,
+    )
+    found = made.to_dict()
+    assert tuple(found) == (*made.__match_args__, TAGS)
+    assert (found["cluster_id"], found["brokers"]) == (None, [])
+    assert found[TAGS] == list(tags)
+    assert type(found["topics"]) is list and type(found["topics"][0]) is dict
+    inner = found["topics"][0]
+    assert inner == made.topics[0].to_dict()
+    assert TAGS not in inner and inner["topic_id"] == uuid.UUID(int=0)
+    assert inner["partitions"][0]["isr_nodes"] == [1, 2]
+    fetch = kwire.messages.FetchRequest().to_dict()
+    assert fetch["replica_state"] == {"replica_id": -1, "replica_epoch": -1}
+    view = memoryview(b"ab")
+    data = kwire.messages.SaslAuthenticateRequest(auth_bytes=view).to_dict()
+    assert data["auth_bytes"] is view
+    record = kwire.records.Record(key=b"k", headers=[("h", None)])
+    assert record.to_dict() == {
+        "offset": 0,
+        "timestamp": -1,
+        "key": b"k",
+        "value": None,
+        "headers": [("h", None)],
+    }
+
+
+def test_to_dict_has_all_fields_of_every_message(kwire):
+    """No message has a field that hides it, or a value that it leaves as a struct."""
+
+    def rebuilt(cls, fields, owner):
+        values = {}
+        for name, value in fields.items():
+            struct = structs.get((cls.__name__, name))
+            if struct is not None and value is not None:
+                inner = getattr(owner, struct)
+                if isinstance(value, list):
+                    value = [rebuilt(inner, each, owner) for each in value]
+                else:
+                    value = rebuilt(inner, value, owner)
+            values[name] = value
+        return cls(**values)
+
+    for name in kwire.messages.ALL:
+        cls = getattr(kwire.messages, name)
+        message = kwire._backend.engine.binding_of(cls).message
+        structs = {
+            (struct.name, field.attribute): field.struct.name
+            for struct in (message.struct, *message.structs())
+            for field in struct.fields
+            if field.struct is not None
+        }
+        for _, plain in systematic(kwire, name, cls.valid_versions.max):
+            made = build(kwire, name, plain)
+            assert rebuilt(cls, made.to_dict(), cls) == made
+
+
+def test_to_dict_of_a_long_chain_is_an_error(kwire):
+    """Nesting without end ends in ``RecursionError``, not in a dead process."""
+    made = None
+    for _ in range(50_000):
+        made = kwire.messages.FetchRequest(replica_state=made)
+    with pytest.raises(RecursionError):
+        made.to_dict()
+
+
+def test_match_takes_fields_in_schema_order(kwire, topic):
+    """``match`` works by position and by name."""
+    match topic(error_code=3, name="a"):
+        case topic(3, name):
+            assert name == "a"
+        case _:
+            pytest.fail("the pattern by position does not match")
+    match kwire.messages.MetadataRequest(topics=None):
+        case kwire.messages.MetadataRequest(topics=None):
+            pass
+        case _:
+            pytest.fail("the pattern by name does not match")
+
+
+def test_copies_are_equal(kwire):
+    """``copy`` and ``deepcopy`` give equal messages of the same class."""
+    for name, version in [("MetadataResponse", 12), ("FetchRequest", 17)]:
+        for _, plain in systematic(kwire, name, version):
+            made = build(kwire, name, plain)
+            for made_again in (copy.copy(made), copy.deepcopy(made)):
+                assert made_again == made
+                assert type(made_again) is type(made)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_read_as_equal_messages(kwire, protocol):
+    """Any protocol, structs on their own as well."""
+    made = build(
+        kwire,
+        "MetadataResponse",
+        dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"],
+    )
+    for value in (made, made.topics[0], made.topics[0].partitions[0]):
+        again = pickle.loads(pickle.dumps(value, protocol))
+        assert again == value
+        assert neutral(again) == neutral(value)
+        assert type(again) is type(value)
+
+
+_DUMP = (
+    "import pickle, sys, kwire\n"
+    "from tests.harness import values\n"
+    "made = [values.build(kwire, name, plain) for name in sys.argv[1:]\n"
+    "        for _, plain in values.systematic(kwire, name, "
+    "getattr(kwire.messages, name).valid_versions.max)]\n"
+)
+_WRITE = _DUMP + "sys.stdout.buffer.write(pickle.dumps((kwire.backend, made)))\n"
+_READ = _DUMP + (
+    "backend, read = pickle.load(sys.stdin.buffer)\n"
+    "assert backend != kwire.backend, backend\n"
+    "assert read == made, (read, made)\n"
+    "print(kwire.backend, len(read))\n"
+)
+
+
+@pytest.mark.parametrize(("writer", "reader"), [("fast", "pure"), ("pure", "fast")])
+def test_pickles_cross_between_engines(twins, writer, reader):
+    """What one engine pickled, the other reads, in a process of its own."""
+    names = ["FetchResponse", "MetadataResponse", "CreateTopicsRequest"]
+
+    def run(code, backend, stdin):
+        environment = os.environ | {
+            "KWIRE_BACKEND": backend,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        command = [sys.executable, "-c", code, *names]
+        return subprocess.run(
+            command, input=stdin, env=environment, capture_output=True, check=True
+        ).stdout
+
+    written = run(_WRITE, writer, b"")
+    counts = len(names) * (len(TASTES) + 1)
+    assert run(_READ, reader, written) == f"{reader} {counts}\n".encode()
+
+
+def test_schemas_at_run_time_say_how_to_pickle(kwire):
+    """Their class is nowhere to be found again, and the error says what to do."""
+    cls = kwire.schema.message_class(SCHEMA)
+    with pytest.raises(TypeError, match="pickle its encoded bytes"):
+        pickle.loads(pickle.dumps(cls()))
+
+
+def test_facts_of_the_classes(kwire):
+    """API key, kind and versions are on the class."""
+    messages = kwire.messages
+    expected = {
+        "MetadataRequest": (3, "request", (0, 13), (9, 32767)),
+        "MetadataResponse": (3, "response", (0, 13), (9, 32767)),
+        "RequestHeader": (None, "header", (0, 2), (2, 32767)),
+        "TopicRecord": (2, "metadata", (0, 0), (0, 32767)),
+        "OffsetCommitKey": (1, "coordinator-key", (0, 0), None),
+        "OffsetCommitValue": (1, "coordinator-value", (0, 4), (4, 32767)),
+        "SubscriptionInfoData": (None, "data", (1, 11), None),
+    }
+    for name, (key, kind, valid, flexible) in expected.items():
+        cls = getattr(messages, name)
+        assert (cls.__name__, cls.__qualname__) == (name, name)
+        assert (cls.api_key, cls.kind) == (key, kind)
+        assert cls.valid_versions == kwire.VersionRange(*valid)
+        if flexible is None:
+            assert not cls.flexible_versions
+        else:
+            assert cls.flexible_versions == kwire.VersionRange(*flexible)
+
+
+def test_messages_are_listed_and_found(kwire):
+    """``ALL`` has every name, sorted, and ``by_key`` finds every request by number."""
+    messages = kwire.messages
+    assert list(messages.ALL) == sorted(set(messages.ALL))
+    for key in range(95):
+        request = messages.by_key(key, "request")
+        response = messages.by_key(key, "response")
+        assert (request.api_key, response.api_key) == (key, key)
+        assert request.__name__.removesuffix("Request") == (
+            response.__name__.removesuffix("Response")
+        )
+    with pytest.raises(KeyError):
+        messages.by_key(95, "request")
+    with pytest.raises(AttributeError, match="NoSuchRequest"):
+        messages.NoSuchRequest  # noqa: B018
+    assert messages.MetadataRequest is messages.MetadataRequest
+
+
+def test_nested_structs_are_attributes(kwire, topic):
+    """Under Kafka's name, with a qualified name that leads back to them."""
+    assert topic.__name__ == "MetadataResponseTopic"
+    assert topic.__qualname__ == "MetadataResponse.MetadataResponseTopic"
+    assert topic.__module__ == kwire.messages.__name__
+    made = kwire.messages.MetadataResponse(topics=[topic()])
+    assert type(made.topics[0]) is topic
+
+
+def test_nested_structs_are_no_messages(kwire, topic):
+    """A struct has no bytes of its own: the mistake is named, not half done."""
+    with pytest.raises(TypeError, match="is a struct of a message"):
+        kwire.decode(topic, b"", 12)
+    with pytest.raises(TypeError, match="is a struct of a message"):
+        kwire.encode(topic(), 12)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, int, "MetadataRequest", object()])
+def test_other_objects_are_no_messages(kwire, wrong):
+    """Programming mistakes are ``TypeError`` and say what was expected."""
+    with pytest.raises(TypeError, match="message class of kwire"):
+        kwire.decode(wrong, b"", 0)
+    with pytest.raises(TypeError, match="message class of kwire"):
+        kwire.encode(wrong, 0)
+
+
+def test_signature_can_be_inspected(kwire, topic):
+    """Keyword-only fields in schema order, the unknown tags last."""
+    for cls in (kwire.messages.MetadataResponse, topic):
+        parameters = inspect.signature(cls).parameters
+        assert tuple(parameters) == (*cls.__match_args__, TAGS)
+        kinds = {parameter.kind for parameter in parameters.values()}
+        assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+        assert all(p.default is not p.empty for p in parameters.values())
+
+
+def test_collector_need_not_know_decoded_messages(twins):
+    """The compiled engine's structs are not tracked, nor what it decoded into them."""
+    messages = twins.fast.messages
+    partition = messages.MetadataResponse.MetadataResponsePartition(isr_nodes=[1, 2])
+    sent = messages.MetadataResponse(
+        topics=[messages.MetadataResponse.MetadataResponseTopic(partitions=[partition])]
+    )
+    read = twins.fast.decode(type(sent), twins.fast.encode(sent, 12), 12)
+    inner = read.topics[0].partitions[0]
+    for value in (read, read.topics, read.topics[0], inner, inner.isr_nodes):
+        assert not gc.is_tracked(value)
+
+
+SCHEMA = """
+// A message that Kafka does not have.
+{ "name": "SampleRequest", "type": "request", "apiKey": 900,
+  "validVersions": "0-2", "flexibleVersions": "1+",
+  "fields": [
+    { "name": "Id", "type": "int32", "versions": "0+", "default": "7" },
+    { "name": "Parts", "type": "[]Part", "versions": "0+", "fields": [
+      { "name": "PartName", "type": "string", "versions": "0+" },
+      { "name": "Size", "type": "int64", "versions": "2+", "ignorable": true },
+      { "name": "Weight", "type": "float64", "versions": "1+",
+        "taggedVersions": "1+", "tag": 0 }
+    ]}
+  ]
+}
+"""
+
+
+def test_schemas_at_run_time_make_working_classes(kwire):
+    """A schema of one's own gives a class like any other, in its own registry."""
+    cls = kwire.schema.message_class(SCHEMA)
+    assert (cls.__name__, cls.api_key, cls.kind) == ("SampleRequest", 900, "request")
+    assert cls().id == 7
+    made = cls(id=1, parts=[cls.Part(part_name="ab", size=5, weight=0.5)])
+    data = kwire.encode(made, 2)
+    tag = b"\x01\x00\x08\x3f\xe0" + bytes(6)
+    assert data == b"\0\0\0\1\x02\x03ab" + b"\0\0\0\0\0\0\0\x05" + tag + b"\0"
+    assert kwire.decode(cls, data, 2) == made
+    with pytest.raises(kwire.EncodeError) as caught:
+        kwire.encode(made, 0)
+    assert caught.value.path == "parts[0].weight"
+    with pytest.raises(kwire.Truncated) as caught:
+        kwire.decode(cls, data[:-1], 2)
+    assert caught.value.message_name == "SampleRequest"
+    assert "SampleRequest" not in kwire.messages.ALL
+    assert kwire.schema.message_class(SCHEMA) is not cls
+
+
+def encode_topics(kwire, count):
+    """Encode a Metadata response of so many topics, and return its class too."""
+    cls = kwire.messages.MetadataResponse
+    topics = [cls.MetadataResponseTopic(name=f"t{index}") for index in range(count)]
+    return cls, kwire.encode(cls(topics=topics), version=9)
+
+
+def test_a_class_keeps_few_of_its_freed_structs(kwire):
+    """Their memory serves the next ones; 64 KB of it, not all of a large message."""
+    code = (
+        "import gc, sys, kwire\n"
+        "cls = kwire.messages.MetadataResponse\n"
+        "topic = cls.MetadataResponseTopic\n"
+        "list(topic(name='t') for _ in range(9)); gc.collect()\n"
+        "before = sys.getallocatedblocks()\n"
+        "made = [topic(name='t') for _ in range(20_000)]; del made; gc.collect()\n"
+        "print(sys.getallocatedblocks() - before)\n"
+    )
+    environment = {**os.environ, "KWIRE_BACKEND": kwire.backend}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, check=True
+    )
+    assert int(done.stdout) <= 65536 // 64
+
+
+def test_a_struct_that_is_cut_drops_what_it_has_and_no_more(kwire):
+    """The memory of a freed struct still has the fields of the one before."""
+    cls, data = encode_topics(kwire, 3)
+    whole = kwire.decode(cls, data, version=9)
+    name = whole.topics[0].name
+    before = sys.getrefcount(name)
+    for _ in range(3):
+        for end in range(len(data)):
+            kwire.decode(cls, data, version=9)
+            with pytest.raises(kwire.DecodeError):
+                kwire.decode(cls, data[:end], version=9)
+    assert sys.getrefcount(name) == before
+    assert kwire.decode(cls, data, version=9) == whole
+
+
+def test_a_struct_in_another_struct_is_named_with_its_place(kwire):
+    """All structs are attributes of the message, at any depth of its fields."""
+    message = kwire.messages.MetadataResponse
+    topic = message.MetadataResponseTopic
+    expected = (
+        "MetadataResponse.MetadataResponseTopic has no attribute"
+        " MetadataResponsePartition; nested structs are attributes of the message: use"
+        " MetadataResponse.MetadataResponsePartition"
+    )
+    for owner in (topic, topic()):
+        with pytest.raises(AttributeError) as caught:
+            _ = owner.MetadataResponsePartition
+        assert str(caught.value) == expected
+        assert not hasattr(owner, "MetadataResponsePartition")
+    assert message.MetadataResponsePartition
+    with pytest.raises(AttributeError, match="no attribute 'Other'"):
+        _ = topic.Other

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every reader of varints in both engines accepts, refuses and returns the same.
+
+The reference is ``read_unsigned_varint`` of ``cursor``. Hot loops have copies of it,
+which its docstring lists; each copy is tried here with the same bytes.
+"""
+
+import importlib
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+import kwire as installed
+from tests.harness.sweeps import sweep
+from tests.records.record_bytes import batch
+
+SOURCE = Path(installed.__file__).parent
+
+BOUNDS = [0, 1, *(1 << bits for bits in range(1, 64))]
+NUMBERS = sorted({each + near for each in BOUNDS for near in (-1, 0, 1)} - {-1})
+
+
+def write_varint(value, size=1):
+    """Write a varint, with empty groups of bits up to ``size`` bytes."""
+    groups = []
+    while value or len(groups) < size:
+        groups.append(value & 0x7F)
+        value >>= 7
+    return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])
+
+
+def read_by_definition(data, bits):
+    """Read a varint by its definition; None for what is none."""
+    most = -(-bits // 7)
+    for size, byte in enumerate(data[:most], 1):
+        if byte < 0x80:
+            value = sum((data[at] & 0x7F) << 7 * at for at in range(size))
+            return value if value < 1 << bits else None
+    return None
+
+
+def unzigzag(raw):
+    """Turn the zigzag form into the number."""
+    return raw >> 1 ^ -(raw & 1)
+
+
+def inputs():
+    """List bytes at every bound: short, padded, cut, too long, and random ones."""
+    found = [b"", *(b"\xff" * size for size in range(1, 12))]
+    for value in NUMBERS:
+        found += [write_varint(value, size) for size in range(1, 12)]
+        found += [write_varint(value)[:-1], write_varint(value) + b"\x80"]
+    found += [b"\x80" * size + bytes([last]) for size in (4, 9) for last in range(32)]
+    dice = random.Random(5)
+    found += [dice.randbytes(dice.randrange(1, 12)) for _ in range(200)]
+    return sorted(set(found))
+
+
+INPUTS = inputs()
+
+
+def bytes_of_record(timestamp=b"\0", offset=b"\0", key=b"\1", count=b"\0"):
+    """Write a record of magic 2 whose varints are given as they are."""
+    body = b"\0" + timestamp + offset + key + b"\1" + count
+    return write_varint(len(body) << 1) + body
+
+
+def read_single(kwire, data, form):
+    """Read with ``kwire.wire``, which calls the reference."""
+    wire = importlib.import_module(f"{kwire.__name__}.wire")
+    return getattr(wire, f"decode_{form}")(data)[0]
+
+
+def read_bulk(kwire, data, form, after=b""):
+    """Read with the functions for numpy arrays; ``after`` are more values."""
+    pytest.importorskip("numpy")
+    wire = importlib.import_module(f"{kwire.__name__}.wire")
+    return int(getattr(wire, f"decode_{form}s")(data + after, 1 + len(after))[0][0])
+
+
+def read_object(kwire, **fields):
+    """Read a record as an object; its offset and timestamp."""
+    (row,) = kwire.records.decode_rows(batch_of(**fields))[0]
+    return row
+
+
+def read_columns(kwire, **fields):
+    """Read a record as columns."""
+    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    table = columns.decode_records(batch_of(**fields))
+    assert len(table) == 1
+    return table
+
+
+def batch_of(**fields):
+    """Write the batch of one record."""
+    return batch(bytes_of_record(**fields), count=1, last_delta=0)
+
+
+def read_tag(kwire, data):
+    """Read the number of a tagged field that a message does not have."""
+    body = b"\1\1\1" + data + b"\0"
+    message = kwire.decode(kwire.messages.ApiVersionsRequest, body, version=3)
+    ((tag, _),) = message.unknown_tagged_fields
+    return tag
+
+
+READERS = {
+    "unsigned varint": (32, False, lambda k, d: read_single(k, d, "unsigned_varint")),
+    "varint": (32, True, lambda k, d: read_single(k, d, "varint")),
+    "varlong": (64, True, lambda k, d: read_single(k, d, "varlong")),
+    "bulk unsigned": (32, False, lambda k, d: read_bulk(k, d, "unsigned_varint")),
+    "bulk varint": (32, True, lambda k, d: read_bulk(k, d, "varint")),
+    "bulk varlong": (64, True, lambda k, d: read_bulk(k, d, "varlong")),
+    "bulk, more after": (
+        32,
+        False,
+        lambda k, d: read_bulk(k, d, "unsigned_varint", bytes(9)),
+    ),
+    "offset": (32, True, lambda k, d: read_object(k, offset=d).offset),
+    "timestamp": (64, True, lambda k, d: read_object(k, timestamp=d).timestamp),
+    "offset column": (32, True, lambda k, d: int(read_columns(k, offset=d).offset[0])),
+    "timestamp column": (
+        64,
+        True,
+        lambda k, d: int(read_columns(k, timestamp=d).timestamp[0]),
+    ),
+    "tag": (32, False, read_tag),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_readers_agree_with_the_definition(kwire, name):
+    """The value of every varint, and a refusal of everything else."""
+    bits, is_zigzag, read = READERS[name]
+    refused = 0
+    for data in INPUTS:
+        # What comes after a varint is another field where there is one.
+        size = next((at for at, byte in enumerate(data, 1) if byte < 0x80), len(data))
+        raw = read_by_definition(data, bits)
+        try:
+            found = read(kwire, data[:size])
+        except kwire.DecodeError:
+            refused += 1
+            assert raw is None, (name, data)
+            continue
+        assert raw is not None, (name, data)
+        assert found == (unzigzag(raw) if is_zigzag else raw), (name, data)
+    assert 20 < refused < len(INPUTS) - 200
+
+
+@sweep("size", [0, 1, 125, 126, 127, 128, 16381, 16382, 16383, 20000])
+@sweep("width", [1, 2, 3, 4, 5])
+def test_lengths_agree_with_the_definition(kwire, size, width):
+    """Lengths in records and messages, also where they are longer than need be."""
+    content = bytes(size)
+    prefixed = write_varint(size << 1, width) + content
+    assert read_object(kwire, key=prefixed).key == content
+    assert read_columns(kwire, key=prefixed).key[0] == content
+    body = write_varint(size + 1, width) + content + b"\1\0"
+    message = kwire.decode(kwire.messages.ApiVersionsRequest, body, version=3)
+    assert message.client_software_name == content.decode()
+
+
+LOOPS = re.compile(r"& (0x7F|127)\)? <<|<< 7\) - 128|>> 24 & 0x7F")
+DEFINITION = re.compile(r"(?:cdef|cpdef|(?:    )?def) .*?(\w+)\(")
+
+
+def functions_with_loops():
+    """Find the functions of both engines that put a varint together themselves."""
+    found = set()
+    # By their whole endings: a module that is compiled for Windows ends in .pyd.
+    sources = ("_fast/*.pyx", "_fast/*.pxd", "_pure/*.py")
+    for path in (path for source in sources for path in SOURCE.glob(source)):
+        name = ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            start = DEFINITION.match(line)
+            if start is not None:
+                name = start.group(1)
+            if LOOPS.search(line):
+                found.add(f"{path.stem}.{name}")
+    return found
+
+
+def test_the_reference_lists_its_copies(kwire):
+    """A new copy is found here, listed there, and tried by a row of ``READERS``."""
+    cursor = importlib.import_module("kwire._pure.cursor")
+    listed = set(re.findall(r"``(\w+\.\w+)``", cursor.read_unsigned_varint.__doc__))
+    listed -= {"ByteUtils.readUnsignedVarint"}
+    reference = {"cursor.read_unsigned_varint", "cursor.read_unsigned_varlong"}
+    assert functions_with_loops() == listed | reference

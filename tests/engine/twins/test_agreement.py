@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Both engines return the same value or error for every input.
+
+The same value, or the same error class, offset, path and words; and nothing but the
+errors of ``kwire.errors`` leaves either engine, whatever the bytes are. Values that
+cannot be encoded are in ``test_refused_values.py``.
+"""
+
+from collections import Counter, defaultdict
+
+from tests.harness import hostile
+from tests.harness.hostile import INPUTS, MODES, share
+from tests.harness.values import neutral
+
+TENTHS = {"strict": 4, "java": 3, "zero-copy": 2, "java-zero-copy": 1}
+"""How many tenths of the inputs are decoded in each way."""
+
+PARTS = {
+    "prefixes": 15,
+    "changed bytes": 30,
+    "inserted and deleted": 15,
+    "random bytes": 10,
+    "tag sections": 15,
+    "large counts": 15,
+}
+"""The part of the inputs in each family, in percent."""
+
+
+def outcome(package, given, options):
+    """Decode on one engine: the value, or everything that the error says."""
+    cls = getattr(package.messages, given.message)
+    try:
+        message = package.decode(cls, given.data, given.version, **options)
+    except package.errors.KwireError as error:
+        assert isinstance(error, package.errors.DecodeError), repr(error)
+        facts = (error.reason, error.offset, error.path, error.version)
+        assert 0 <= error.offset <= len(given.data), repr(error)
+        return type(error).__name__, *facts, str(error)
+    return "value", neutral(message), try_to_encode(package, message, given.version)
+
+
+def try_to_encode(package, message, version):
+    """Encode what was decoded: the bytes, or everything that the error says."""
+    try:
+        return package.encode(message, version)
+    except package.errors.EncodeError as error:
+        return error.expected, error.path, str(error)
+
+
+def test_all_inputs_are_shared_out():
+    """No family is forgotten, and the parts make the whole."""
+    assert PARTS.keys() == hostile.FAMILIES.keys()
+    assert TENTHS.keys() == MODES.keys()
+    assert sum(PARTS.values()) == 100
+    assert sum(TENTHS.values()) == 10
+
+
+def compare(fast, pure, inputs, turn=0):
+    """Decode so many inputs on two engines, shared out among families and modes.
+
+    Gives each family and mode, how its inputs ended and how often, and the inputs on
+    which the engines differ, or one lets something out that is no ``DecodeError``.
+    """
+    for family, percent in PARTS.items():
+        for mode, tenths in TENTHS.items():
+            ends, differing = Counter(), []
+            count = -(-inputs * percent * tenths // 1000)
+            for given in hostile.take(family, count, turn):
+                try:
+                    said = outcome(fast, given, MODES[mode])
+                    agreed = said == outcome(pure, given, MODES[mode])
+                except Exception as error:
+                    said, agreed = [repr(error)], False
+                ends[said[0]] += 1
+                if not agreed:
+                    differing.append(given)
+            yield family, mode, ends, differing
+
+
+def test_twins_agree(twins, figure):
+    """Value for value, error for error."""
+    ended, differences = defaultdict(Counter), []
+    for family, mode, ends, differing in compare(*twins, INPUTS):
+        ended[family] += ends
+        differences += [(mode, *given) for given in differing]
+    assert not differences, differences[:5]
+    for family, ends in ended.items():
+        assert ends["Truncated"], family
+        assert ends["value"] or family == "prefixes", family
+    tried = sum(ends.total() for ends in ended.values())
+    figure("P3", "inputs on which the engines differ", len(differences), most=0)
+    figure("P3", "inputs given to both engines", tried, least=INPUTS)
+
+
+def test_what_strict_decoding_takes_can_be_encoded(kwire):
+    """A changed message that decodes is a message: it encodes, and decodes again."""
+    taken = 0
+    for given in hostile.take("changed bytes", share(6)):
+        cls = getattr(kwire.messages, given.message)
+        try:
+            message = kwire.decode(cls, given.data, given.version)
+        except kwire.DecodeError:
+            continue
+        again = kwire.decode(cls, kwire.encode(message, given.version), given.version)
+        assert neutral(again) == neutral(message)
+        taken += 1
+    assert taken > share(1)

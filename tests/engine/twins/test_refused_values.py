@@ -1,0 +1,330 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Both engines write the same bytes for odd values, or raise the same error.
+
+Every kind of field (type, array or not, form of the length, nullable, in line, tagged
+or absent, at the top or inside a struct) meets every odd value. Only ``EncodeError``
+may leave ``encode``, with the path of the field; a constructor may raise ``TypeError``.
+"""
+
+import array
+import decimal
+import enum
+import uuid
+from collections import namedtuple
+
+import numpy
+import pytest
+
+from tests.harness.values import TAGS, Middle, binding_of, build, pairs
+
+PLACES_PER_KIND = 2
+
+
+class Index:
+    """Has an ``__index__`` and nothing else."""
+
+    def __init__(self, value):
+        """Keep what ``__index__`` shall return."""
+        self.value = value
+
+    def __index__(self):
+        """Return it, whatever it is."""
+        return self.value
+
+
+class Failing:
+    """Fails with an error of its own, whatever is asked of it."""
+
+    def fail(self, *args):
+        """Divide by zero."""
+        return 1 // 0
+
+    __index__ = __float__ = __eq__ = fail
+    __hash__ = None
+
+
+class Number(enum.IntEnum):
+    """An int that is more than an int."""
+
+    SEVEN = 7
+
+
+class Text(str):
+    """A str that is more than a str."""
+
+
+Pair = namedtuple("Pair", "first second")
+
+BITS = (7, 8, 15, 16, 31, 32, 63, 64)
+INTS = [0, 1, -1, 77, 10**400, 10**5000]
+INTS += [2**bits + more for bits in BITS for more in (-1, 0)]
+INTS += [-(2**bits) - more for bits in BITS for more in (0, 1)]
+ODD = [
+    *INTS,
+    None,
+    True,
+    False,
+    Number.SEVEN,
+    Index(5),
+    Index(2**40),
+    Index("no int"),
+    1.5,
+    2.0,
+    float("nan"),
+    float("inf"),
+    -0.0,
+    1e308,
+    3j,
+    decimal.Decimal(5),
+    decimal.Decimal("1.5"),
+    "",
+    "text",
+    "a\0b",
+    "x" * 32767,
+    "x" * 32768,
+    "é" * 16384,
+    Text("text"),
+    "\ud800",
+    "lone \udfff surrogate",
+    "x" * 40000 + "\ud800",
+    b"",
+    b"data",
+    bytearray(b"data"),
+    memoryview(b"data"),
+    memoryview(b""),
+    memoryview(b"abcdef")[::2],
+    memoryview(bytes(6)).cast("B", (2, 3)),
+    memoryview(bytes(8)).cast("i"),
+    array.array("h", (1, 2)),
+    numpy.int8(5),
+    numpy.int64(2**40),
+    numpy.uint64(2**63),
+    numpy.bool_(True),
+    numpy.float32(1.5),
+    numpy.float64(2.5),
+    numpy.str_("text"),
+    numpy.bytes_(b"d"),
+    numpy.zeros(3, "u1"),
+    numpy.arange(6, dtype="u1")[::2],
+    Failing(),
+    uuid.UUID(int=3),
+    str(uuid.UUID(int=3)),
+    object(),
+    int,
+    ...,
+    (),
+    [],
+    [1, 2],
+    (1, 2),
+    ("a", "b"),
+    (None,),
+    (b"a",),
+    {},
+    {1: 2},
+    {3},
+    Pair(1, 2),
+    range(3),
+    (1, "a"),
+    ("a", 1),
+    ((),),
+    (1, 2**70),
+]
+
+
+def foreign(package):
+    """Structs that no field under test can want, alone and in arrays."""
+    message = package.messages.TransactionLogValue
+    other = message.PartitionsSchema(topic="t")
+    return [other, (other,), [other, None], message()]
+
+
+def steps(layout, path=()):
+    """Go through all fields of a plan, each with the way to it."""
+    for step in layout.steps:
+        yield path, step
+        if step.plan is not None:
+            index = 0 if step.is_array else None
+            yield from steps(step.plan, (*path, (step.attribute, index)))
+
+
+def places(package):
+    """Choose some places for each kind of field that there is."""
+    found = {}
+    for name, version in pairs(package):
+        for path, step in steps(binding_of(package, name).plan(version)):
+            kind = (
+                step.code,
+                step.is_array,
+                step.compact,
+                step.nullable,
+                step.place,
+                bool(path),
+                step.default is None,
+            )
+            chosen = found.setdefault(kind, [])
+            if len(chosen) < PLACES_PER_KIND and name not in {c[0] for c in chosen}:
+                chosen.append((name, version, path, step.attribute))
+    return [place for chosen in found.values() for place in chosen]
+
+
+def put(message, path, attribute, value):
+    """Put a value into a message, at the end of a path."""
+    if not path:
+        return message.replace(**{attribute: value})
+    (name, index), *rest = path
+    inner = getattr(message, name)
+    if index is None:
+        return message.replace(**{name: put(inner, rest, attribute, value)})
+    changed = put(inner[index], rest, attribute, value)
+    return message.replace(**{name: (*inner[:index], changed, *inner[index + 1 :])})
+
+
+def base(package, name, version):
+    """Make a message with a value in every field."""
+    layout = binding_of(package, name).plan(version)
+    return build(package, name, Middle().message(package.plan, layout))
+
+
+def outcome(package, message, version, path, attribute, value):
+    """Put and encode on one engine: the bytes, or everything that the error says."""
+    try:
+        changed = put(message, path, attribute, value)
+    except TypeError:
+        return "TypeError"
+    try:
+        return "bytes", package.encode(changed, version)
+    except package.errors.KwireError as error:
+        assert type(error) is package.errors.EncodeError
+        assert error.path.split(".")[-1].split("[")[0] == attribute
+        return error.expected, error.path, error.message_name, error.version, str(error)
+    except Exception as error:
+        return "escaped", repr(error)
+
+
+def differences(twins, name, version, path, attribute, values):
+    """Compare the twins for each pair of values at one place."""
+    messages = [base(package, name, version) for package in twins]
+    for package, message in zip(twins, messages, strict=True):
+        assert isinstance(package.encode(message, version), bytes)
+    for each in values:
+        fast, pure = (
+            outcome(package, message, version, path, attribute, value)
+            for package, message, value in zip(twins, messages, each, strict=True)
+        )
+        if fast != pure or fast[0] == "escaped":
+            yield name, version, path, attribute, repr(each[0])[:60], fast, pure
+
+
+def test_every_kind_of_field_with_odd_values(twins):
+    """Fields of all kinds, odd values of all types: the same bytes or words."""
+    alone = [*zip(ODD, ODD, strict=True), *zip(*map(foreign, twins), strict=True)]
+    in_arrays = [*alone, *(((a,), (b,)) for a, b in alone)]
+    chosen = places(twins.pure)
+    assert len(chosen) > 150
+    for place in chosen:
+        assert list(differences(twins, *place, in_arrays)) == []
+
+
+BAD_TAGS = [
+    (1,),
+    (1, 2),
+    ((),),
+    ((9000,),),
+    ((9000, b"", 1),),
+    ([9000, b""],),
+    ((9000, "text"),),
+    ((9000, bytearray(b"x")),),
+    ((9000, None),),
+    (("9", b""),),
+    ((-1, b""),),
+    ((2**32, b""),),
+    ((2**64, b""),),
+    ((-(2**64), b""),),
+    ((True, b""),),
+    ((Number.SEVEN, b""),),
+    ((numpy.int32(9), b""),),
+    ((9000, b""), (9000, b"")),
+    ((9001, b""), (9000, b"")),
+    ((9000, b""), (1,)),
+    None,
+    5,
+    b"xy",
+    "xy",
+    {9000: b""},
+    *(((tag, b""),) for tag in range(6)),
+    (),
+    [],
+    [(9000, b"")],
+    ((9000, b"kept"),),
+    ((2**32 - 1, b""),),
+    ((5000, b"a"), (5001, bytes(200)), (2**31, b"")),
+]
+
+
+def test_unknown_tags_at_every_kind_of_struct(twins):
+    """Wrong pairs, wrong order, known and invalid tags; versions without tags, too."""
+    chosen = {}
+    for name, version in pairs(twins.pure):
+        layout = binding_of(twins.pure, name).plan(version)
+        for path, plan in [((), layout), *_structs(layout)]:
+            tags = tuple(step.tag for step in plan.tagged)
+            kind = plan.flexible, bool(path), len(tags), bool(plan.invalid_tags)
+            chosen.setdefault(kind, (name, version, path))
+    found = []
+    bad = [(value, value) for value in BAD_TAGS]
+    for name, version, path in chosen.values():
+        found += differences(twins, name, version, path, TAGS, bad)
+    assert len(chosen) > 8
+    assert found == []
+
+
+def _structs(layout):
+    for path, step in steps(layout):
+        if step.plan is not None:
+            index = 0 if step.is_array else None
+            yield (*path, (step.attribute, index)), step.plan
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (2**31, "v12: topics[1].partitions[2].leader_id: expected an int32, got"),
+        ("1", "v12: topics[1].partitions[2].leader_id: expected an int32, got str"),
+        (None, "v12: topics[1].partitions[2].leader_id: cannot be null"),
+    ],
+)
+def test_error_names_the_element(kwire, value, words):
+    """The path leads through arrays to the one field that is wrong."""
+    response = kwire.messages.MetadataResponse
+    topic = response.MetadataResponseTopic
+    partition = topic_partition = response.MetadataResponsePartition
+    bad = topic(
+        name="b",
+        partitions=[partition(), topic_partition(), partition(leader_id=value)],
+    )
+    message = response(topics=[topic(name="a"), bad])
+    with pytest.raises(kwire.EncodeError) as caught:
+        kwire.encode(message, 12)
+    assert str(caught.value).startswith(f"MetadataResponse {words}")
+
+
+@pytest.mark.parametrize("version", [-1, 14, 99, 2**40, True, 1.0, "1", None])
+def test_versions_that_do_not_exist(twins, version):
+    """The text names what was asked for and what there is, the same on both."""
+    said = []
+    for package in twins:
+        request = package.messages.MetadataRequest
+        # Whether the version's neighbours are in use already must not matter.
+        package.encode(request(topics=None), 1)
+        for call, value in [
+            (package.encode, (request(topics=None), version)),
+            (package.decode, (request, bytes(4), version)),
+        ]:
+            try:
+                said.append(("value", repr(call(*value))))
+            except package.UnsupportedVersion as error:
+                said.append(("error", str(error)))
+    assert said[:2] == said[2:]
+    if version is not True:
+        assert all(repr(version) in words and "0 to 13" in words for _, words in said)

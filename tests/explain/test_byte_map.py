@@ -1,0 +1,536 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Byte maps: every byte has one span, values and errors are those of decoding.
+
+The bytes are Kafka's own vectors, whole and made bad. Nothing here repeats the walk:
+what the map says is looked up in the decoded message.
+"""
+
+import importlib
+import re
+
+import pytest
+
+from kwire._pure.checksums import crc32c
+from tests.harness import golden, golden_records, hostile
+from tests.harness.sweeps import sweep
+
+MESSAGES = sorted({vector.message for vector in golden.vectors()})
+BAD_INPUTS = hostile.INPUTS * 15 // 1000
+"""Of each family of hostile input, on each engine."""
+
+
+@pytest.fixture
+def maps(kwire):
+    """The module on the engine of the test."""
+    return importlib.import_module(f"{kwire.__name__}.byte_map")
+
+
+def check_tiles(spans, data, start=0):
+    """Check that spans cover the bytes, each once and in order; none is empty."""
+    at = start
+    for span in spans:
+        assert span.offset == at and span.size > 0, span
+        at = span.end
+    assert at == len(data)
+
+
+def follow_path(message, path):
+    """Find what a path leads to: ``topics[3].name``."""
+    for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
+        message = getattr(message, name) if name else message[int(index)]
+    return message
+
+
+def check_values(spans, message):
+    """Check the values of a message's map; return how many there were."""
+    compared = 0
+    for span in spans:
+        if "records.batches" in span.path or span.path.endswith("_tagged_fields"):
+            continue
+        value = follow_path(message, span.path)
+        if span.kind == "unknown":
+            assert value[1] == span.value and span.meaning == f"tag {value[0]}"
+        elif span.meaning == "tag":
+            assert not span.path.endswith("]") or value[0] == span.value
+        elif span.meaning in ("present", "null"):
+            assert (value is not None) == (span.value == 1)
+        elif span.meaning == "bytes" or span.type.endswith("ARRAY"):
+            assert span.value == (None if value is None else len(value))
+        elif span.kind == "structure":
+            assert span.meaning == "size"
+        else:
+            # Not ==: -0.0 is another value than 0.0, True another than 1.
+            assert repr(span.value) == repr(value), span
+            content = value.encode() if isinstance(value, str) else value
+            if isinstance(content, bytes):
+                assert span.size - span.prefix == len(content)
+        compared += 1
+    return compared
+
+
+@sweep("name", MESSAGES)
+def test_spans_cover_all_bytes_and_hold_the_decoded_values(kwire, maps, name):
+    cls = getattr(kwire.messages, name)
+    for vector in golden.vectors():
+        if vector.message != name:
+            continue
+        found = maps.byte_map(cls, vector.data, vector.version)
+        assert (found.error, found.damage) == (None, ())
+        check_tiles(found.spans, vector.data)
+        assert {span.kind for span in found.spans} <= set(maps.KINDS)
+        message = kwire.decode(cls, vector.data, vector.version)
+        assert check_values(found.spans, message) or not vector.data.strip(b"\0")
+
+
+def test_no_field_on_the_wire_is_left_out(kwire, maps):
+    """A span of each field of the plan, whatever its place: values were compared."""
+    plan = kwire.plan
+    for vectors in golden.by_pair().values():
+        cls = getattr(kwire.messages, vectors[0].message)
+        version = vectors[0].version
+        layout = kwire._backend.engine.binding_of(cls).plan(version)
+        seen = {
+            span.path
+            for vector in vectors
+            for span in maps.byte_map(cls, vector.data, version).spans
+        }
+        names = {re.split(r"[.\[]", path)[0] for path in seen}
+        for step in layout.steps:
+            if step.place == plan.PRESENT:
+                assert step.attribute in names
+            if step.place not in (plan.PRESENT, plan.TAGGED):
+                assert step.attribute not in names
+
+
+def facts(error):
+    """Return what makes an error differ from another."""
+    if error is None:
+        return None
+    return type(error), str(error), getattr(error, "path", ""), error.args
+
+
+def failure(kwire, function, *args, **options):
+    """Call a function, and give the error that came of it, or None.
+
+    A map shows the bytes themselves: it leaves out what decoding says of frames in
+    place of messages.
+    """
+    try:
+        function(*args, **options)
+    except kwire.KwireError as error:
+        if isinstance(error, kwire.DecodeError):
+            error.reason = re.sub(r".* \(as they are: (.*)\)", r"\1", error.reason)
+            error.args = (error.reason, *error.args[1:])
+        return error
+    return None
+
+
+@pytest.mark.parametrize("family", hostile.FAMILIES)
+def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
+    """Class, words, offset, path; the spans end at the bytes that were not read."""
+    refused = 0
+    for name, version, data in hostile.take(family, BAD_INPUTS):
+        cls = getattr(kwire.messages, name)
+        found = maps.byte_map(cls, data, version)
+        expected = failure(kwire, kwire.decode, cls, data, version)
+        assert facts(found.error) == facts(expected), (name, version, data.hex())
+        check_tiles(found.spans, data)
+        unread = [span for span in found.spans if span.kind == "unread"]
+        assert unread == [s for s in found.spans[-1:] if s.kind == "unread"]
+        if expected is None:
+            assert not unread
+            continue
+        refused += 1
+        for span in unread:
+            assert (span.path, span.meaning) == (expected.path, expected.reason)
+            assert span.offset <= expected.offset <= len(data)
+    assert refused > BAD_INPUTS // 10
+
+
+def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
+    """In line and with a tag; any other byte than the two is refused."""
+    types = set()
+    for vector in golden.vectors():
+        cls = getattr(kwire.messages, vector.message)
+        for span in maps.byte_map(cls, vector.data, vector.version).spans:
+            if span.meaning not in ("present", "null"):
+                continue
+            types.add(span.type)
+            for byte in 0, 1, 2, 0x7F, 0xFF:
+                data = bytearray(vector.data)
+                data[span.offset] = byte
+                found = maps.byte_map(cls, data, vector.version)
+                expected = failure(kwire, kwire.decode, cls, data, vector.version)
+                assert facts(found.error) == facts(expected)
+    assert types == {"INT8", "UNSIGNED_VARINT"}
+
+
+def frames(kwire):
+    """Go through a frame of each version of each API: kind, class, version, frame."""
+    for name, version in golden.by_pair():
+        cls = getattr(kwire.messages, name)
+        vector = golden.by_pair()[name, version][-1]
+        if cls.kind in ("request", "response"):
+            message = kwire.decode(cls, vector.data, version)
+            encode = getattr(kwire.framing, f"encode_{cls.kind}")
+            yield cls, version, encode(message, version, 77)
+
+
+def test_frames_are_mapped_with_their_headers(kwire, maps):
+    kinds = set()
+    for cls, version, sized in frames(kwire):
+        asked = (cls, version) if cls.kind == "response" else ()
+        found = maps.frame_map(sized, *asked, sized=True)
+        check_tiles(found.spans, sized)
+        assert (found.error, found.damage) == (None, ())
+        size, *spans = found.spans
+        assert (size.part, size.path, size.value) == ("frame", "size", len(sized) - 4)
+        parts = list(dict.fromkeys(span.part for span in spans))
+        head = f"{cls.kind.capitalize()}Header v"
+        assert parts[0].startswith(head) and parts[1:] in (
+            [],
+            [f"{cls.__name__} v{version}"],
+        )
+        correlation = [s.value for s in spans if s.path == "correlation_id"]
+        assert correlation == [77]
+        bare = maps.frame_map(sized[4:], *asked)
+        assert [(s.offset + 4, *s[1:]) for s in bare.spans] == [tuple(s) for s in spans]
+        kinds.add(cls.kind)
+    assert kinds == {"request", "response"}
+
+
+def test_bad_frames_give_the_error_of_decoding(kwire, maps):
+    """Each prefix of a frame, and its size grown: headers fail as they do there."""
+    for cls, version, sized in frames(kwire):
+        frame = sized[4:]
+        for end in {*range(min(len(frame), 14)), len(frame) - 1}:
+            asked = (cls, version) if cls.kind == "response" else ()
+            cut = frame[:end]
+            found = maps.frame_map(cut, *asked)
+            if asked:
+                decode = kwire.framing.decode_response
+                expected = failure(kwire, decode, cls, cut, version)
+            else:
+                expected = failure(kwire, kwire.framing.decode_request, cut)
+            assert facts(found.error) == facts(expected)
+            check_tiles(found.spans, cut)
+
+
+def test_a_request_of_an_unknown_api_or_version_is_mapped_as_far_as_it_goes(
+    kwire, maps
+):
+    unknown_api = bytes.fromhex("03e8 0001 00000007 ffff 010203")
+    unknown_version = bytes.fromhex("0012 0063 00000007 0003 616263 00 010203")
+    for frame, rest in (unknown_api, 5), (unknown_version, 3):
+        found = maps.frame_map(frame)
+        expected = failure(kwire, kwire.framing.decode_request, frame)
+        assert type(expected) is kwire.UnsupportedVersion
+        assert facts(found.error) == facts(expected)
+        check_tiles(found.spans, frame)
+        values = {span.path: span.value for span in found.spans}
+        assert values["correlation_id"] == 7
+        assert (found.spans[-1].kind, found.spans[-1].size) == ("unread", rest)
+    assert found.spans[0].meaning == "ApiVersions"
+
+
+def test_a_frame_that_is_not_as_long_as_it_says_is_an_error(kwire, maps):
+    message = kwire.messages.HeartbeatRequest(group_id="g")
+    frame = kwire.framing.encode_request(message, 4, 1)
+    longer = (len(frame)).to_bytes(4, "big") + frame[4:]
+    found = maps.frame_map(longer, sized=True)
+    assert type(found.error) is kwire.Truncated
+    assert (found.error.path, found.error.offset) == ("size", len(frame))
+    found = maps.frame_map(frame + b"xyz", sized=True)
+    assert type(found.error) is kwire.TrailingBytes
+    assert found.spans[-1].offset == found.error.offset == len(frame)
+    found = maps.frame_map(b"\xff\xff\xff\xfe" + frame[4:], sized=True)
+    assert type(found.error) is kwire.InvalidLength and found.error.path == "size"
+    check_tiles(found.spans, frame)
+
+
+def test_a_frame_within_more_bytes_keeps_their_offsets(kwire, maps):
+    message = kwire.messages.HeartbeatRequest(group_id="g")
+    frame = kwire.framing.encode_request(message, 4, 1)
+    found = maps.frame_map(b"!!" + frame + b"??", start=2, end=2 + len(frame), sized=1)
+    assert found.error is None and found.spans[0].offset == 2
+    assert found.spans[-1].end == 2 + len(frame)
+    with pytest.raises(ValueError, match=r"0 and 3, the end of the input \(got 5\)"):
+        maps.frame_map(frame, start=5, end=3)
+
+
+def test_what_is_asked_for_wrongly_is_refused(kwire, maps):
+    with pytest.raises(kwire.UnsupportedVersion):
+        maps.byte_map(kwire.messages.FetchResponse, b"", 99)
+    with pytest.raises(kwire.UnsupportedVersion):
+        maps.frame_map(b"", kwire.messages.FetchResponse, 99)
+    with pytest.raises(TypeError, match="a response is required"):
+        maps.frame_map(b"", kwire.messages.FetchRequest, 4)
+
+
+def test_any_contiguous_bytes_are_mapped(kwire, maps):
+    vector = golden.by_pair()["MetadataRequest", 12][-1]
+    cls = kwire.messages.MetadataRequest
+    expected = maps.byte_map(cls, vector.data, 12)
+    for data in bytearray(vector.data), memoryview(vector.data):
+        assert maps.byte_map(cls, data, 12) == expected
+    with pytest.raises(TypeError, match="contiguous"):
+        maps.byte_map(cls, memoryview(vector.data)[::2], 12)
+
+
+def test_the_ceiling_of_decoding_holds_for_maps(kwire, maps):
+    data = golden.by_pair()["MetadataRequest", 12][-1].data
+    limits = kwire.Limits(frame_bytes=3)
+    cls = kwire.messages.MetadataRequest
+    found = maps.byte_map(cls, data, 12, limits=limits)
+    expected = failure(kwire, kwire.decode, cls, data, 12, limits=limits)
+    assert type(expected) is kwire.LimitExceeded
+    assert facts(found.error) == facts(expected)
+    assert [span.kind for span in found.spans] == ["unread"]
+    frame = kwire.framing.encode_request(kwire.decode(cls, data, 12), 12)
+    found = maps.frame_map(frame, sized=True, limits=limits)
+    expected = failure(kwire, kwire.framing.decode_request, frame[4:], limits=limits)
+    assert (found.error.reason, found.error.message_name, found.error.offset) == (
+        expected.reason,
+        expected.message_name,
+        expected.offset + 4,
+    )
+
+
+def test_a_message_behind_its_version_is_mapped(kwire, maps):
+    cls = kwire.messages.ConsumerProtocolSubscription
+    for vector in golden.vectors():
+        if vector.message == cls.__name__:
+            data = vector.version.to_bytes(2, "big") + vector.data
+            found = maps.prefixed_map(cls, data)
+            check_tiles(found.spans, data)
+            assert found.error is None and found.spans[0].value == vector.version
+            check_values(found.spans[1:], kwire.framing.decode_prefixed(cls, data))
+    newest = golden.by_pair()[cls.__name__, cls.valid_versions.max][0].data
+    found = maps.prefixed_map(cls, b"\0\x63" + newest + b"new")
+    assert found.error is None and found.spans[-1].kind == "unknown"
+    for data in (b"\0", b"\0\0", b"\0\1\0\0", b"\xff\xff\0"):
+        expected = failure(kwire, kwire.framing.decode_prefixed, cls, data)
+        assert expected is not None
+        assert facts(maps.prefixed_map(cls, data).error) == facts(expected)
+
+
+def test_error_codes_and_api_keys_have_their_names(kwire, maps):
+    response = kwire.messages.ApiVersionsResponse
+    data = kwire.encode(response(error_code=35, api_keys=[response.ApiVersion()]), 0)
+    meanings = {s.path: s.meaning for s in maps.byte_map(response, data, 0).spans}
+    assert meanings["error_code"] == "UNSUPPORTED_VERSION"
+    assert meanings["api_keys[0].api_key"] == "Produce"
+
+
+# Record sets --------------------------------------------------------------------------
+
+
+def record_values(spans):
+    """Collect what the spans say of records: a dict for each, in order."""
+    found = {}
+    for span in spans:
+        if span.kind in ("structure", "damaged", "cut"):
+            continue
+        owner = re.match(r"(.*records\[\d+\]|messages\[\d+\])", span.path)
+        if owner is not None:
+            name = span.path[owner.end() + 1 :]
+            row = found.setdefault(owner[0], {})
+            absolute = span.kind == "timestamp" or name == "offset_delta"
+            row[name] = span.meaning if absolute else span.value
+    return list(found.values())
+
+
+@pytest.mark.parametrize("kind", ["batches", "mutant"])
+def test_record_sets_are_mapped_as_they_are_read(kwire, maps, kind):
+    """Tiles, values and errors: Kafka's batches, and those made bad."""
+    compared = refused = 0
+    for row in golden_records.vectors(kind):
+        data = golden_records.raw(row["bytes"])
+        found = maps.record_map(data)
+        check_tiles(found.spans, data)
+        read = []
+        try:
+            for batch in kwire.records.decode_batches(data):
+                read.append(batch)
+        except kwire.KwireError as error:
+            assert facts(found.error) == facts(error), row["name"]
+            refused += 1
+            continue
+        assert found.error is None and found.damage == ()
+        if any(batch.compression != "none" for batch in read):
+            continue
+        rows = record_values(found.spans)
+        records = [record for batch in read for record in batch.records]
+        assert len(rows) == len(records)
+        for values, record in zip(rows, records, strict=True):
+            assert (values["key"], values["value"]) == (record.key, record.value)
+            if "offset_delta" in values:
+                assert values["offset_delta"] == f"offset {record.offset}"
+                assert values["timestamp_delta"] == record.timestamp
+            else:
+                assert values["offset"] == record.offset
+                assert values.get("timestamp", -1) == record.timestamp
+            headers = [v for name, v in values.items() if name.startswith("headers")]
+            assert headers == [part for pair in record.headers for part in pair]
+            compared += 1
+    assert compared > 10 and (refused > 10) == (kind == "mutant")
+
+
+def test_each_byte_of_a_record_set_is_as_strict_as_in_reading(kwire, maps):
+    """Every byte of two batches changed in turn, the checksum made to fit."""
+    refused = 0
+    first, second = batches(kwire, 2, 1)
+    whole = first + second
+    for at in range(len(first)):
+        for byte in {0, 1, 2, 3, 5, 0x7F, 0x80, 0xFF} - {first[at]}:
+            data = bytearray(whole)
+            data[at] = byte
+            if at >= 21:
+                crc = crc32c(bytes(data[21 : len(first)]))
+                data[17:21] = crc.to_bytes(4, "big")
+            found = maps.record_map(data)
+            check_tiles(found.spans, data)
+            expected = failure(
+                kwire, lambda d=data: list(kwire.records.decode_batches(d))
+            )
+            assert facts(found.error) == facts(expected), (at, byte)
+            refused += expected is not None
+    assert refused > 150
+
+
+def batches(kwire, *sizes, **options):
+    """Encode a batch of some records for each size."""
+    return [
+        kwire.records.encode_batch(
+            [(b"key", b"value", 1000 + n, [("h", b"1")]) for n in range(size)],
+            **options,
+        )
+        for size in sizes
+    ]
+
+
+def test_a_wrong_checksum_is_shown_and_the_map_goes_on(kwire, maps):
+    first, second = batches(kwire, 2, 1)
+    data = bytearray(first + second)
+    data[len(first) - 6] ^= 1  # in the last value of the first batch
+    found = maps.record_map(bytes(data))
+    check_tiles(found.spans, data)
+    assert type(found.error) is kwire.CorruptBatch and len(found.damage) == 1
+    damaged = [span for span in found.spans if span.kind == "damaged"]
+    assert [span.path for span in damaged] == ["batches[0].crc"]
+    assert "checksum" in damaged[0].meaning
+    assert found.spans[-1].path == "batches[1].records[0].headers[0].value"
+
+
+def test_a_damaged_record_costs_its_batch_alone(kwire, maps):
+    first, second = batches(kwire, 2, 1)
+    data = bytearray(first + second)
+    data[61] = 0xFF  # the size of the first record
+    found = maps.record_map(bytes(data))
+    check_tiles(found.spans, data)
+    damaged = [span for span in found.spans if span.kind == "damaged"]
+    assert [span.path for span in damaged] == [
+        "batches[0].crc",
+        "batches[0].records[0]",
+    ]
+    assert damaged[1].end == len(first)
+    assert found.error is found.damage[0] and len(found.damage) == 2
+    assert found.spans[-1].path.startswith("batches[1]")
+
+
+def test_a_cut_batch_is_no_damage(kwire, maps):
+    first, second = batches(kwire, 1, 1)
+    data = first + second[:-1]
+    found = maps.record_map(data)
+    check_tiles(found.spans, data)
+    assert (found.error, found.damage, found.spans[-1].kind) == (None, (), "cut")
+    assert found.spans[-1].offset == len(first)
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_compressed_records_are_one_span_with_their_sizes(kwire, maps, magic):
+    rows = [(b"k", b"v" * 100)] * 9
+    data = kwire.records.encode_batch(rows, magic=magic, compression="gzip")
+    found = maps.record_map(data)
+    check_tiles(found.spans, data)
+    (span,) = (span for span in found.spans if span.kind == "compressed")
+    assert found.spans[-1] is span and span.value and span.value in data
+    assert re.fullmatch(r"gzip: 9 records, \d+ bytes unpacked", span.meaning)
+
+
+def test_control_records_are_named(kwire, maps):
+    key, value = b"\0\0\0\1", b"\0\0\0\0\0\0"
+    data = kwire.records.encode_batch(
+        [(key, value, 0)],
+        is_control=True,
+        is_transactional=True,
+        producer_id=1,
+        producer_epoch=0,
+    )
+    meanings = {span.path: span.meaning for span in maps.record_map(data).spans}
+    assert meanings["batches[0].records[0].key"] == "COMMIT"
+    assert meanings["batches[0].attributes"] == "none, transactional, control"
+
+
+def produce(kwire, data):
+    """Make a Produce request that carries a record set."""
+    request = kwire.messages.ProduceRequest
+    partition = request.PartitionProduceData(records=data)
+    topic = request.TopicProduceData(name="t", partition_data=[partition])
+    return kwire.encode(request(topic_data=[topic]), 9)
+
+
+def test_batches_inside_a_message_are_mapped_under_their_field(kwire, maps):
+    (batch,) = batches(kwire, 3)
+    data = produce(kwire, batch)
+    found = maps.byte_map(kwire.messages.ProduceRequest, data, 9)
+    check_tiles(found.spans, data)
+    field = "topic_data[0].partition_data[0].records"
+    inner = [span for span in found.spans if span.path.startswith(f"{field}.")]
+    alone = maps.record_map(batch).spans
+    assert [s.path for s in inner] == [f"{field}.{s.path}" for s in alone]
+    assert [s.owner for s in inner] == [f"{field}.{s.owner}" for s in alone]
+    assert [s[5:] for s in inner] == [s[5:] for s in alone]
+    assert {span.part for span in inner} == {"ProduceRequest v9"}
+    # What comes after the records belongs to the structs around them again.
+    assert [s.path for s in found.spans[-3:]] == [
+        "topic_data[0].partition_data[0]._tagged_fields",
+        "topic_data[0]._tagged_fields",
+        "_tagged_fields",
+    ]
+
+
+def test_damaged_batches_inside_a_message_are_no_error_of_it(kwire, maps):
+    (batch,) = batches(kwire, 3)
+    for records, kind in (b"\xff" * 61, "damaged"), (batch[:-1], "cut"):
+        data = produce(kwire, records)
+        found = maps.byte_map(kwire.messages.ProduceRequest, data, 9)
+        check_tiles(found.spans, data)
+        assert found.error is None
+        assert [type(each) for each in found.damage] == (
+            [kwire.CorruptBatch] if kind == "damaged" else []
+        )
+        assert kind in {span.kind for span in found.spans}
+        assert found.spans[-1].path == "_tagged_fields"
+
+
+def test_records_that_begin_within_a_batch_are_bytes(kwire, maps):
+    """A snapshot is fetched in pieces of any size: no piece is damaged."""
+    response = kwire.messages.FetchSnapshotResponse
+    partition = response.PartitionSnapshot(unaligned_records=b"\xff" * 61)
+    topic = response.TopicSnapshot(partitions=[partition])
+    data = kwire.encode(response(topics=[topic]), 0)
+    found = maps.byte_map(response, data, 0)
+    check_tiles(found.spans, data)
+    (span,) = (s for s in found.spans if s.name == "unaligned_records")
+    assert (span.kind, span.value, found.damage) == ("bytes", b"\xff" * 61, ())
+
+
+def test_a_short_frame_of_an_unknown_api_fails_as_when_it_is_read(kwire):
+    """The reader looks at the API key before it misses the rest of the header."""
+    for size in range(4, 9):
+        data = b"\x7f\x00\x00\x00\x00\x00\x00\x00"[:size]
+        with pytest.raises(kwire.UnsupportedVersion) as caught:
+            kwire.framing.decode_request(data)
+        assert str(kwire.byte_map.frame_map(data).error) == str(caught.value)

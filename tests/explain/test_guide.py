@@ -1,0 +1,357 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation of the protocol is complete, and in the guide's notation."""
+
+import importlib
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from tests.explain.layout_reader import Reader, names_of, read_layout
+from tests.harness import golden
+from tests.harness.sweeps import sweep
+
+FETCH_12 = """\
+Fetch Request (Version: 12) => replica_id max_wait_ms min_bytes max_bytes \
+isolation_level session_id session_epoch [topics] [forgotten_topics_data] rack_id \
+_tagged_fields
+  replica_id => INT32  # default -1
+  max_wait_ms => INT32
+  min_bytes => INT32
+  max_bytes => INT32  # default 2147483647
+  isolation_level => INT8
+  session_id => INT32
+  session_epoch => INT32  # default -1
+  topics => topic [partitions] _tagged_fields  # COMPACT_ARRAY
+    topic => COMPACT_STRING
+    partitions => partition current_leader_epoch fetch_offset last_fetched_epoch \
+log_start_offset partition_max_bytes _tagged_fields  # COMPACT_ARRAY
+      partition => INT32
+      current_leader_epoch => INT32  # default -1
+      fetch_offset => INT64
+      last_fetched_epoch => INT32  # default -1
+      log_start_offset => INT64  # default -1
+      partition_max_bytes => INT32
+  forgotten_topics_data => topic [partitions] _tagged_fields  # COMPACT_ARRAY
+    topic => COMPACT_STRING
+    partitions => INT32  # COMPACT_ARRAY
+  rack_id => COMPACT_STRING
+  cluster_id<tag: 0> => COMPACT_NULLABLE_STRING  # default null
+"""
+
+HEADER_2 = """\
+RequestHeader (Version: 2) => request_api_key request_api_version correlation_id \
+client_id _tagged_fields
+  request_api_key => INT16
+  request_api_version => INT16
+  correlation_id => INT32
+  client_id => NULLABLE_STRING
+"""
+
+METADATA_0 = """\
+Metadata Request (Version: 0) => [topics]
+  topics => name  # ARRAY
+    name => STRING
+"""
+
+METADATA_1 = """\
+Metadata Request (Versions) => [topics]
+  topics => name  # ARRAY, nullable
+    name => STRING
+"""
+
+NARROW = """\
+Heartbeat Request (Version: 4) =>
+    group_id generation_id member_id
+    group_instance_id _tagged_fields
+  group_id => COMPACT_STRING
+  generation_id => INT32
+  member_id => COMPACT_STRING
+  group_instance_id =>
+      COMPACT_NULLABLE_STRING
+      # default null
+"""
+
+
+@pytest.fixture
+def guide(kwire):
+    """The module on the engine of the test."""
+    return importlib.import_module(f"{kwire.__name__}.protocol_guide")
+
+
+@pytest.fixture
+def pages(kwire):
+    """The module of the page, likewise."""
+    return importlib.import_module(f"{kwire.__name__}.protocol_pages")
+
+
+def layout(kwire, guide, name, version):
+    """Lay out one version."""
+    (found,) = guide.layouts(kwire.schema.registry.load(name), [version])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "text"),
+    [
+        ("FetchRequest", 12, FETCH_12),
+        ("RequestHeader", 2, HEADER_2),
+        ("MetadataRequest", 0, METADATA_0),
+        ("MetadataRequest", 1, METADATA_1.replace("(Versions)", "(Version: 1)")),
+        ("ListGroupsRequest", 0, "ListGroups Request (Version: 0) =>\n"),
+    ],
+)
+def test_layouts_are_in_the_notation_of_the_guide(kwire, guide, name, version, text):
+    """Written by hand: flexible, nullable, tagged, classic, and without fields."""
+    assert layout(kwire, guide, name, version).text() == text
+
+
+def test_lines_are_wrapped_to_a_width(kwire, guide):
+    """With deeper second lines; no line is wider that could be broken."""
+    assert layout(kwire, guide, "HeartbeatRequest", 4).text(36) == NARROW
+    for name in kwire.messages.ALL:
+        for each in guide.layouts(kwire.schema.registry.load(name)):
+            text = each.text(80)
+            assert max(map(len, text.splitlines())) <= 80
+            assert text.split() == each.text().split()
+
+
+@sweep("name", sorted({name for name, _ in golden.by_pair()}))
+def test_what_the_text_says_reads_what_kafka_wrote(kwire, guide, name):
+    """A decoder that knows the text alone finds all fields, and reads to the end."""
+    message = kwire.schema.registry.load(name)
+    trees = {}
+    for each in guide.layouts(message):
+        trees |= dict.fromkeys(each.versions, read_layout(each.text()))
+    assert list(trees) == list(message.valid_versions)
+    for version, tree in trees.items():
+        for vector in golden.by_pair()[name, version]:
+            reader = Reader(vector.data)
+            found = names_of(reader.fields(tree))
+            # Kafka itself makes no JSON of one message.
+            if name != "SubscriptionInfoData":
+                assert found == names_of(vector.json)
+            assert reader.at == len(vector.data)
+
+
+def test_neighbours_that_look_the_same_stand_together(kwire, guide):
+    """And only those: two that follow each other differ in more than the version."""
+    load = kwire.schema.registry.load
+    ranges = [str(each.versions) for each in guide.layouts(load("FetchRequest"))]
+    assert ranges[:5] == ["0-2", "3", "4", "5-6", "7-8"]
+    for name in kwire.messages.ALL:
+        found = guide.layouts(load(name))
+        for before, after in pairwise(found):
+            assert after.versions.min == before.versions.max + 1
+            assert before[3:] != after[3:]
+
+
+def test_a_header_is_part_of_what_a_version_looks_like(kwire, guide):
+    """ControlledShutdown 0 and 1 differ in their header alone."""
+    found = guide.layouts(kwire.schema.registry.load("ControlledShutdownRequest"))
+    assert [(str(f.versions), f.header_version) for f in found[:2]] == [
+        ("0", 0),
+        ("1", 1),
+    ]
+    assert found[0].fields == found[1].fields
+
+
+def test_versions_that_do_not_exist_are_refused(kwire, guide):
+    with pytest.raises(kwire.UnsupportedVersion, match=r"versions 0 to 18 \(got 19\)"):
+        guide.layouts(kwire.schema.registry.load("FetchRequest"), [19])
+
+
+def test_defaults_that_say_something_are_told(kwire, guide):
+    """Zero, empty and false go without saying; null only where it is possible."""
+    facts = guide.field_facts(layout(kwire, guide, "CreateTopicsRequest", 4).fields)
+    by_name = {fact["name"]: fact for fact in facts}
+    assert by_name["timeout_ms"]["default"] == "60000"
+    assert by_name["validate_only"]["default"] is None
+    old = guide.field_facts(layout(kwire, guide, "MetadataRequest", 8).fields)
+    assert {fact["name"]: fact["default"] for fact in old} == {
+        "topics": None,
+        "allow_auto_topic_creation": "true",
+        "include_cluster_authorized_operations": None,
+        "include_topic_authorized_operations": None,
+    }
+
+
+def test_facts_for_json_hold_what_the_text_does(kwire, guide):
+    """Nested, with the array, null and the tag as values of their own."""
+    (topics,) = guide.field_facts(layout(kwire, guide, "MetadataRequest", 1).fields)
+    assert topics == {
+        "name": "topics",
+        "type": "MetadataRequestTopic",
+        "array": "ARRAY",
+        "nullable": True,
+        "tag": None,
+        "default": None,
+        "fields": [
+            {
+                "name": "name",
+                "type": "STRING",
+                "array": None,
+                "nullable": False,
+                "tag": None,
+                "default": None,
+            }
+        ],
+    }
+
+
+def api(guide, name, release):
+    """Find what a release says of an API."""
+    (found,) = [each for each in guide.apis(release) if each.name == name]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("release", "name", "versions", "notes"),
+    [
+        ("0.9.0", "Fetch", "0-1", []),
+        ("2.8", "Fetch", "0-12", []),
+        ("3.9", "Fetch", "0-17", [("0-3", "deprecated")]),
+        ("4.0", "Fetch", "4-17", [("0-3", "removed in 4.0")]),
+        ("4.4", "Fetch", "4-18", [("0-3", "removed in 4.0")]),
+        ("4.4", "StopReplica", "none", [("0-4", "removed in 4.0")]),
+        ("4.4", "InitProducerId", "0-5", [("6", "unstable")]),
+        ("4.0", "ShareFetch", "none", [("0", "unstable")]),
+        ("4.1", "ShareFetch", "1", [("0", "removed in 4.1")]),
+        ("4.4", "JoinGroup", "0-9", []),
+    ],
+)
+def test_a_release_tells_of_its_versions(guide, release, name, versions, notes):
+    """What it speaks, what it deprecates, and what is gone since when."""
+    found = api(guide, name, release)
+    assert str(found.versions) == versions
+    assert found.notes() == notes
+
+
+def test_notes_of_some_versions_tell_of_those_alone(kwire, guide):
+    found = api(guide, "Fetch", "4.4")
+    assert found.notes(kwire.VersionRange(2, 5)) == [("2-3", "removed in 4.0")]
+    assert found.notes(kwire.VersionRange(4, 18)) == []
+
+
+def test_later_apis_are_unknown_to_a_release(guide):
+    """A release lists what it speaks and what is gone, nothing of the future."""
+    assert [each.api_key for each in guide.apis("0.8.0")] == list(range(8))
+    assert [each.api_key for each in guide.apis()] == list(range(95))
+
+
+def test_every_message_is_listed_once(kwire, guide):
+    """Those of the APIs and the others together are all that kwire knows."""
+    names = [
+        f"{a.name}{kind}" for a in guide.apis() for kind in ("Request", "Response")
+    ]
+    for _, others in guide.other_messages():
+        names += others
+    assert sorted(names) == list(kwire.messages.ALL)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Fetch", ["FetchRequest", "FetchResponse"]),
+        ("fetchresponse", ["FetchResponse"]),
+        ("1", ["FetchRequest", "FetchResponse"]),
+        ("OffsetCommit", ["OffsetCommitRequest", "OffsetCommitResponse"]),
+        ("groupmetadata", ["GroupMetadataKey", "GroupMetadataValue"]),
+        ("topic", ["TopicRecord"]),
+        ("RequestHeader", ["RequestHeader"]),
+    ],
+)
+def test_messages_are_found_by_what_people_call_them(guide, text, names):
+    assert guide.find_messages(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("fetc", "no message fetc; did you mean Fetch, FetchRequest or FetchSnapshot?"),
+        ("999", "no API has the key 999; kwire has 0 to 94"),
+        ("qqqq", "no message qqqq; kwire schema --all lists every message"),
+    ],
+)
+def test_unknown_messages_get_a_hint(guide, text, words):
+    with pytest.raises(KeyError) as caught:
+        guide.find_messages(text)
+    assert caught.value.args[0] == words
+
+
+def test_releases_are_found_by_any_of_their_versions(guide):
+    assert guide.release_name("3.9.1") == guide.release_name("3.9") == "3.9"
+    assert guide.release_name("0.10.2.1") == "0.10.2"
+    with pytest.raises(KeyError, match=r"no release 9\.1; kwire has 0\.8\.0 to"):
+        guide.release_name("9.1")
+
+
+class PageReader(HTMLParser):
+    """Collects what a page holds: ids, links, other addresses, texts of layouts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.ids, self.links, self.addresses, self.layouts = [], [], [], []
+        self.is_line = False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        facts = dict(attributes)
+        self.ids += [facts["id"]] if "id" in facts else []
+        if tag == "a":
+            self.links += [facts["href"]] if "href" in facts else []
+        else:
+            self.addresses += [facts[key] for key in ("src", "href") if key in facts]
+        if facts.get("class") == "layout":
+            self.layouts.append("")
+        elif tag == "div":
+            self.is_line = facts["class"].startswith("d")
+
+    def handle_endtag(self, tag):
+        if tag == "div" and self.is_line:
+            self.layouts[-1] += "\n"
+            self.is_line = False
+
+    def handle_data(self, data):
+        if self.is_line:
+            self.layouts[-1] += data
+
+
+@pytest.mark.parametrize("release", ["4.4", "3.9", "0.8.0"])
+def test_page_is_complete_in_itself(pages, release):
+    """Every link leads to a place on it, no place has its name twice, none outside."""
+    page = pages.page(release)
+    reader = PageReader(page)
+    assert reader.addresses == ["data:,"]
+    assert all(link.startswith("#") for link in reader.links)
+    assert {link[1:] for link in reader.links} <= set(reader.ids)
+    assert len(reader.ids) == len(set(reader.ids))
+    assert len(page.encode()) < 3_000_000
+    assert "url(" not in page and "@import" not in page and "fetch(" not in page
+
+
+def test_page_has_every_layout(kwire, guide, pages):
+    """As the guide prints it, no character lost in the markup."""
+    shown = PageReader(pages.page()).layouts
+    told = []
+    for name in kwire.messages.ALL:
+        told += guide.layouts(kwire.schema.registry.load(name))
+    assert sorted(shown) == sorted(each.text() for each in told)
+
+
+def test_page_of_some_messages_has_no_others(pages):
+    reader = PageReader(pages.page("2.8", ["FetchRequest", "TopicRecord"]))
+    titles = {text.partition(" (")[0] for text in reader.layouts}
+    assert titles == {"Fetch Request", "TopicRecord"}
+    assert "FetchRequest-12" in reader.ids and "FetchRequest-13" not in reader.ids
+
+
+def test_page_marks_what_is_going_or_gone(pages):
+    """On the versions of an API, and on the layouts that they have."""
+    old, new = pages.page("3.9", ["FetchRequest"]), pages.page("4.4", ["FetchRequest"])
+    assert '<a class="deprecated" href="#FetchRequest-3"' in old
+    assert '<span class="deprecated">deprecated</span>' in old
+    assert '<a class="removed" href="#FetchRequest-3"' in new
+    assert '<span class="removed">removed in 4.0</span>' in new
+    assert '<a class="spoken" href="#FetchRequest-4"' in new

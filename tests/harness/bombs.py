@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Record batches of a few KiB that hold tens of MiB, and how much memory they take."""
+
+import functools
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+MIB = 1 << 20
+SMALLEST_RECORD = bytes.fromhex("0c000000010100")
+"""A record of 7 bytes: no key, no value, offset delta 0."""
+
+
+@functools.cache
+def make_batch(size=64 * MIB, record_count=1):
+    """Make a zstd batch that holds ``size`` bytes: one value, or smallest records."""
+    import kwire
+    from kwire import compression
+    from kwire._backend import record_engine
+
+    if record_count == 1:
+        return kwire.records.encode_batch(
+            [(None, bytes(size - 100), 1000)], compression="zstd"
+        )
+    head = kwire.records.encode_batch([(None, None, 1000)], compression="zstd")[:61]
+    payload = compression.compress(4, SMALLEST_RECORD * record_count, 2)
+    body = head[21:57] + record_count.to_bytes(4, "big") + payload
+    crc = record_engine.crc32c(body)
+    length = (9 + len(body)).to_bytes(4, "big")
+    return head[:8] + length + head[12:17] + crc.to_bytes(4, "big") + body
+
+
+def make_batches(count, **options):
+    """Make that many of these batches, with offsets that ascend."""
+    batch = make_batch(**options)
+    # The checksum does not cover the base offset.
+    return b"".join(n.to_bytes(8, "big") + batch[8:] for n in range(count))
+
+
+CHILD = """
+import sys
+sys.path[:0] = {path!r}
+import kwire
+from tests.harness.bombs import make_batches
+data = make_batches({count}, **{options!r})
+from kwire.client.chunks import COLUMNS, Chunk, DecodingOptions
+from kwire.cluster import Fetched
+fetched = Fetched("orders", 0, data, 0, None, 1 << 40, 1 << 40, None)
+options = DecodingOptions(COLUMNS, "ms", {views!r}, kwire.Limits(), True, "replace")
+chunk = Chunk(fetched, options)
+import pyarrow
+pyarrow.record_batch(kwire.columns.decode_records(b""))
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
+def resident(name):
+    with open("/proc/self/status") as status:
+        for line in status:
+            if line.startswith(name):
+                return int(line.split()[1]) >> 10
+before = resident("VmRSS:")
+try:
+    result = {expression}
+except kwire.LimitExceeded as error:
+    result = "LimitExceeded"
+    assert "total_decompressed_bytes" in str(error), error
+print(result, resident("VmHWM:") - before)
+"""
+
+
+def measure(kwire, expression, count, views=False, **options):
+    """Evaluate an expression of ``chunk`` or ``data`` in a child process.
+
+    Returns the result as text, and the MiB that the child took for it at most.
+    """
+    root = Path(__file__).parents[2]
+    program = CHILD.format(
+        path=[str(root)],
+        count=count,
+        options=options,
+        views=views,
+        expression=expression,
+    )
+    backend = importlib.import_module(f"{kwire.__name__}._backend").backend
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "KWIRE_BACKEND": backend},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result, peak = done.stdout.split()
+    return result, int(peak)

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads batches that Kafka's own classes wrote, with what Kafka read from them.
+
+Both readings, Kafka's and kwire's, are brought into one form here, so that they can be
+compared with ``==``. What is compared is the business of the tests.
+"""
+
+import base64
+import json
+import lzma
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+PACKED = Path(__file__).parents[1] / "vectors" / "records.jsonl.xz"
+
+FIELDS = (
+    "magic",
+    "size",
+    "crc",
+    "compression",
+    "timestamp_type",
+    "base_offset",
+    "last_offset",
+    "next_offset",
+    "base_timestamp",
+    "max_timestamp",
+    "count",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "last_sequence",
+    "partition_leader_epoch",
+    "is_transactional",
+    "is_control",
+    "delete_horizon",
+)
+# Kafka does not count within a compressed message before it has read it.
+UNKNOWN_OUTSIDE = ("count",)
+
+
+class Entry(NamedTuple):
+    """A batch or compressed message; of a plain message only what it says itself."""
+
+    fields: dict
+    records: tuple
+    control: tuple
+
+
+class Reading(NamedTuple):
+    """What a reader made of some bytes, until it refused the rest."""
+
+    entries: tuple[Entry, ...]
+    is_refused: bool
+
+
+@cache
+def all_vectors() -> tuple[dict, ...]:
+    """Read all vectors."""
+    with lzma.open(PACKED) as lines:
+        return tuple(json.loads(line) for line in lines)
+
+
+@cache
+def vectors(kind: str) -> tuple[dict, ...]:
+    """Return the vectors of a kind: "batches", "conversion", "mutant" or "origin"."""
+    return tuple(row for row in all_vectors() if row["kind"] == kind)
+
+
+@cache
+def bytes_of() -> dict[str, bytes]:
+    """Return the bytes of all batches by name."""
+    return {row["name"]: raw(row["bytes"]) for row in vectors("batches")}
+
+
+def raw(text: str | None) -> bytes | None:
+    """Read bytes as JSON has them."""
+    return None if text is None else base64.b64decode(text, validate=True)
+
+
+def record(row: dict) -> tuple:
+    """Bring a record of a vector into the common form."""
+    headers = tuple((name, raw(content)) for name, content in row["headers"])
+    return row["offset"], row["timestamp"], raw(row["key"]), raw(row["value"]), headers
+
+
+def of_kafka(read: dict) -> Reading:
+    """Bring Kafka's reading into the common form."""
+    entries = []
+    for batch in read["batches"]:
+        records = tuple(map(record, batch["records"]))
+        control = tuple(
+            (each["type"], each["message"]) for each in batch.get("control_records", ())
+        )
+        entries += common_entries(batch, records, control)
+    return Reading(tuple(entries), "error" in read)
+
+
+def of_kwire(kwire, data: bytes, **options) -> Reading:
+    """Read with kwire and bring it into the common form."""
+    entries: list[Entry] = []
+    try:
+        for batch in kwire.records.decode_batches(data, **options):
+            records = tuple(
+                (r.offset, r.timestamp, r.key, r.value, r.headers)
+                for r in batch.records
+            )
+            control = tuple(
+                (each.type_name, control_json(kwire, each.message))
+                for each in batch.control_records
+            )
+            fields = {name: getattr(batch, name) for name in FIELDS}
+            entries += common_entries(fields, records, control)
+    except (kwire.DecodeError, kwire.UnsupportedVersion):
+        return Reading(tuple(entries), True)
+    return Reading(tuple(entries), False)
+
+
+def common_entries(fields: dict, records: tuple, control: tuple) -> list[Entry]:
+    """Split what kwire reads as a run of plain messages, as Kafka reads each alone."""
+    if fields["magic"] == 2:
+        return [Entry({name: fields[name] for name in FIELDS}, records, control)]
+    if fields["compression"] == "none":
+        own = {name: fields[name] for name in ("magic", "timestamp_type")}
+        return [Entry(own, (each,), ()) for each in records]
+    own = {name: fields[name] for name in FIELDS if name not in UNKNOWN_OUTSIDE}
+    return [Entry(own, records, ())]
+
+
+def control_json(kwire, message) -> object:
+    """Write the message of a control record as JSON; None for an unknown type."""
+    if message is None:
+        return None
+    return kwire.to_json(message, getattr(message, "version", 0))

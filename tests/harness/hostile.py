@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes hostile input from valid bytes, the same on every run.
+
+Each family is an endless generator of ``Input``; how many are taken, and what must
+hold for them, is the business of the tests. ``INPUTS`` is what they go by: a tenth
+of what the promises name, which ``make test GATE=1`` sets in ``KWIRE_HOSTILE_INPUTS``.
+"""
+
+import itertools
+import os
+import random
+from typing import NamedTuple
+
+from tests.harness import golden
+
+INPUTS = int(os.environ.get("KWIRE_HOSTILE_INPUTS", "20000"))
+STRIDE = max(1, 200_000 // INPUTS)
+"""One in how many changes of each byte are tried; in the gate all are."""
+MODES = {
+    "strict": {},
+    "java": {"compat": "java"},
+    "zero-copy": {"zero_copy": True},
+    "java-zero-copy": {"compat": "java", "zero_copy": True},
+}
+"""The ways to decode: arguments of ``decode``."""
+
+LARGEST_SEED = 1500
+"""Vectors above this size cost more time than they find."""
+
+
+class Input(NamedTuple):
+    """Bytes for one message in one version, good or bad."""
+
+    message: str
+    version: int
+    data: bytes
+
+
+def some(cases):
+    """Return all cases in the gate, and otherwise one for each ``STRIDE`` of them."""
+    return itertools.islice(cases, 0, None, STRIDE)
+
+
+def share(part):
+    """Return the number of inputs in a part of all, given in percent."""
+    return INPUTS * part // 100
+
+
+def seeds(name, turn):
+    """Choose good bytes without end: every pair in turn, in a shuffled order."""
+    dice = random.Random(f"{name} {turn}" if turn else name)
+    pairs = list(golden.by_pair().values())
+    while True:
+        dice.shuffle(pairs)
+        for vectors in pairs:
+            vector = dice.choice(vectors)
+            if len(vector.data) <= LARGEST_SEED:
+                yield vector, dice
+
+
+def prefixes(turn=0):
+    """Cut off the end: a proper prefix is never a message."""
+    for vector, dice in seeds("prefixes", turn):
+        size = len(vector.data)
+        ends = range(size) if size <= 8 else dice.sample(range(size), 8)
+        for end in ends:
+            yield Input(vector.message, vector.version, vector.data[:end])
+
+
+def changed_bytes(turn=0):
+    """Put a hostile value in the place of one byte."""
+    for vector, dice in seeds("changed bytes", turn):
+        places = range(len(vector.data))
+        for at in dice.sample(places, min(3, len(places))):
+            old = vector.data[at]
+            for new in (0, 1, 0x7F, 0x80, 0xFF, (old + 1) % 256, (old - 1) % 256):
+                if new != old:
+                    changed = bytearray(vector.data)
+                    changed[at] = new
+                    yield Input(vector.message, vector.version, bytes(changed))
+
+
+def inserted_and_deleted(turn=0):
+    """Insert, delete, repeat or swap some bytes."""
+    for vector, dice in seeds("inserted and deleted", turn):
+        data = bytearray(vector.data)
+        for _ in range(dice.randint(1, 3)):
+            at = dice.randrange(len(data) + 1)
+            end = min(len(data), at + dice.randint(1, 6))
+            action = dice.randrange(4)
+            if action == 0:
+                data[at:at] = dice.randbytes(dice.randint(1, 6))
+            elif action == 1:
+                del data[at:end]
+            elif action == 2:
+                data[at:at] = data[at:end]
+            else:
+                data[at:end] = data[at:end][::-1]
+        yield Input(vector.message, vector.version, bytes(data))
+
+
+def random_bytes(turn=0):
+    """Bytes that were never a message; small numbers often, to come further."""
+    for vector, dice in seeds("random bytes", turn):
+        size = dice.randrange(40)
+        if dice.random() < 0.5:
+            data = dice.randbytes(size)
+        else:
+            data = bytes(dice.choices((0, 1, 2, 3, 4, 0x7F, 0x80, 0xFF), k=size))
+        yield Input(vector.message, vector.version, data)
+
+
+def unsigned_varint(value):
+    """Write an unsigned varint."""
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    written.append(value)
+    return bytes(written)
+
+
+_TAGS = (0, 1, 2, 3, 5, 127, 128, 10_000, 2**31 - 1, 2**32 - 1)
+_NUMBERS = (0, 1, 2, 127, 128, 2**31 - 1, 2**31, 2**32 - 1)
+_TOO_LONG = (
+    b"\x80" * 5,
+    b"\xff\xff\xff\xff\x10",
+    b"\xff" * 10,
+    b"\x80\x80\x80\x80\x00",
+)
+
+
+def tag_sections(turn=0):
+    """Attack the last tag section: counts, order, tags, sizes and contents."""
+    for vector, dice in seeds("tag sections", turn):
+        if vector.data[-1:] != b"\0":
+            continue
+        head = vector.data[:-1]
+        tags = dice.choices(_TAGS, k=dice.randint(0, 4))
+        if dice.random() < 0.6:
+            tags = sorted(set(tags))
+        section = bytearray()
+        for tag in tags:
+            content = dice.choice((b"", b"\0", b"\1", b"\1\0", dice.randbytes(6)))
+            size = len(content) if dice.random() < 0.8 else dice.choice(_NUMBERS)
+            section += unsigned_varint(tag) + unsigned_varint(size) + content
+        count = len(tags) if dice.random() < 0.8 else dice.choice(_NUMBERS)
+        start = unsigned_varint(count)
+        if dice.random() < 0.05:
+            start = dice.choice(_TOO_LONG)
+        yield Input(vector.message, vector.version, head + start + bytes(section))
+
+
+def large_counts(turn=0):
+    """Write a huge length or count over the bytes at some place."""
+    attacks = [
+        *(number.to_bytes(4, "big") for number in (2**31 - 1, 2**31, 2**32 - 2, 2**16)),
+        *(number.to_bytes(2, "big") for number in (0x7FFF, 0x8000, 0xFFFE)),
+        *map(unsigned_varint, _NUMBERS),
+        *_TOO_LONG,
+    ]
+    for vector, dice in seeds("large counts", turn):
+        at = dice.randrange(len(vector.data) + 1)
+        attack = dice.choice(attacks)
+        end = at + len(attack) if dice.random() < 0.5 else at + 1
+        data = vector.data[:at] + attack + vector.data[end:]
+        yield Input(vector.message, vector.version, data)
+
+
+FAMILIES = {
+    "prefixes": prefixes,
+    "changed bytes": changed_bytes,
+    "inserted and deleted": inserted_and_deleted,
+    "random bytes": random_bytes,
+    "tag sections": tag_sections,
+    "large counts": large_counts,
+}
+
+
+def take(family, count, turn=0):
+    """Take the first inputs of a family; each turn has inputs of its own."""
+    return itertools.islice(FAMILIES[family](turn), count)

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which test files run in ``make quick``: those whose imports are light.
+
+``pytest --quick`` takes the files of ``tests`` itself and of a few of its directories,
+and leaves out a file that imports, itself or through another file of this repository,
+a library that is not in the dependency group ``quick``. So a new test is part of the
+lane unless it needs Spark or a peer, or has the marker ``slow``.
+"""
+
+import ast
+import functools
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
+DIRECTORIES = {"engine", "messages", "records", "schema"}
+OURS = {"kwire", "kwire_pure"}
+
+
+def is_left_out(path: Path, without: frozenset[str] = frozenset()) -> bool:
+    """Whether a file or directory of the tests is no part of the lane.
+
+    ``without`` are libraries of the lane that this machine has no wheel of.
+    """
+    if path.is_dir():
+        return path.parent == TESTS and path.name not in DIRECTORIES
+    return path.suffix == ".py" and find_heavy_import(path, without) is not None
+
+
+def find_requirements(group: str) -> Iterator[str]:
+    """Yield the names of the distributions of a dependency group."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    for requirement in groups[group]:
+        if isinstance(requirement, dict):
+            yield from find_requirements(requirement["include-group"])
+        else:
+            yield re.split(r"[^\w-]", requirement, maxsplit=1)[0]
+
+
+@functools.cache
+def find_light_modules() -> frozenset[str]:
+    """Find the modules that a quick test may import, besides files of this repository.
+
+    A module that a distribution installs under another name counts as heavy.
+    """
+    return frozenset({*sys.stdlib_module_names, *find_requirements("quick"), *OURS})
+
+
+@functools.cache
+def find_heavy_import(file: Path, without: frozenset[str] = frozenset()) -> str | None:
+    """Find the first library that a file needs and the lane lacks; None without one."""
+    light = find_light_modules() - without
+    checked = {file}
+    waiting = [file]
+    for one in waiting:
+        for name in _find_imports(one):
+            if name.partition(".")[0] in light:
+                continue
+            local = _find_file(name, [one.parent, TESTS, ROOT])
+            if local is None:
+                return name
+            if local not in checked:
+                checked.add(local)
+                waiting.append(local)
+    return None
+
+
+def _find_imports(file: Path) -> Iterable[str]:
+    """Yield the modules that a file imports at any place, in functions too."""
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            # What is imported from a directory is a module of its own.
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _find_file(name: str, folders: list[Path]) -> Path | None:
+    """Find the file of this repository that a dotted name leads to."""
+    for folder in folders:
+        parts = name.split(".")
+        while parts:
+            path = folder.joinpath(*parts)
+            for file in (path.with_suffix(".py"), path / "__init__.py"):
+                if file.is_file():
+                    return file
+            parts.pop()
+    return None

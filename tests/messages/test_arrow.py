@@ -1,0 +1,611 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``messages_to_arrow`` equals ``decode``, row by row, for good bytes and bad.
+
+What a column holds is compared with the objects of ``kwire.decode``, an error with the
+error of that row; both engines give the same columns. The compiled engine makes no
+object for a row and holds no lock.
+"""
+
+import importlib
+import math
+import re
+import sys
+import threading
+import time
+import tracemalloc
+import uuid
+from collections import defaultdict
+
+import polars
+import pyarrow
+import pytest
+
+from tests.harness import golden, hostile
+from tests.harness.guard_pages import Guarded, check
+from tests.harness.sweeps import sweep
+
+PAIRS = sorted(golden.by_pair())
+MESSAGES = sorted({name for name, _ in PAIRS})
+HOSTILE_INPUTS = hostile.share(10)
+
+
+def to_arrow(kwire, *arguments, **options):
+    """Call ``messages_to_arrow`` of one engine; every result has to be valid."""
+    arrow = importlib.import_module(f"{kwire.__name__}.arrow")
+    made = arrow.messages_to_arrow(*arguments, **options)
+    made.validate(full=True)
+    return made
+
+
+def plain(value, kind):
+    """Turn a decoded value into what pyarrow gives for it."""
+    if value is None:
+        return None
+    if pyarrow.types.is_struct(kind):
+        fields = [field for field in kind if field.name != "_error"]
+        return {f.name: plain(getattr(value, f.name), f.type) for f in fields}
+    if pyarrow.types.is_list(kind):
+        return [plain(one, kind.value_type) for one in value]
+    if isinstance(value, uuid.UUID):
+        return value.bytes
+    # NaN equals NaN here.
+    return "nan" if isinstance(value, float) and math.isnan(value) else value
+
+
+def values_of(array):
+    """Return the values of an array as ``plain`` does."""
+
+    def without_nan(value):
+        if isinstance(value, dict):
+            return {name: without_nan(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [without_nan(one) for one in value]
+        return "nan" if isinstance(value, float) and math.isnan(value) else value
+
+    return without_nan(array.to_pylist())
+
+
+def try_to_decode(kwire, cls, data, version):
+    """Decode one row as an object; return it, or None, and its error, or None.
+
+    The error is without the hint of ``decode`` at a frame in place of a message, which
+    columns leave out.
+    """
+    try:
+        return kwire.decode(cls, data, version), None
+    except kwire.DecodeError as error:
+        error.reason = re.sub(r".* \(as they are: (.*)\)", r"\1", error.reason)
+        return None, error.with_traceback(None)
+
+
+def facts(error):
+    """List everything that an error says."""
+    return type(error).__name__, error.offset, error.path, error.reason
+
+
+def binary(rows, kind=None):
+    """Make an array of binary."""
+    return pyarrow.array(rows, kind or pyarrow.binary())
+
+
+def heartbeats(kwire, count):
+    """Encode some Heartbeat requests, none like the next."""
+    make = kwire.messages.HeartbeatRequest
+    return [
+        kwire.encode(make(group_id=f"group-{i}", generation_id=i, member_id="ä" * i), 4)
+        for i in range(count)
+    ]
+
+
+def metadata(kwire, topics, partitions):
+    """Encode a Metadata response of some size."""
+    make = kwire.messages.MetadataResponse
+    topic, partition = make.MetadataResponseTopic, make.MetadataResponsePartition
+    inner = [
+        partition(partition_index=i, replica_nodes=(1, 2, 3), isr_nodes=(1, i))
+        for i in range(partitions)
+    ]
+    outer = [topic(name=f"topic-{i}", partitions=inner) for i in range(topics)]
+    return kwire.encode(make(topics=outer), 9)
+
+
+@sweep("name", MESSAGES)
+def test_columns_hold_what_decode_gives(kwire, name):
+    """All vectors of Kafka, all versions, with a null row among them."""
+    cls = getattr(kwire.messages, name)
+    for version in [version for pair, version in PAIRS if pair == name]:
+        rows = [vector.data for vector in golden.by_pair()[name, version]]
+        rows = [*rows, None, *rows[::-1]]
+        made = to_arrow(kwire, binary(rows), cls, version)
+        messages = [
+            kwire.decode(cls, row, version) if row is not None else None for row in rows
+        ]
+        assert values_of(made) == [plain(one, made.type) for one in messages]
+        assert made.null_count == 1
+        assert [field.name for field in made.type] == list(cls.__match_args__)
+        assert all(field.nullable for field in made.type)
+
+
+@sweep("name", MESSAGES)
+def test_twins_give_equal_columns(twins, name):
+    """Types, values, and the bytes of every buffer."""
+    for version in [version for pair, version in PAIRS if pair == name]:
+        rows = [vector.data for vector in golden.by_pair()[name, version]]
+        rows = binary([*rows, None, b"\xff", *rows])
+        fast, pure = (
+            to_arrow(
+                package,
+                rows,
+                getattr(package.messages, name),
+                version,
+                on_error="null",
+            )
+            for package in twins
+        )
+        assert fast.type == pure.type
+        assert list(map(content, fast.buffers())) == list(map(content, pure.buffers()))
+
+
+def content(buffer):
+    """Return the bytes of a buffer; none and no bytes are the same."""
+    return b"" if buffer is None else buffer.to_pybytes()
+
+
+def test_types_of_columns(kwire):
+    """One Arrow type for each type of Kafka's, the same whatever the version."""
+    found = {}
+    by_type = {
+        "bool": pyarrow.bool_(),
+        "int8": pyarrow.int8(),
+        "int16": pyarrow.int16(),
+        "uint16": pyarrow.uint16(),
+        "int32": pyarrow.int32(),
+        "uint32": pyarrow.uint32(),
+        "int64": pyarrow.int64(),
+        "float64": pyarrow.float64(),
+        "string": pyarrow.string(),
+        "bytes": pyarrow.binary(),
+        "records": pyarrow.binary(),
+        "uuid": pyarrow.binary(16),
+    }
+
+    def check(struct, kind):
+        for field, column in zip(struct.fields, kind, strict=True):
+            inner = column.type.value_type if field.is_array else column.type
+            if field.struct is None:
+                found[field.type] = inner
+                assert inner == by_type[field.type]
+            else:
+                check(field.struct, inner)
+
+    for name, version in PAIRS:
+        cls = getattr(kwire.messages, name)
+        check(
+            cls._binding.message.struct,
+            to_arrow(kwire, binary([]), cls, version).type,
+        )
+    assert found == by_type
+
+
+def flat_forms(rows):
+    """Yield the same rows in every form that is taken."""
+    array = binary(rows)
+    longer = binary([b"\0", None, b"", *rows, b"\xff\xff", None])
+    large = binary(rows, pyarrow.large_binary())
+    half = len(rows) // 2
+    yield "binary", array
+    yield "large binary", large
+    yield "slice", longer.slice(3, len(rows))
+    yield "slice of large", longer.cast(large.type).slice(3, len(rows))
+    yield "binary view", array.cast(pyarrow.binary_view())
+    yield "one chunk", pyarrow.chunked_array([longer.slice(3, len(rows))])
+    yield "chunks", pyarrow.chunked_array([array[:half], binary([]), array[half:]])
+    yield "capsules", CapsulesOnly(longer.slice(3, len(rows)))
+    yield "polars", polars.Series(rows, dtype=polars.Binary)
+
+
+class CapsulesOnly:
+    """An array of no library in particular."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.array.__arrow_c_array__(requested_schema)
+
+
+def test_all_forms_of_input_give_the_same(kwire):
+    """Slices with an offset, chunks, views, capsules: the rows are what counts."""
+    cls = kwire.messages.HeartbeatRequest
+    rows = [*heartbeats(kwire, 20), None, *heartbeats(kwire, 3)]
+    expected = to_arrow(kwire, binary(rows), cls, 4)
+    assert expected.null_count == 1
+    forms = dict(flat_forms(rows))
+    assert len(forms) == 9
+    for form, array in forms.items():
+        assert to_arrow(kwire, array, cls, 4).equals(expected), form
+
+
+def test_text_and_fixed_sizes_are_taken(kwire):
+    """Bytes that happen to be text, or of one size, may be stored as such."""
+    cls = kwire.messages.HeartbeatRequest
+    row = kwire.encode(cls(group_id="g", member_id="m"), 3)
+    expected = to_arrow(kwire, binary([row, None]), cls, 3)
+    narrow = pyarrow.array([row, None], pyarrow.binary(len(row)))
+    assert to_arrow(kwire, narrow, cls, 3).equals(expected)
+    text = row.replace(b"\xff", b"\0").decode()
+    expected = to_arrow(kwire, binary([text.encode()] * 2), cls, 3)
+    for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view()):
+        assert to_arrow(kwire, pyarrow.array([text] * 2, kind), cls, 3).equals(expected)
+
+
+@pytest.mark.parametrize("rows", [[], [None], [None] * 9])
+def test_arrays_without_messages(kwire, rows):
+    """No rows, or null rows alone, of every kind that can hold them."""
+    cls = kwire.messages.MetadataResponse
+    kinds = [pyarrow.binary(), pyarrow.large_binary(), pyarrow.null()]
+    for kind in kinds:
+        for array in (binary(rows, kind), pyarrow.chunked_array([], kind)):
+            made = to_arrow(kwire, array, cls, 12)
+            assert made.null_count == len(made) == len(array)
+            assert made.type.get_field_index("topics") >= 0
+
+
+@pytest.mark.parametrize(
+    "array", [[b""], b"", pyarrow.array([1]), pyarrow.table({"a": [b""]}), None]
+)
+def test_other_input_is_a_mistake_of_the_caller(kwire, array):
+    """It is a TypeError that names what came."""
+    with pytest.raises(TypeError, match="is required"):
+        to_arrow(kwire, array, kwire.messages.HeartbeatRequest, 4)
+
+
+def test_wrong_options_are_refused(kwire):
+    """A version that is none, a class that is none, another policy."""
+    cls = kwire.messages.MetadataResponse
+    with pytest.raises(kwire.UnsupportedVersion):
+        to_arrow(kwire, binary([]), cls, 99)
+    with pytest.raises(TypeError):
+        to_arrow(kwire, binary([]), cls.MetadataResponseTopic, 9)
+    with pytest.raises(ValueError, match="on_error"):
+        to_arrow(kwire, binary([]), cls, 9, on_error="ignore")
+
+
+def test_missing_pyarrow_names_the_extra(kwire, monkeypatch):
+    """One line says what to install."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install kwire\[arrow\]"):
+        to_arrow(kwire, None, kwire.messages.HeartbeatRequest, 4)
+
+
+def hostile_rows():
+    """Gather hostile rows of all families by message and version."""
+    rows = defaultdict(list)
+    for family in hostile.FAMILIES:
+        for name, version, data in hostile.take(
+            family, HOSTILE_INPUTS // len(hostile.FAMILIES)
+        ):
+            rows[name, version].append(data)
+    return rows
+
+
+def test_bad_rows_become_null_and_leave_nothing(kwire):
+    """Each bad row has its own error's text, and each good row its values.
+
+    Good rows stand between the bad ones: what a bad row wrote before it failed must
+    be gone from every column.
+    """
+    bad = 0
+    for (name, version), rows in hostile_rows().items():
+        cls = getattr(kwire.messages, name)
+        good = [vector.data for vector in golden.by_pair()[name, version]][:2]
+        rows = [*good, *[one for row in rows for one in (row, good[0])], None]
+        made = to_arrow(kwire, binary(rows), cls, version, on_error="null")
+        found = values_of(made)
+        assert found.pop() is None
+        assert made.null_count == 1
+        for row, value in zip(rows[:-1], found, strict=True):
+            message, error = try_to_decode(kwire, cls, row, version)
+            assert value.pop("_error") == (None if error is None else str(error))
+            if error is None:
+                assert value == plain(message, made.type)
+            else:
+                assert set(value.values()) <= {None}
+                bad += 1
+    assert bad > HOSTILE_INPUTS // 4
+
+
+def test_the_first_bad_row_is_raised(kwire):
+    """As ``decode`` raises it, with the row at the front of its path."""
+    raised = 0
+    for (name, version), rows in hostile_rows().items():
+        cls = getattr(kwire.messages, name)
+        good = golden.by_pair()[name, version][0].data
+        for row in rows[:3]:
+            _, error = try_to_decode(kwire, cls, row, version)
+            if error is None:
+                continue
+            with pytest.raises(kwire.DecodeError) as caught:
+                to_arrow(kwire, binary([good, None, row, b""]), cls, version)
+            path = f"[2].{error.path}" if error.path else "[2]"
+            kind, offset, _, reason = facts(error)
+            assert facts(caught.value) == (kind, offset, path, reason)
+            assert (caught.value.message_name, caught.value.version) == (name, version)
+            raised += 1
+    assert raised > 500
+
+
+def test_the_type_is_the_same_in_every_call(kwire):
+    """It is read once for a class, its views and its errors, and then kept."""
+    cls = kwire.messages.MetadataResponse
+    data = binary([metadata(kwire, 1, 1)])
+    for options in ({}, {"views": True}, {"on_error": "null"}, {}):
+        calls = [to_arrow(kwire, data, cls, 9, **options) for _ in range(2)]
+        assert calls[0].type == calls[1].type
+        assert calls[0].equals(calls[1])
+        fields = calls[1].type.field(calls[1].type.num_fields - 1)
+        assert (fields.name == "_error") == ("on_error" in options)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 7, 8, 125, 126, 127, 128, 300])
+def test_short_and_long_values_are_read_alike(kwire, size):
+    """Around the largest size that one byte states, whole and cut at every byte.
+
+    Short ASCII text, short arrays of int32s and empty arrays are read in another place
+    than all other values.
+    """
+    cls = kwire.messages.MetadataResponse
+    topic, partition = cls.MetadataResponseTopic, cls.MetadataResponsePartition
+    broker = cls.MetadataResponseBroker
+    texts = ["a" * size, "a" * max(size - 2, 0) + "ä", None]
+    numbers = tuple(range(1000, 1000 + size))
+    partitions = [
+        partition(replica_nodes=numbers, isr_nodes=numbers[:1]),
+        partition(offline_replicas=numbers),
+    ]
+    message = cls(
+        brokers=[broker(host=text or "", rack=text) for text in texts],
+        topics=[topic(name=text or "", partitions=partitions) for text in texts],
+    )
+    for version in (1, 9):
+        data = kwire.encode(message, version)
+        step = 1 + len(data) // 500
+        rows = [data, *[data[:end] for end in range(0, len(data), step)], data]
+        made = to_arrow(kwire, binary(rows), cls, version, on_error="null")
+        found = values_of(made)
+        for row, value in zip(rows, found, strict=True):
+            message_read, error = try_to_decode(kwire, cls, row, version)
+            assert value.pop("_error") == (None if error is None else str(error))
+            if error is None:
+                assert value == plain(message_read, made.type)
+
+
+@pytest.mark.parametrize("slice_of_many", [False, True])
+def test_rows_may_be_nothing_like_the_first(kwire, slice_of_many):
+    """Much after little, little after much, and after rows that are null or bad."""
+    cls = kwire.messages.MetadataResponse
+    much, little = metadata(kwire, 60, 5), kwire.encode(cls(), 9)
+    for rows in (
+        [much, *[little] * 50],
+        [little, *[much] * 3],
+        [None, much, little],
+        [much[:-1], little, much],
+        [little[:-1], much],
+    ):
+        array = binary(rows)
+        if slice_of_many:
+            array = binary([*[much] * 9, *rows, *[much] * 9]).slice(9, len(rows))
+        made = to_arrow(kwire, array, cls, 9, on_error="null")
+        for row, value in zip(rows, values_of(made), strict=True):
+            if row is None:
+                assert value is None
+                continue
+            message, error = try_to_decode(kwire, cls, row, 9)
+            assert value.pop("_error") == (None if error is None else str(error))
+            if error is None:
+                assert value == plain(message, made.type)
+
+
+def test_text_is_judged_as_python_judges_it(kwire):
+    """Every lead byte, with what may or may not follow: same verdict, same byte."""
+    cls = kwire.messages.HeartbeatRequest
+    follow = (0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF)
+    texts = [bytes((lead,)) for lead in range(128, 256)]
+    texts += [bytes((lead, a)) for lead in range(128, 256) for a in follow]
+    texts += [
+        bytes((lead, a, b))
+        for lead in range(0xDF, 0xF6)
+        for a in follow
+        for b in follow
+    ]
+    texts += [
+        bytes((lead, a, b, c))
+        for lead in range(0xEF, 0xF6)
+        for a in follow
+        for b in (0x7F, 0x80, 0xBF, 0xC0)
+        for c in (0x7F, 0x80, 0xBF, 0xC0)
+    ]
+    texts = [
+        before + text + after
+        for text in texts
+        for before, after in ((b"", b""), (b"abcdefghi", b"z"), (b"\xc3\xa4", b""))
+    ]
+    rows = [
+        len(text).to_bytes(2, "big") + text + kwire.encode(cls(), 3)[2:]
+        for text in texts
+    ]
+    made = to_arrow(kwire, binary(rows), cls, 3, on_error="null")
+    assert 0 < made.field("_error").null_count < len(rows)
+    expected = [try_to_decode(kwire, cls, row, 3)[1] for row in rows]
+    assert made.field("_error").to_pylist() == [
+        None if error is None else str(error) for error in expected
+    ]
+
+
+def test_rows_have_the_ceiling_of_messages(kwire):
+    """``limits`` bounds each row, not the array."""
+    cls = kwire.messages.HeartbeatRequest
+    row = kwire.encode(cls(group_id="g"), 4)
+    limits = kwire.Limits(frame_bytes=len(row))
+    assert len(to_arrow(kwire, binary([row] * 9), cls, 4, limits=limits)) == 9
+    with pytest.raises(kwire.LimitExceeded) as caught:
+        to_arrow(kwire, binary([row, row + b"\0"]), cls, 4, limits=limits)
+    assert (caught.value.path, caught.value.offset) == ("[1]", 0)
+    none = kwire.Limits(frame_bytes=None)
+    assert len(to_arrow(kwire, binary([row]), cls, 4, limits=none)) == 1
+
+
+@pytest.mark.parametrize("on_error", ["raise", "null"])
+def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
+    """Text, elements and errors: no offset goes over the largest, down to the byte."""
+    columns = importlib.import_module(
+        f"{kwire.__name__}._{kwire.backend}.message_columns"
+    )
+    assert columns.LARGEST_OFFSET == 2**31 - 1
+    cls = kwire.messages.MetadataResponse
+    row = metadata(kwire, 10, 20)
+    # Names take 7 bytes, and of the elements the replicas are the most: 600 a row.
+    rows = binary([row, None, row])
+    monkeypatch.setattr(columns, "LARGEST_OFFSET", 1200)
+    to_arrow(kwire, rows, cls, 9, on_error=on_error)
+    monkeypatch.setattr(columns, "LARGEST_OFFSET", 1199)
+    with pytest.raises(kwire.LimitExceeded, match="32-bit offsets") as caught:
+        to_arrow(kwire, rows, cls, 9, on_error=on_error)
+    assert (caught.value.path, caught.value.offset) == ("", 0)
+    texts = binary(heartbeats(kwire, 21))
+    size = sum(len("ä".encode()) * i for i in range(21))
+    monkeypatch.setattr(columns, "LARGEST_OFFSET", size)
+    to_arrow(kwire, texts, kwire.messages.HeartbeatRequest, 4, on_error=on_error)
+    monkeypatch.setattr(columns, "LARGEST_OFFSET", size - 1)
+    with pytest.raises(kwire.LimitExceeded):
+        to_arrow(kwire, texts, kwire.messages.HeartbeatRequest, 4, on_error=on_error)
+
+
+def test_offsets_are_not_trusted(kwire):
+    """An array that lies about its rows is refused, whatever reads it first."""
+    columns = importlib.import_module(
+        f"{kwire.__name__}._{kwire.backend}.message_columns"
+    )
+    cls = kwire.messages.HeartbeatRequest
+    row = kwire.encode(cls(), 4)
+
+    def call(offsets, data=row, count=1, validity=None, start=0):
+        raw = b"".join(n.to_bytes(4, sys.byteorder, signed=True) for n in offsets)
+        return columns.decode_messages(
+            cls, 4, validity, raw, data, start, count, False, False
+        )
+
+    assert call([0, len(row)]).length == 1
+    assert call([5, 5, len(row) + 5], b"\xff" * 5 + row, 1, None, 1).length == 1
+    for offsets in ([0, len(row) + 1], [-1, len(row) - 1], [len(row), 0], [0, -1]):
+        with pytest.raises(ValueError, match="offsets of row 0"):
+            call(offsets)
+    # What the first row takes says how much room all of them may need.
+    for last in (-1, 0, len(row) - 1, len(row) + 1, 2**31 - 1):
+        with pytest.raises(ValueError, match="offsets of row 1"):
+            call([0, len(row), last], count=2)
+    for last in (-(2**63), 2**63 - 1):
+        raw = b"".join(
+            n.to_bytes(8, sys.byteorder, signed=True) for n in (0, len(row), last)
+        )
+        with pytest.raises(ValueError, match="offsets of row 1"):
+            columns.decode_messages(cls, 4, None, raw, row, 0, 2, True, False)
+    with pytest.raises(ValueError, match="too short"):
+        call([0, len(row)], count=2)
+    with pytest.raises(ValueError, match="too short"):
+        call([0] * 10, count=9, validity=b"\xff")
+    with pytest.raises(ValueError, match="start and count"):
+        call([0], count=-1)
+    with pytest.raises(ValueError, match="start and count"):
+        call([0], start=-1)
+    for huge in (2**62, 2**63 - 1):
+        with pytest.raises(ValueError, match="too short"):
+            call([0], start=huge, count=1)
+
+
+def test_buffers_are_let_go(kwire):
+    """After success and after failure, a bytearray may change its size again."""
+    columns = importlib.import_module(
+        f"{kwire.__name__}._{kwire.backend}.message_columns"
+    )
+    cls = kwire.messages.HeartbeatRequest
+    data = bytearray(kwire.encode(cls(), 4))
+    parts = bytearray(b"\1"), bytearray(4) + len(data).to_bytes(4, sys.byteorder), data
+    columns.decode_messages(cls, 4, *parts, 0, 1, False, False)
+    for part in parts:
+        part.append(0)
+    del data[-1]
+    data[0] = 0
+    with pytest.raises(kwire.DecodeError):
+        columns.decode_messages(cls, 4, *parts, 0, 1, False, False)
+    for part in parts:
+        part.append(0)
+
+
+def test_no_object_is_made_for_a_row(twins):
+    """The compiled engine's Python allocations do not grow with the rows.
+
+    The columns are no Python objects. One object of the smallest size for a row would
+    show as 800 KB.
+    """
+    kwire = twins.fast
+    cls = kwire.messages.MetadataResponse
+    row = metadata(kwire, 3, 3)
+    for count in (10, 10_000):
+        array = binary([row, row, None] * count)
+        made = to_arrow(kwire, array, cls, 9, on_error="null")
+        tracemalloc.start()
+        made = to_arrow(kwire, array, cls, 9, on_error="null")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(made) == 3 * count
+        assert peak < 32 * 1024
+
+
+def test_other_threads_run_meanwhile(twins):
+    """During one long call of the compiled engine, another thread counts on."""
+    kwire = twins.fast
+    columns = importlib.import_module(f"{kwire.__name__}._fast.message_columns")
+    cls = kwire.messages.MetadataResponse
+    row = metadata(kwire, 100, 100)
+    array = binary([row] * 200)
+    buffers = array.buffers()
+    counted, ended = [0], threading.Event()
+
+    def count():
+        while not ended.is_set():
+            counted[0] += 1
+            time.sleep(0.0002)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        before = counted[0]
+        columns.decode_messages(cls, 9, *buffers, 0, len(array), False, False)
+        during = counted[0] - before
+    finally:
+        ended.set()
+        thread.join()
+    assert during >= 5
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has neither fork nor mprotect"
+)
+@pytest.mark.parametrize("family", sorted(hostile.FAMILIES))
+def test_no_byte_behind_the_data_is_read(twins, family):
+    """Every hostile row is the last one, and ends at a page without access."""
+    kwire, guarded = twins.fast, Guarded()
+    columns = importlib.import_module(f"{kwire.__name__}._fast.message_columns")
+
+    def work(note):
+        for name, version, data in hostile.take(family, HOSTILE_INPUTS // 4):
+            note((name, version, data))
+            cls = getattr(kwire.messages, name)
+            offsets = b"".join(n.to_bytes(4, sys.byteorder) for n in (0, len(data)))
+            columns.decode_messages(
+                cls, version, None, offsets, guarded.put(data), 0, 1, False, True
+            )
+
+    check(work)

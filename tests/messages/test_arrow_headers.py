@@ -1,0 +1,406 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``request_headers_to_arrow`` equals ``decode_request`` for each header.
+
+Every API in every version, good bytes and bad: the columns hold the fields of the
+header, an error is the one of that frame. What is wrong with a body is not its
+business. The compiled engine makes no object for a row and holds no lock.
+"""
+
+import importlib
+import random
+import sys
+import tracemalloc
+
+import pyarrow
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.harness import golden
+from tests.harness.guard_pages import Guarded, check
+
+FIELDS = ["api_key", "api_version", "correlation_id", "client_id", "body_position"]
+NAMES = sorted(name for name, _ in golden.by_pair() if name.endswith("Request"))
+
+
+def to_arrow(kwire, rows, kind=None, **options):
+    """Call ``request_headers_to_arrow`` of one engine; its result has to be valid."""
+    arrow = importlib.import_module(f"{kwire.__name__}.arrow")
+    array = (
+        pyarrow.array(rows, kind or pyarrow.binary()) if type(rows) is list else rows
+    )
+    made = arrow.request_headers_to_arrow(array, **options)
+    made.validate(full=True)
+    return made
+
+
+def columns_of(kwire):
+    """Import the module of one engine that makes the columns."""
+    return importlib.import_module(f"{kwire.__name__}._{kwire.backend}.header_columns")
+
+
+def expected(kwire, frame):
+    """Read one header as ``decode_request`` does: its fields, or its error.
+
+    Where a body is bad, or fails to end with the frame, its header was good.
+    """
+    header = kwire.messages.RequestHeader
+    try:
+        kwire.framing.decode_request(frame)
+    except kwire.UnsupportedVersion as error:
+        return error
+    except kwire.DecodeError as error:
+        if error.message_name == "RequestHeader":
+            return error
+    api_key, version = (int.from_bytes(frame[i : i + 2], "big") for i in (0, 2))
+    message = kwire.messages.by_key(api_key, "request")._binding.message
+    read, end = kwire._backend.engine.decode_prefix(
+        header, frame, kwire.plan.request_header_version(message, version)
+    )
+    return dict(
+        zip(
+            FIELDS,
+            (api_key, version, read.correlation_id, read.client_id, end),
+            strict=True,
+        )
+    )
+
+
+def agree(kwire, frames):
+    """Compare the columns of frames with ``decode_request``; count the bad ones."""
+    made = to_arrow(kwire, frames, on_error="null").to_pylist()
+    bad = 0
+    for frame, found in zip(frames, made, strict=True):
+        wanted = expected(kwire, frame)
+        text = found.pop("_error")
+        if isinstance(wanted, dict):
+            assert (found, text) == (wanted, None), frame
+            assert to_arrow(kwire, [frame]).to_pylist() == [wanted]
+            continue
+        bad += 1
+        assert set(found.values()) == {None}, frame
+        assert text == str(wanted), frame
+        with pytest.raises(type(wanted)) as caught:
+            to_arrow(kwire, [None, frame])
+        raised = caught.value
+        assert type(raised) is type(wanted)
+        if isinstance(wanted, kwire.DecodeError):
+            path = f"[1].{wanted.path}" if wanted.path else "[1]"
+            assert (raised.reason, raised.offset, raised.path) == (
+                wanted.reason,
+                wanted.offset,
+                path,
+            )
+            assert raised.message_name == wanted.message_name
+            assert raised.version == wanted.version
+        else:
+            assert str(raised) == f"[1]: {wanted}"
+    return bad
+
+
+def frames_of_all_versions(kwire):
+    """Put a header before the first vector of every request in every version."""
+    frames = []
+    for number, name in enumerate(NAMES):
+        cls = getattr(kwire.messages, name)
+        for version in cls.valid_versions:
+            body = golden.by_pair()[name, version][0].data
+            client = [None, "", "client", f"клиент-{number}", "c" * 300][version % 5]
+            message = cls._binding.message
+            header = kwire.messages.RequestHeader(
+                request_api_key=message.api_key,
+                request_api_version=version,
+                correlation_id=number * 65_537 - 2**31,
+                **{} if (name, version) == OLDEST else {"client_id": client},
+            )
+            head = kwire.plan.request_header_version(message, version)
+            frames.append(kwire.encode(header, head) + body)
+    return frames
+
+
+OLDEST = "ControlledShutdownRequest", 0
+
+
+def short_frames(kwire):
+    """Return one frame with each kind of header, and tags in the last."""
+    frames = [
+        bytes.fromhex("0007 0000 00000001 01020304"),
+        bytes.fromhex("000c 0003 fffffffe 0003") + "aä".encode() + b"body",
+        bytes.fromhex("0012 0003 00000003 ffff 00 0161"),
+        bytes.fromhex(
+            "0001 000c 7fffffff 0001 61 03 00 01 ff 8001 00 ffffffff0f 02 0000"
+        )
+        + b"rest",
+    ]
+    for frame in frames:
+        assert isinstance(expected(kwire, frame), dict)
+    return frames
+
+
+def test_every_version_of_every_request(kwire):
+    """All 500 and more, before bodies that Kafka wrote."""
+    frames = frames_of_all_versions(kwire)
+    assert len(frames) > 300
+    assert agree(kwire, frames) == 0
+    made = to_arrow(kwire, [*frames, None])
+    assert (made.null_count, made.to_pylist()[-1]) == (1, None)
+    assert [field.name for field in made.type] == FIELDS
+    assert [field.type for field in made.type] == [
+        pyarrow.int16(),
+        pyarrow.int16(),
+        pyarrow.int32(),
+        pyarrow.string(),
+        pyarrow.int32(),
+    ]
+    assert all(field.nullable for field in made.type)
+    for frame, position in zip(frames, made.field("body_position"), strict=False):
+        header, request = kwire.framing.decode_request(frame)
+        size = len(kwire.encode(request, header.request_api_version))
+        assert len(frame) - position.as_py() == size
+
+
+def test_versions_that_nobody_knows(kwire):
+    """One below the lowest and one above the highest, and keys that are no request."""
+    bad = []
+    for name in NAMES:
+        cls = getattr(kwire.messages, name)
+        key = cls._binding.message.api_key.to_bytes(2, "big")
+        for version in (cls.valid_versions.min - 1, cls.valid_versions.max + 1, 32767):
+            bad.append(key + version.to_bytes(2, "big", signed=True) + bytes(9))
+    for key in (-32768, -1, max(kwire.schema.registry.keys("request")) + 1, 32767):
+        for version in (-1, 0, 13, 17, 32767):
+            bad += [
+                key.to_bytes(2, "big", signed=True)
+                + version.to_bytes(2, "big", signed=True)
+                + bytes(9)
+            ]
+    assert agree(kwire, bad) == len(bad)
+
+
+def test_every_prefix(kwire):
+    """A header that ends too soon is truncated, one without a body is whole."""
+    frames = short_frames(kwire)
+    prefixes = [frame[:end] for frame in frames for end in range(len(frame) + 1)]
+    assert 30 < agree(kwire, prefixes) < len(prefixes)
+
+
+def test_every_changed_byte(kwire):
+    """Each byte of each header in turn, with all 256 values."""
+    bad = total = 0
+    for frame in short_frames(kwire):
+        changed = [
+            frame[:place] + bytes([value]) + frame[place + 1 :]
+            for place in range(len(frame))
+            for value in range(256)
+        ]
+        total += len(changed)
+        bad += agree(kwire, changed[:: 1 if kwire.backend == "fast" else 7])
+    assert bad > total // 20
+
+
+@given(
+    frames=st.lists(
+        st.tuples(
+            st.sampled_from([(7, 0), (0, 3), (1, 12), (18, 3), (17, 0), (3, 13)])
+            | st.tuples(st.integers(-9, 99), st.integers(-2, 20)),
+            st.binary(max_size=24),
+        ),
+        max_size=4,
+    )
+)
+@example(frames=[((1, 12), bytes(4) + b"\0\0\x81\x80\x80\x80\x10\0")])
+@example(frames=[((1, 12), bytes(4) + b"\0\0\2\5\0\5\0")])
+@example(frames=[((1, 12), bytes(4) + b"\0\1\xff\0")])
+def test_any_bytes(kwire, frames):
+    """Whatever follows the API key and version."""
+    agree(
+        kwire,
+        [
+            key.to_bytes(2, "big", signed=True)
+            + version.to_bytes(2, "big", signed=True)
+            + rest
+            for (key, version), rest in frames
+        ],
+    )
+
+
+def test_twins_give_equal_columns(twins):
+    """Types, values, and the bytes of every buffer."""
+    frames = frames_of_all_versions(twins.pure)
+    dice = random.Random(5)
+    rows = [
+        row
+        for frame in frames
+        for row in (frame, None, frame[: dice.randrange(30)], frame[:-1])
+    ]
+    fast, pure = (to_arrow(package, rows, on_error="null") for package in twins)
+    assert fast.type == pure.type
+    assert 100 < fast.field("_error").null_count < len(rows)
+
+    def content(array):
+        return [(b and b.to_pybytes()) or b"" for b in array.buffers()]
+
+    assert content(fast) == content(pure)
+
+
+def test_all_forms_of_input_give_the_same(kwire):
+    """Slices with an offset, chunks, views, large binary: the rows are what counts."""
+    rows = [*short_frames(kwire), None, *short_frames(kwire)]
+    wanted = to_arrow(kwire, rows)
+    assert wanted.null_count == 1
+    longer = pyarrow.array([b"\0", None, b"", *rows, b"\xff", None], pyarrow.binary())
+    part = longer.slice(3, len(rows))
+    for array in (
+        part,
+        part.cast(pyarrow.large_binary()),
+        longer.cast(pyarrow.large_binary()).slice(3, len(rows)),
+        part.cast(pyarrow.binary_view()),
+        pyarrow.chunked_array([part[:2], part[2:2], part[2:]]),
+    ):
+        assert to_arrow(kwire, array).equals(wanted)
+    for kind in (pyarrow.binary(), pyarrow.large_binary(), pyarrow.null()):
+        for empty in ([], [None] * 9):
+            made = to_arrow(kwire, empty, kind)
+            assert made.null_count == len(made) == len(empty)
+
+
+def test_other_input_is_a_mistake_of_the_caller(kwire):
+    """No array, or an unknown policy."""
+    with pytest.raises(TypeError, match="is required"):
+        to_arrow(kwire, (b"",))
+    with pytest.raises(ValueError, match="on_error"):
+        to_arrow(kwire, [], on_error="ignore")
+
+
+def test_rows_have_the_ceiling_of_frames(kwire):
+    """``limits`` bounds each row, not the array; unknown APIs are found before it."""
+    frame = short_frames(kwire)[1]
+    limits = kwire.Limits(frame_bytes=len(frame))
+    assert len(to_arrow(kwire, [frame] * 9, limits=limits)) == 9
+    with pytest.raises(kwire.LimitExceeded) as caught:
+        to_arrow(kwire, [frame, frame + b"\0"], limits=limits)
+    assert (caught.value.path, caught.value.offset) == ("[1]", 0)
+    with pytest.raises(kwire.UnsupportedVersion):
+        to_arrow(kwire, [b"\x7f" + frame], limits=limits)
+    none = kwire.Limits(frame_bytes=None)
+    assert len(to_arrow(kwire, [frame], limits=none)) == 1
+
+
+@pytest.mark.parametrize("on_error", ["raise", "null"])
+def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
+    """No offset into text, and no position, goes over the largest, to the byte."""
+    engine = f"{kwire.__name__}._{kwire.backend}"
+    modules = [
+        importlib.import_module(f"{engine}.{name}")
+        for name in ("header_columns", "message_columns")
+    ]
+    heads = bytes.fromhex("000c 0003 00000000 0064") + b"c" * 100
+    tags = bytes.fromhex("000c 0004 00000000 0000 01 00 c801") + bytes(200)
+    for rows, size in ([heads] * 3, 300), ([tags] * 3, len(tags)):
+        for largest, full in (size, False), (size - 1, True):
+            for module in modules:
+                assert hasattr(module, "LARGEST_OFFSET")
+                monkeypatch.setattr(module, "LARGEST_OFFSET", largest)
+            if not full:
+                assert len(to_arrow(kwire, rows, on_error=on_error)) == 3
+                continue
+            with pytest.raises(kwire.LimitExceeded, match="32-bit offsets"):
+                to_arrow(kwire, rows, on_error=on_error)
+
+
+def test_offsets_are_not_trusted(kwire):
+    """An array that lies about its rows is refused before any of them is read."""
+    frame = short_frames(kwire)[1]
+
+    def call(offsets, validity=None, start=0, count=1):
+        raw = b"".join(n.to_bytes(4, sys.byteorder, signed=True) for n in offsets)
+        return columns_of(kwire).decode_request_headers(
+            kwire.messages.RequestHeader,
+            kwire.framing.decode_request,
+            validity,
+            raw,
+            frame,
+            start,
+            count,
+            False,
+            False,
+        )
+
+    assert call([0, len(frame)]).length == 1
+    for offsets in ([0, len(frame) + 1], [-1, len(frame) - 1], [len(frame), 0]):
+        with pytest.raises(ValueError, match="offsets of row 0"):
+            call(offsets)
+    with pytest.raises(ValueError, match="too short"):
+        call([0, len(frame)], count=2)
+    with pytest.raises(ValueError, match="too short"):
+        call([0] * 10, b"\xff", count=9)
+    with pytest.raises(ValueError, match="start and count"):
+        call([0], start=-1)
+
+
+def test_a_row_that_is_bad_and_then_good_has_changed(kwire):
+    """A bad row that ``judge`` finds good was written to: an error, no silent null."""
+    given = (
+        kwire.messages.RequestHeader,
+        len,
+        None,
+        bytes(4) + (1).to_bytes(4, sys.byteorder),
+        b"\0",
+        0,
+        1,
+        False,
+    )
+    read = columns_of(kwire).decode_request_headers
+    with pytest.raises(kwire.InvalidValue, match="input changed") as caught:
+        read(*given, False)
+    assert caught.value.path == "[0]"
+    (error,) = pyarrow.array(read(*given, True)).field("_error").to_pylist()
+    assert "input changed" in error
+
+
+def test_no_object_is_made_for_a_good_row(twins):
+    """The compiled engine's Python allocations do not grow with the rows."""
+    rows = frames_of_all_versions(twins.fast)
+    for count in (1, 50):
+        array = pyarrow.array([*rows, None] * count, pyarrow.binary())
+        to_arrow(twins.fast, array, on_error="null")
+        tracemalloc.start()
+        made = twins.fast.arrow.request_headers_to_arrow(array, on_error="null")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert made.null_count == count
+        assert peak < 32 * 1024
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has neither fork nor mprotect"
+)
+def test_no_byte_behind_the_data_is_read(twins):
+    """Every prefix, and bytes that say they go on, flush against a forbidden page."""
+    kwire, guarded = twins.fast, Guarded()
+    columns, dice = columns_of(kwire), random.Random(8)
+    frames = short_frames(kwire)
+
+    def work(note):
+        for number in range(20_000):
+            frame = frames[number % len(frames)]
+            cut = frame[: dice.randrange(len(frame) + 1)]
+            place = dice.randrange(len(frame))
+            value = bytes([dice.choice((0, 1, 2, 5, 0x7F, 0x80, 0xE4, 0xF0, 0xFF))])
+            data = cut[:place] + value + cut[place + 1 :]
+            note(data)
+            offsets = b"".join(n.to_bytes(4, sys.byteorder) for n in (0, len(data)))
+            columns.decode_request_headers(
+                kwire.messages.RequestHeader,
+                kwire.framing.decode_request,
+                None,
+                offsets,
+                guarded.put(data),
+                0,
+                1,
+                False,
+                True,
+            )
+
+    check(work)

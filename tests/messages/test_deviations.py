@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``docs/deviations.md`` describes what kwire does, on both engines, without Java.
+
+Kafka's side of it is checked live by ``make interop``, with the same functions. Here
+each input of the page is decoded, strictly and with ``compat="java"``, and a page that
+is wrong is found.
+"""
+
+import importlib
+
+import pytest
+
+from tests.harness.sweeps import sweep
+from tools.interop.oracle import deviations
+
+TEXT = deviations.PAGE.read_text(encoding="utf-8")
+ENTRIES = deviations.read(TEXT)
+EXAMPLES = [(entry, example) for entry in ENTRIES for example in entry.examples]
+
+
+def title(value):
+    """Name a parameter of a test by its entry or its input."""
+    return value.name if hasattr(value, "name") else value.title()
+
+
+def test_there_are_few_entries_and_each_is_complete():
+    """Each says what both do and why; no name and no input is there twice."""
+    assert 0 < len(ENTRIES) <= deviations.MOST
+    for entry in ENTRIES:
+        assert entry.kafka and entry.kwire and entry.why
+        kinds = {"messages" if one.message else "records" for one in entry.examples}
+        assert kinds == {
+            kind for kind in ("messages", "records") if getattr(entry, kind)
+        }
+    assert len({entry.name for entry in ENTRIES}) == len(ENTRIES)
+    assert len({example.input for _, example in EXAMPLES}) == len(EXAMPLES)
+
+
+@sweep(("entry", "example"), EXAMPLES, ids=title)
+def test_kwire_does_what_the_page_says(kwire, entry, example):
+    """Strict and lenient; Kafka's side is taken as the page has it."""
+    strict = deviations.done_by_kwire(kwire, example, None)
+    java = deviations.done_by_kwire(kwire, example, "java") if example.message else None
+    assert list(deviations.faults(example, None, strict, java)) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "example"), [each for each in EXAMPLES if each[1].message], ids=title
+)
+def test_a_pattern_of_the_entry_matches_the_error(kwire, entry, example):
+    """``make interop`` finds the entry of a difference by the text of its error."""
+    cls = getattr(kwire.messages, example.message)
+    try:
+        kwire.decode(cls, example.input, example.version)
+    except kwire.DecodeError as error:
+        layout = (
+            importlib.import_module(f"{kwire.__name__}._backend")
+            .engine.binding_of(cls)
+            .plan(example.version)
+        )
+        text = f"strict: {deviations.describe_error(error, layout)}"
+        assert deviations.name_of(text, ENTRIES) == entry.name
+
+
+MADE_UP = """# A page
+
+## Nulls
+
+* Kafka: reads them.
+* kwire: refuses them, which
+  it does not.
+* Why: it is unknown.
+
+```toml
+messages = ["^strict: Nothing"]
+
+[[example]]
+message = "MetadataRequest"
+version = 1
+input = "ff ff ff ff"
+strict = "InvalidLength, byte 0"
+java = '{"topics": null}'
+```
+"""
+
+
+def faults_of(kwire, page):
+    """Return what is wrong with the first input of a page, Kafka's side aside."""
+    example = deviations.read(page)[0].examples[0]
+    both = [deviations.done_by_kwire(kwire, example, mode) for mode in (None, "java")]
+    return list(deviations.faults(example, None, *both))
+
+
+def test_an_entry_that_kwire_no_longer_keeps_is_found(kwire):
+    """A null is read as Kafka reads it: the made-up entry is no difference."""
+    (fault,) = faults_of(kwire, MADE_UP)
+    assert fault == (
+        "MetadataRequest v1 ffffffff: kwire: {'topics': None}; "
+        "the page says InvalidLength, byte 0"
+    )
+
+
+def test_an_entry_that_says_the_same_of_both_is_found(kwire):
+    """It would never be seen to differ."""
+    page = MADE_UP.replace('"InvalidLength, byte 0"', "'{\"topics\": null}'")
+    (fault,) = faults_of(kwire, page)
+    assert fault.endswith("the page says that both do the same")
+
+
+def test_another_answer_of_kafka_is_found():
+    """An entry that holds otherwise than it says is as wrong as one that is gone."""
+    example = deviations.read(MADE_UP)[0].examples[0]
+    answer = {"ok": False, "step": "read", "error": "BufferUnderflowException"}
+    kafka = deviations.done_by_kafka(example, answer)
+    (fault,) = deviations.faults(example, kafka, None, None)
+    assert "Kafka: refuses it: BufferUnderflowException" in fault
+
+
+def test_a_difference_that_is_not_listed_has_no_name():
+    """It belongs to the first entry with a pattern for it, or to none."""
+    assert deviations.name_of(
+        "strict: InvalidValue: not UTF-8, key byte 2", ENTRIES
+    ) == ("Text that is not UTF-8")
+    assert deviations.name_of("kwire reads what Kafka refuses", ENTRIES) is None
+    assert deviations.name_of("strict: TrailingBytes: ", ENTRIES, "records") is None
+
+
+@pytest.mark.parametrize(
+    ("part", "instead"),
+    [
+        ("* Why: it is unknown.\n", ""),
+        ("```toml", "```"),
+        ('messages = ["^strict: Nothing"]', ""),
+        ("version = 1", "version = 1\ncolour = 2"),
+        ("messages =", "patterns ="),
+    ],
+)
+def test_an_entry_that_lacks_something_is_refused(part, instead):
+    """So that no entry is passed over."""
+    with pytest.raises((ValueError, TypeError)):
+        deviations.read(MADE_UP.replace(part, instead))

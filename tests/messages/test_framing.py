@@ -1,0 +1,438 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Frames and headers: which header a message has, byte for byte.
+
+The byte strings were written by hand from the protocol's layout: INT32 size, then
+api key, version, correlation id, client id and tags. The splitter is in
+``test_frame_splitter.py``.
+"""
+
+import pytest
+
+from tests.harness.values import pairs
+
+HEARTBEAT_BODY = "0001 67 00000005 0001 6d"
+"""Heartbeat version 0: group "g", generation 5, member "m"."""
+
+
+def from_hex(text):
+    """Read bytes from spaced hexadecimal text."""
+    return bytes.fromhex(text)
+
+
+def framed(text):
+    """Put the size before bytes in hexadecimal text."""
+    body = from_hex(text)
+    return len(body).to_bytes(4, "big") + body
+
+
+@pytest.fixture
+def heartbeat(kwire):
+    """Return a request that is the same in versions 0 to 4."""
+    return kwire.messages.HeartbeatRequest(group_id="g", generation_id=5, member_id="m")
+
+
+def test_request_header_v1_has_a_client_id(kwire, heartbeat):
+    """Before flexible versions: key 12, version 0, correlation 7, client "me"."""
+    written = kwire.framing.encode_request(
+        heartbeat, 0, correlation_id=7, client_id="me"
+    )
+    assert written == framed(f"000c 0000 00000007 0002 6d65 {HEARTBEAT_BODY}")
+
+
+def test_request_header_v2_has_tags_and_a_classic_client_id(kwire, heartbeat):
+    """In flexible versions the client id keeps its INT16 length, and tags follow."""
+    written = kwire.framing.encode_request(
+        heartbeat, 4, correlation_id=-2, client_id="me"
+    )
+    body = "02 67 00000005 02 6d 00 00"
+    assert written == framed(f"000c 0004 fffffffe 0002 6d65 00 {body}")
+
+
+@pytest.mark.parametrize(("version", "tags"), [(0, ""), (4, "00")])
+def test_null_client_id(kwire, heartbeat, version, tags):
+    """None is written as length -1 and read as None."""
+    written = kwire.framing.encode_request(heartbeat, version, 1, None)
+    assert written[4:].startswith(from_hex(f"000c 000{version} 00000001 ffff {tags}"))
+    header, request = kwire.framing.decode_request(written[4:])
+    assert header.client_id is None
+    assert request == heartbeat
+
+
+def test_request_header_v0_is_controlled_shutdown_v0_alone(kwire):
+    """Older than client ids: key 7, version 0, correlation 7 and the broker id."""
+    request = kwire.messages.ControlledShutdownRequest(broker_id=3)
+    written = kwire.framing.encode_request(request, 0, 7, "not sent")
+    assert written == framed("0007 0000 00000007 00000003")
+    header, read = kwire.framing.decode_request(written[4:])
+    assert (header.correlation_id, header.client_id) == (7, "")
+    assert read == request
+    later = kwire.framing.encode_request(request, 1, 7, "me")
+    assert later == framed("0007 0001 00000007 0002 6d65 00000003")
+
+
+def test_header_versions_of_every_request(kwire):
+    """0 for ControlledShutdown v0, 2 for flexible versions, 1 for all others."""
+    counts = {0: 0, 1: 0, 2: 0}
+    for name, version in pairs(kwire):
+        cls = getattr(kwire.messages, name)
+        if cls.kind != "request":
+            continue
+        message = kwire._backend.engine.binding_of(cls).message
+        found = kwire.plan.request_header_version(message, version)
+        old = name == "ControlledShutdownRequest" and version == 0
+        assert found == (0 if old else 1 + (version in cls.flexible_versions))
+        counts[found] += 1
+    assert counts[0] == 1
+    assert min(counts.values()) > 0
+
+
+def test_header_goes_by_versions_that_kwire_does_not_know(kwire):
+    """ApiVersions v99 still has header v2: a broker has to answer it with error 35."""
+    cls = kwire.messages.ApiVersionsRequest
+    message = kwire._backend.engine.binding_of(cls).message
+    assert kwire.plan.request_header_version(message, 99) == 2
+    with pytest.raises(kwire.UnsupportedVersion, match="ApiVersionsRequest"):
+        kwire.framing.decode_request(
+            from_hex("0012 0063 00000007 0002 6d65 00 01 02 03")
+        )
+
+
+def test_response_header_v0_and_v1(kwire):
+    """A correlation id; tags after it in flexible versions."""
+    response = kwire.messages.HeartbeatResponse(throttle_time_ms=1, error_code=27)
+    for version, expected in [
+        (0, "00000007 001b"),
+        (1, "00000007 00000001 001b"),
+        (4, "00000007 00 00000001 001b 00"),
+    ]:
+        written = kwire.framing.encode_response(
+            response if version else response.replace(throttle_time_ms=0), version, 7
+        )
+        assert written == framed(expected)
+        found = kwire.framing.decode_response(type(response), written[4:], version)
+        assert found == (
+            7,
+            response if version else response.replace(throttle_time_ms=0),
+        )
+
+
+def test_api_versions_response_never_has_header_v1(kwire):
+    """Its reader may not know yet what the broker speaks, so tags cannot come first."""
+    response = kwire.messages.ApiVersionsResponse(error_code=35)
+    for version in response.valid_versions:
+        written = kwire.framing.encode_response(response, version, 7)
+        assert written[4:10] == from_hex("00000007 0023")
+        assert kwire.framing.decode_response(type(response), written[4:], version) == (
+            7,
+            response,
+        )
+
+
+def test_tags_in_headers_are_read_and_dropped(kwire):
+    """A newer peer may add tags to a header; the message comes through."""
+    header, request = kwire.framing.decode_request(
+        from_hex("000c 0004 00000007 0002 6d65 01 05 02 aabb 02 67 00000005 026d 00 00")
+    )
+    assert header.unknown_tagged_fields == ((5, b"\xaa\xbb"),)
+    assert request.group_id == "g"
+    correlation_id, response = kwire.framing.decode_response(
+        kwire.messages.HeartbeatResponse,
+        from_hex("00000007 01 05 01 aa 00000001 001b 00"),
+        4,
+    )
+    assert (correlation_id, response.error_code) == (7, 27)
+
+
+def test_every_request_comes_back_from_its_frame(kwire):
+    """The header alone says which of the 95 APIs and which version it is."""
+    keys = set()
+    for name, version in pairs(kwire):
+        cls = getattr(kwire.messages, name)
+        if cls.kind != "request":
+            continue
+        frame = kwire.framing.encode_request(cls(), version, 9, "é")
+        assert int.from_bytes(frame[:4], "big") == len(frame) - 4
+        header, request = kwire.framing.decode_request(memoryview(frame)[4:])
+        assert type(request) is cls
+        assert request == cls()
+        assert header.request_api_key == cls.api_key
+        assert (header.request_api_version, header.correlation_id) == (version, 9)
+        keys.add(cls.api_key)
+    assert keys == set(range(95))
+
+
+def test_every_response_comes_back_from_its_frame(kwire):
+    """Correlation id and body, all APIs, all versions."""
+    for name, version in pairs(kwire):
+        cls = getattr(kwire.messages, name)
+        if cls.kind == "response":
+            frame = kwire.framing.encode_response(cls(), version, -1)
+            found = kwire.framing.decode_response(cls, frame[4:], version)
+            assert found == (-1, cls())
+
+
+def test_trailing_bytes_are_refused_where_they_begin(kwire, heartbeat):
+    """Strict by default; Kafka's own reader does not look."""
+    framing = kwire.framing
+    frame = framing.encode_request(heartbeat, 0, 1, "me")[4:]
+    with pytest.raises(kwire.TrailingBytes) as caught:
+        framing.decode_request(frame + b"xy")
+    assert caught.value.offset == len(frame)
+    assert framing.decode_request(frame + b"xy", compat="java")[1] == heartbeat
+    response = kwire.messages.HeartbeatResponse
+    with pytest.raises(kwire.TrailingBytes) as caught:
+        framing.decode_response(response, bytes(7), 0)
+    assert caught.value.offset == 6
+    assert framing.decode_response(response, bytes(7), 0, compat="java")[0] == 0
+
+
+def test_offsets_count_from_the_start_of_the_frame(kwire, heartbeat):
+    """An error in the body is placed in the frame, not in the body."""
+    frame = kwire.framing.encode_request(heartbeat, 0, 1, "me")[4:]
+    with pytest.raises(kwire.Truncated) as caught:
+        kwire.framing.decode_request(frame[:-1])
+    assert caught.value.offset == len(frame) - 1
+    assert caught.value.path == "member_id"
+    body = len(frame) - len(from_hex(HEARTBEAT_BODY))
+    bad = frame[:body] + b"\xff\xfe" + frame[body + 2 :]
+    with pytest.raises(kwire.InvalidLength) as caught:
+        kwire.framing.decode_request(bad)
+    assert (caught.value.offset, caught.value.path) == (body, "group_id")
+
+
+@pytest.mark.parametrize("version", [0, 4])
+def test_every_prefix_of_a_frame_is_refused(kwire, heartbeat, version):
+    """Cut anywhere, header or body, the error is typed and names a field."""
+    frame = kwire.framing.encode_request(heartbeat, version, 1, "me")[4:]
+    for end in range(len(frame)):
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.framing.decode_request(frame[:end])
+        assert caught.value.offset == end
+        assert caught.value.path
+        named = "RequestHeader" if end < 12 + (version > 0) else "HeartbeatRequest"
+        assert caught.value.message_name == named
+    answer = kwire.framing.encode_response(kwire.messages.HeartbeatResponse(), 4)[4:]
+    for end in range(len(answer)):
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.framing.decode_response(
+                kwire.messages.HeartbeatResponse, answer[:end], 4
+            )
+        assert caught.value.offset == end
+
+
+def test_twins_agree_on_headers_cut_short(twins):
+    """The first two numbers are read before any engine, the words are the same."""
+    for end in range(14):
+        said = []
+        for package in twins:
+            with pytest.raises(package.DecodeError) as caught:
+                package.framing.decode_request(
+                    from_hex("000c 0000 00000007 0002 6d65")[:end]
+                )
+            error = caught.value
+            said.append((type(error).__name__, str(error), error.path, error.offset))
+        assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("key", [-1, 95, 32767])
+def test_unknown_api_keys_name_what_there_is(kwire, key):
+    """No request has the key: an error of versions, not of bytes."""
+    frame = key.to_bytes(2, "big", signed=True) + bytes(10)
+    with pytest.raises(kwire.UnsupportedVersion, match=f"{key}.*kwire has 0 to 94"):
+        kwire.framing.decode_request(frame)
+
+
+@pytest.mark.parametrize("version", [-1, 5, 32767])
+def test_unknown_versions_name_both_ranges(kwire, version):
+    """The text has the version asked for and the versions that there are."""
+    frame = b"\0\x0c" + version.to_bytes(2, "big", signed=True) + bytes(10)
+    with pytest.raises(kwire.UnsupportedVersion, match=f"0 to 4.*{version}"):
+        kwire.framing.decode_request(frame)
+
+
+def test_only_requests_and_responses_have_frames(kwire):
+    """Another message in a frame is a programming mistake."""
+    messages, framing = kwire.messages, kwire.framing
+    # What was encoded before, the right way, must not make the wrong way pass.
+    framing.encode_request(messages.HeartbeatRequest(), 0)
+    framing.encode_response(messages.HeartbeatResponse(), 0)
+    with pytest.raises(TypeError, match="a request is required"):
+        framing.encode_request(messages.HeartbeatResponse(), 0)
+    with pytest.raises(TypeError, match="a response is required"):
+        framing.encode_response(messages.HeartbeatRequest(), 0)
+    with pytest.raises(TypeError, match="a request is required"):
+        framing.encode_request(messages.TopicRecord(), 0)
+    with pytest.raises(kwire.UnsupportedVersion, match="0 to 4"):
+        framing.encode_request(messages.HeartbeatRequest(), 5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        ({"correlation_id": 2**31}, "correlation_id"),
+        ({"correlation_id": None}, "correlation_id"),
+        ({"client_id": 5}, "client_id"),
+        ({"client_id": "x" * 32768}, "client_id"),
+        ({"client_id": "\ud800"}, "client_id"),
+    ],
+)
+def test_header_is_checked_before_the_body(kwire, heartbeat, arguments, path):
+    """The first fault in the order of the wire is the one that is raised."""
+    for request in (heartbeat, heartbeat.replace(group_id=5)):
+        with pytest.raises(kwire.EncodeError) as caught:
+            kwire.framing.encode_request(request, 4, **arguments)
+        assert caught.value.message_name == "RequestHeader"
+        assert caught.value.path == path
+
+
+def test_prefixed_messages_stand_behind_their_version(kwire):
+    """INT16 version, then the message."""
+    messages, framing = kwire.messages, kwire.framing
+    principal = messages.DefaultPrincipalData(type="User", name="a")
+    data = framing.encode_prefixed(principal, 0)
+    assert data == from_hex("0000 05 55736572 02 61 00 00")
+    assert framing.decode_prefixed(type(principal), bytearray(data)) == principal
+
+
+@pytest.mark.parametrize("version", [4, 5, 32767])
+def test_newer_consumer_protocol_is_read_as_the_highest_known(kwire, version):
+    """Members of a group may be newer: what they append is ignored."""
+    cls = kwire.messages.ConsumerProtocolSubscription
+    sent = cls(topics=["a"], generation_id=3, rack_id="r")
+    data = kwire.framing.encode_prefixed(sent, 3)
+    newer = version.to_bytes(2, "big") + data[2:] + b"appended"
+    assert kwire.framing.decode_prefixed(cls, newer) == sent
+    with pytest.raises(kwire.TrailingBytes) as caught:
+        kwire.framing.decode_prefixed(cls, data + b"appended")
+    assert caught.value.offset == len(data)
+
+
+def test_other_prefixed_messages_have_no_newer_versions(kwire):
+    """An unknown version is an error, and so is a negative one."""
+    messages, framing = kwire.messages, kwire.framing
+    for cls, prefix in [
+        (messages.DefaultPrincipalData, "0001"),
+        (messages.ConsumerProtocolAssignment, "ffff"),
+    ]:
+        with pytest.raises(kwire.UnsupportedVersion, match=cls.__name__):
+            framing.decode_prefixed(cls, from_hex(prefix) + bytes(20))
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_a_version_cut_short_is_truncated(kwire, size):
+    """Fewer than two bytes hold no version."""
+    with pytest.raises(kwire.Truncated) as caught:
+        kwire.framing.decode_prefixed(kwire.messages.DefaultPrincipalData, bytes(size))
+    assert (caught.value.offset, caught.value.path) == (size, "version")
+
+
+def test_limits_bound_frames(kwire, heartbeat):
+    """``frame_bytes`` holds for every decoding entry, before anything is read."""
+    small = kwire.Limits(frame_bytes=10)
+    frame = kwire.framing.encode_request(heartbeat, 0)[4:]
+    principal = kwire.messages.DefaultPrincipalData
+    for call in (
+        lambda: kwire.framing.decode_request(frame, limits=small),
+        lambda: kwire.framing.decode_response(
+            kwire.messages.HeartbeatResponse, bytes(11), 0, limits=small
+        ),
+        lambda: kwire.framing.decode_prefixed(principal, bytes(11), limits=small),
+        lambda: kwire.decode(principal, bytes(11), 0, limits=small),
+    ):
+        with pytest.raises(kwire.LimitExceeded):
+            call()
+
+
+def test_as_many_bytes_as_the_limit_are_read(kwire):
+    """One more is not; and so it is with the limit of those who give none."""
+    principal = kwire.messages.DefaultPrincipalData
+    for size, options in (
+        (11, {"limits": kwire.Limits(frame_bytes=11)}),
+        (kwire.Limits().frame_bytes, {}),
+    ):
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.decode(principal, bytes(size), 0, **options)
+        assert type(caught.value) is not kwire.LimitExceeded
+        with pytest.raises(kwire.LimitExceeded):
+            kwire.decode(principal, bytes(size + 1), 0, **options)
+
+
+SIZE_HINT = "begins with its own size; pass frame[4:]"
+
+
+def test_a_frame_with_its_size_is_recognized(kwire):
+    """The first thing that goes wrong for who writes a socket: the size is in front."""
+    messages, framing = kwire.messages, kwire.framing
+    for name, version in pairs(kwire):
+        cls = getattr(kwire.messages, name)
+        if cls.kind == "request":
+            sized = framing.encode_request(cls(), version, 7, "me")
+            with pytest.raises((kwire.DecodeError, kwire.UnsupportedVersion)) as caught:
+                framing.decode_request(sized)
+            assert SIZE_HINT in str(caught.value), name
+            assert framing.decode_request(sized[4:])[1] == cls()
+    sized = framing.encode_request(messages.MetadataRequest(), 12, 7, "me")
+    for data in (bytearray(sized), memoryview(sized)):
+        with pytest.raises(kwire.UnsupportedVersion, match="begins with its own size"):
+            framing.decode_request(data)
+    with pytest.raises(kwire.UnsupportedVersion) as caught:
+        framing.decode_request(sized + b"x")
+    assert "size" not in str(caught.value)
+
+
+def test_a_response_with_its_size_is_recognized(kwire):
+    """The size is taken for the correlation id, so what fails is somewhere after."""
+    seen = 0
+    for name, version in pairs(kwire):
+        cls = getattr(kwire.messages, name)
+        if cls.kind == "response":
+            sized = kwire.framing.encode_response(cls(), version, 7)
+            try:
+                kwire.framing.decode_response(cls, sized, version)
+            except kwire.DecodeError as error:
+                seen += 1
+                assert SIZE_HINT in str(error) and error.args[0] == error.reason
+    assert seen > 350
+
+
+def test_a_body_with_a_header_or_a_size_is_recognized(kwire):
+    """``decode`` takes bodies; the error names the function that takes the frame."""
+    messages, framing = kwire.messages, kwire.framing
+    request, response = messages.MetadataRequest(), messages.MetadataResponse()
+    sized = framing.encode_request(request, 12, 7, "me")
+    for data, words in (
+        (sized[4:], "a request header; pass data to framing.decode_request"),
+        (sized, "a frame's size and a request header; pass data[4:] to framing"),
+    ):
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.decode(messages.MetadataRequest, data, 12)
+        assert words in str(caught.value)
+        with pytest.raises(kwire.DecodeError) as caught:
+            kwire.decode(messages.MetadataRequest, data, 11)
+        assert "framing" not in str(caught.value)
+    with pytest.raises(kwire.DecodeError) as caught:
+        data = framing.encode_response(response, 12, 7)
+        kwire.decode(messages.MetadataResponse, data, 12)
+    assert "pass data[4:] to framing.decode_response" in str(caught.value)
+
+
+def test_hints_are_for_what_they_recognize_alone(kwire):
+    """Damage of other kinds is described as before, with its place and class."""
+    messages = kwire.messages
+    for data in (b"", b"\0", b"\0\0\0", bytes(4), bytes(40), b"\xff" * 40):
+        for call in (
+            lambda data=data: kwire.decode(messages.ProduceRequest, data, 0),
+            lambda data=data: kwire.decode(messages.FetchResponse, data, 12),
+            lambda data=data: kwire.decode(messages.TopicRecord, data, 0),
+            lambda data=data: kwire.framing.decode_request(data),
+            lambda data=data: kwire.framing.decode_response(
+                messages.FetchResponse, data, 12
+            ),
+        ):
+            try:
+                call()
+            except (kwire.DecodeError, kwire.UnsupportedVersion) as error:
+                # Four zeros are the size of an empty frame.
+                assert ("framing" in str(error)) is False or data == bytes(4)
+                assert ("its own size" in str(error)) <= (data == bytes(4))

@@ -1,0 +1,354 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kafka's internal topics: keys, values, frames, and records that are none.
+
+``vectors/internal-topics.jsonl`` has every record type in every version, written by
+Kafka's own serdes of the release that each line names: those of the group, share and
+transaction coordinators, ``MetadataRecordSerde`` and ``BytesApiMessageSerde``. Each
+holds the fourth golden vector of its messages, so Kafka's JSON of them is known too.
+"""
+
+import importlib
+import json
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+
+from tests.harness import golden
+from tests.harness.hostile import STRIDE, some
+
+GOLDEN = 3
+CHANGES = (0, 1, 0x7F, 0x80, 0xFF)
+
+
+class Line(NamedTuple):
+    """One record of an internal topic."""
+
+    topic: str
+    key_message: str | None
+    value_message: str
+    version: int
+    key: bytes | None
+    value: bytes
+
+
+@cache
+def records():
+    """Read all records that Kafka wrote."""
+    lines = (golden.FOLDER / "internal-topics.jsonl").read_text().splitlines()
+    return tuple(map(_record, map(json.loads, lines)))
+
+
+def _record(line):
+    key = None if line["key"] is None else bytes.fromhex(line["key"])
+    names = line["topic"], line["key_message"], line["value_message"]
+    return Line(*names, line["version"], key, bytes.fromhex(line["value"]))
+
+
+def find(value_message, version=0):
+    """Find the record with some value."""
+    for record in records():
+        if (record.value_message, record.version) == (value_message, version):
+            return record
+    raise LookupError(value_message)
+
+
+@pytest.fixture
+def topics(kwire):
+    """Return the module under test on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.internal_topics")
+
+
+def test_every_record_of_kafka_reads_as_kafka_reads_it(kwire, topics):
+    """Key and value are the messages that went in, by Kafka's own JSON of them."""
+    for record in records():
+        key, value = topics.decode(record.topic, record.key, record.value)
+        assert type(value).__name__ == record.value_message
+        wanted = golden.by_pair()[record.value_message, record.version][GOLDEN]
+        assert kwire.to_json(value, record.version) == wanted.json
+        assert (key is None) == (record.key is None)
+        if key is not None:
+            assert type(key).__name__ == record.key_message
+            version = type(key).valid_versions.max
+            wanted = golden.by_pair()[record.key_message, version][GOLDEN]
+            assert kwire.to_json(key, version) == wanted.json
+
+
+def test_every_record_is_written_as_kafka_writes_it(topics):
+    """Byte for byte, all record types, all versions."""
+    for record in records():
+        key, value = topics.decode(record.topic, record.key, record.value)
+        written = topics.encode(record.topic, key, value, record.version)
+        assert written == (record.key, record.value)
+
+
+def test_no_record_type_and_no_version_is_left_out(kwire):
+    """The vectors hold all that the facts know, so the two tests above see it."""
+    known = {
+        (name, version)
+        for name in kwire.messages.ALL
+        for cls in [getattr(kwire.messages, name)]
+        if cls.kind in ("metadata", "coordinator-value")
+        for version in cls.valid_versions
+    }
+    # Only Kafka 2.8 had it, in frames of version 0, which are not read.
+    known.remove(("QuotaRecord", 0))
+    known.add(("ShareGroupPartitionMetadataValue", 0))
+    assert {(record.value_message, record.version) for record in records()} == known
+    assert len(records()) == len(known)
+
+
+def test_topics_are_those_that_have_records(topics):
+    """The list of names is what a dump tool goes by."""
+    found = sorted({record.topic for record in records()})
+    assert list(topics.TOPICS) == found
+
+
+def test_tombstone_has_a_key_and_no_value(topics):
+    """A null value deletes what the key names; it is written back as null."""
+    seen = 0
+    for record in records():
+        if record.key is not None:
+            key, value = topics.decode(record.topic, record.key, None)
+            assert type(key).__name__ == record.key_message
+            assert value is None
+            assert topics.encode(record.topic, key, None, 0) == (record.key, None)
+            seen += 1
+    assert seen > 30
+
+
+def test_framed_topic_without_value_is_nothing(topics):
+    """There is neither key nor value to read; not Kafka's way, but no bad bytes."""
+    assert topics.decode("__cluster_metadata", None, None) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("topic", "key", "value"),
+    [
+        ("__consumer_offsets", "0012 0001 67", "0000"),
+        ("__consumer_offsets", "7fff", "0000"),
+        ("__share_group_state", "0002", "0000"),
+        # 9 and 6 are retired types, but of other topics.
+        ("__share_group_state", "0009 0001 67", "0000 01 00"),
+        ("__transaction_state", "0001", "0000"),
+        ("__cluster_metadata", None, "01 0d 00 00"),
+        ("__cluster_metadata", None, "01 ffff01 00 00"),
+        ("__remote_log_metadata", None, "01 06 00 00"),
+    ],
+)
+def test_unknown_record_types_say_so(kwire, topics, topic, key, value):
+    """A newer Kafka may have more; who dumps a topic can show the bytes instead."""
+    key = None if key is None else bytes.fromhex(key)
+    with pytest.raises(kwire.UnsupportedVersion, match=f"record type .* {topic}"):
+        topics.decode(topic, key, bytes.fromhex(value))
+
+
+def test_unknown_versions_say_so_and_leave_the_key_readable(kwire, topics):
+    """The value is of a newer Kafka, the key is not."""
+    record = find("OffsetCommitValue", 4)
+    newer = b"\0\5" + record.value[2:]
+    with pytest.raises(kwire.UnsupportedVersion, match=r"OffsetCommitValue .* 0 to 4"):
+        topics.decode(record.topic, record.key, newer)
+    key, _ = topics.decode(record.topic, record.key, None)
+    assert key.group == "größe"
+    with pytest.raises(kwire.UnsupportedVersion, match="TopicRecord"):
+        topics.decode("__cluster_metadata", None, b"\1\2\1\0")
+
+
+@pytest.mark.parametrize("frame_version", [0, 2])
+def test_other_frame_versions_are_refused(kwire, topics, frame_version):
+    """0 was Kafka 2.8's preview, whose records have other layouts."""
+    record = find("TopicRecord")
+    frame = bytes([frame_version]) + record.value[1:]
+    with pytest.raises(kwire.UnsupportedVersion, match="frame version 1"):
+        topics.decode(record.topic, None, frame)
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "offset"),
+    [
+        ("808002 00 00", "value.frame_version", 0),
+        ("01 808002 00", "value.type", 1),
+        ("01 02 808002", "value.version", 2),
+    ],
+)
+def test_frame_numbers_over_int16_are_refused(kwire, topics, value, path, offset):
+    """Kafka's numbers of types and versions end at 32767."""
+    with pytest.raises(kwire.DecodeError, match="32768 exceeds") as caught:
+        topics.decode("__cluster_metadata", None, bytes.fromhex(value))
+    assert (caught.value.path, caught.value.offset) == (path, offset)
+
+
+def test_negative_numbers_are_refused(kwire, topics):
+    """Kafka never counts below zero: the bytes are wrong, not new."""
+    record = find("GroupMetadataValue")
+    for key, value, path in [
+        (b"\xff\xff" + record.key[2:], record.value, "key.type"),
+        (record.key, b"\xff\xff" + record.value[2:], "value.version"),
+    ]:
+        with pytest.raises(kwire.DecodeError) as caught:
+            topics.decode(record.topic, key, value)
+        assert (caught.value.path, caught.value.offset) == (path, 0)
+
+
+def test_keys_where_none_belong_and_none_where_one_belongs(kwire, topics):
+    """The other half of the records has keys, so a mix-up is named."""
+    with pytest.raises(kwire.DecodeError, match="no key") as caught:
+        topics.decode("__cluster_metadata", b"", find("NoOpRecord").value)
+    assert caught.value.path == "key"
+    with pytest.raises(kwire.DecodeError, match="the key cannot be null") as caught:
+        topics.decode("__transaction_state", None, b"")
+    assert caught.value.path == "key"
+
+
+def test_errors_say_which_part_field_and_byte(kwire, topics):
+    """Offsets count from the start of the key or the value as it was given."""
+    record = find("OffsetCommitValue", 3)
+    with pytest.raises(kwire.Truncated) as caught:
+        topics.decode(record.topic, record.key[:-1], record.value)
+    error = caught.value
+    assert (error.path, error.offset) == ("key.partition", len(record.key) - 1)
+    assert error.message_name == "OffsetCommitKey"
+    with pytest.raises(kwire.Truncated) as caught:
+        topics.decode(record.topic, record.key, record.value[:-1])
+    error = caught.value
+    assert (error.path, error.offset) == (
+        "value.commit_timestamp",
+        len(record.value) - 1,
+    )
+    assert (error.message_name, error.version) == ("OffsetCommitValue", 3)
+    with pytest.raises(kwire.InvalidVarint) as caught:
+        topics.decode("__cluster_metadata", None, b"\1\2\0" + b"\xff" * 5)
+    assert (caught.value.path, caught.value.offset) == ("value.name", 3)
+    with pytest.raises(kwire.InvalidVarint) as caught:
+        topics.decode("__cluster_metadata", None, b"\1" + b"\xff" * 5)
+    assert (caught.value.path, caught.value.offset) == ("value.type", 1)
+
+
+def test_trailing_bytes_are_refused_where_they_begin(kwire, topics):
+    """In keys and in values; ``compat`` reads on as Kafka's coordinators do."""
+    for record in records():
+        with pytest.raises(kwire.TrailingBytes) as caught:
+            topics.decode(record.topic, record.key, record.value + b"!")
+        error = caught.value
+        assert (error.path, error.offset) == ("value", len(record.value))
+        if record.key is not None:
+            with pytest.raises(kwire.TrailingBytes) as caught:
+                topics.decode(record.topic, record.key + b"!", None)
+            error = caught.value
+            assert (error.path, error.offset) == ("key", len(record.key))
+            wanted = topics.decode(record.topic, record.key, record.value)
+            longer = record.topic, record.key + b"!", record.value + b"!"
+            assert topics.decode(*longer, compat="java") == wanted
+
+
+def test_options_reach_the_messages(kwire, topics):
+    """``zero_copy`` returns views, and ``limits`` holds."""
+    record = find("GroupMetadataValue", 3)
+    _, copied = topics.decode(record.topic, record.key, record.value)
+    _, viewed = topics.decode(record.topic, record.key, record.value, zero_copy=True)
+    view = viewed.members[0].subscription
+    assert type(view) is memoryview
+    assert view.obj is record.value
+    assert bytes(view) == copied.members[0].subscription
+    framed = find("UserScramCredentialRecord")
+    _, viewed = topics.decode(framed.topic, None, framed.value, zero_copy=True)
+    assert type(viewed.salt) is memoryview
+    assert viewed.salt.obj is framed.value
+    low = kwire.Limits(frame_bytes=len(record.value) - 1)
+    with pytest.raises(kwire.LimitExceeded) as caught:
+        topics.decode(record.topic, record.key, record.value, limits=low)
+    assert caught.value.path == "value"
+
+
+def test_any_contiguous_bytes_will_do(topics):
+    """Keys and values come as views of a log as often as not."""
+    for record in (find("OffsetCommitValue", 4), find("TopicRecord")):
+        wanted = topics.decode(record.topic, record.key, record.value)
+        for kind in (bytearray, memoryview):
+            key = None if record.key is None else kind(record.key)
+            assert topics.decode(record.topic, key, kind(record.value)) == wanted
+
+
+def test_other_topics_are_a_mistake_of_the_caller(topics):
+    """A topic of users has no layout of Kafka's."""
+    with pytest.raises(ValueError, match=r"__consumer_offsets, .* 'orders'"):
+        topics.decode("orders", b"", b"")
+    with pytest.raises(ValueError, match="'orders'"):
+        topics.encode("orders", None, None, 0)
+
+
+def test_messages_of_elsewhere_are_not_written(kwire, topics):
+    """Key, value and topic have to go together; nothing is written that lies."""
+    m = kwire.messages
+    for topic, key, value in [
+        ("__consumer_offsets", m.OffsetCommitKey(), m.GroupMetadataValue()),
+        ("__consumer_offsets", m.OffsetCommitValue(), m.OffsetCommitValue()),
+        ("__consumer_offsets", m.OffsetCommitKey(), m.OffsetCommitKey()),
+        ("__consumer_offsets", None, m.OffsetCommitValue()),
+        ("__transaction_state", m.GroupMetadataKey(), None),
+        ("__transaction_state", m.LegacyOffsetCommitKey(), None),
+        ("__cluster_metadata", m.TransactionLogKey(), m.TopicRecord()),
+        ("__cluster_metadata", None, m.RemoteLogSegmentMetadataRecord()),
+        ("__cluster_metadata", None, m.LeaderChangeMessage()),
+        ("__cluster_metadata", None, m.QuotaRecord()),
+        ("__cluster_metadata", None, None),
+        ("__remote_log_metadata", None, m.AccessControlRecord()),
+    ]:
+        with pytest.raises(TypeError):
+            topics.encode(topic, key, value, 0)
+    with pytest.raises(kwire.UnsupportedVersion):
+        topics.encode("__cluster_metadata", None, m.TopicRecord(), 1)
+
+
+def test_every_prefix_is_refused(kwire, topics):
+    """Cut anywhere, the error is typed, placed in the bytes and names the part."""
+    for record in records():
+        for end in range(len(record.value)):
+            with pytest.raises(kwire.DecodeError) as caught:
+                topics.decode(record.topic, record.key, record.value[:end])
+            assert caught.value.path.partition(".")[0] == "value"
+            assert 0 <= caught.value.offset <= end
+        for end in range(len(record.key or b"")):
+            with pytest.raises(kwire.DecodeError) as caught:
+                topics.decode(record.topic, record.key[:end], record.value)
+            assert caught.value.path.partition(".")[0] == "key"
+            assert 0 <= caught.value.offset <= end
+
+
+def changed():
+    """Yield every record with every byte of key and value changed, one at a time."""
+    for record in records():
+        for part in ("key", "value"):
+            data = getattr(record, part) or b""
+            for at, old in enumerate(data):
+                news = {*CHANGES, (old + 1) % 256, (old - 1) % 256} - {old}
+                for new in sorted(news):
+                    bad = data[:at] + bytes([new]) + data[at + 1 :]
+                    yield record._replace(**{part: bad})
+
+
+def outcome(package, record):
+    """Decode a record: its JSON, or the error with all that it says."""
+    module = importlib.import_module(f"{package.__name__}.internal_topics")
+    try:
+        key, value = module.decode(record.topic, record.key, record.value)
+    except package.DecodeError as error:
+        return type(error).__name__, error.offset, error.path, str(error)
+    except package.UnsupportedVersion as error:
+        return "UnsupportedVersion", str(error)
+    assert value is not None
+    return repr(key), repr(value)
+
+
+def test_changed_bytes_give_a_record_or_a_typed_error(kwire):
+    """Any byte changed to a hostile one: no other exception, no crash."""
+    errors = sum(len(outcome(kwire, record)) == 4 for record in some(changed()))
+    assert errors > 4000 // STRIDE
+
+
+def test_engines_agree_on_changed_bytes(twins):
+    """The same messages, or the same error in the same words."""
+    for record in some(changed()):
+        assert outcome(twins.fast, record) == outcome(twins.pure, record)

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages as columns whose bytes stay in the array that they came from.
+
+``messages_to_arrow(views=True)`` is compared with the columns that copy, and what the
+result holds is looked at: the memory of the given array, as long as it lives.
+"""
+
+import gc
+import importlib
+
+import polars
+import pyarrow
+import pytest
+
+from tests.harness.values import build, systematic
+
+VIEW = pyarrow.binary_view()
+
+
+def to_arrow(kwire, *arguments, **options):
+    """Decode messages into columns."""
+    arrow = importlib.import_module(f"{kwire.__name__}.arrow")
+    return arrow.messages_to_arrow(*arguments, **options)
+
+
+def produce(kwire, *sizes):
+    """Write a request with a record set of each size in a topic of its own."""
+    cls = kwire.messages.ProduceRequest
+    topics = [
+        cls.TopicProduceData(
+            name=f"t{size}",
+            partition_data=[
+                cls.PartitionProduceData(
+                    records=None if size is None else bytes(range(256))[:size] * 2
+                )
+            ],
+        )
+        for size in sizes
+    ]
+    return kwire.encode(cls(topic_data=topics), 9)
+
+
+def records_in(made):
+    """Take the record sets out of a column of requests."""
+    return (
+        made.field("topic_data")
+        .flatten()
+        .field("partition_data")
+        .flatten()
+        .field("records")
+    )
+
+
+def without_views(kind):
+    """Return a type with bytes for views of them."""
+    if kind == VIEW:
+        return pyarrow.binary()
+    if pyarrow.types.is_struct(kind):
+        return pyarrow.struct([one.with_type(without_views(one.type)) for one in kind])
+    if pyarrow.types.is_list(kind):
+        inner = kind.value_field
+        return pyarrow.list_(inner.with_type(without_views(inner.type)))
+    return kind
+
+
+@pytest.mark.parametrize("on_error", ["raise", "null"])
+def test_views_are_the_bytes(kwire, on_error):
+    """Of every length, null too, in null and in bad rows."""
+    cls = kwire.messages.ProduceRequest
+    rows = [produce(kwire, *range(20), None, 200), None, produce(kwire), b""]
+    rows = rows[: 3 if on_error == "raise" else 4]
+    for kind in (pyarrow.binary(), pyarrow.large_binary(), VIEW):
+        array = pyarrow.array([b"x", *rows, rows[0]], kind)[1:]
+        plain = to_arrow(kwire, array, cls, 9, on_error=on_error)
+        made = to_arrow(kwire, array, cls, 9, on_error=on_error, views=True)
+        made.validate(full=True)
+        assert records_in(made).type == VIEW
+        assert made.cast(plain.type).equals(plain)
+        assert made.null_count == 1
+    frame = polars.from_arrow(pyarrow.table({"request": made}))
+    assert frame["request"].len() == len(rows) + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        ("FetchResponse", 4),
+        ("FetchResponse", 16),
+        ("JoinGroupResponse", 9),
+        ("SaslAuthenticateRequest", 2),
+        ("DescribeGroupsResponse", 5),
+        ("SyncGroupRequest", 0),
+        ("MetadataResponse", 12),
+    ],
+)
+def test_bytes_at_every_place(kwire, name, version):
+    """In arrays, in structs, with a tag, and where the version has no such field."""
+    cls = getattr(kwire.messages, name)
+    values = [build(kwire, name, each) for _, each in systematic(kwire, name, version)]
+    rows = pyarrow.array([kwire.encode(each, version) for each in values])
+    plain = to_arrow(kwire, rows, cls, version)
+    views = to_arrow(kwire, rows, cls, version, views=True)
+    views.validate(full=True)
+    assert without_views(views.type) == plain.type
+    assert views.cast(plain.type).equals(plain)
+
+
+def test_the_array_is_held_as_long_as_its_bytes(kwire):
+    """A bytearray below it cannot be resized meanwhile, and is seen as it is."""
+    row = produce(kwire, 100)
+    data = bytearray(row)
+    offsets = pyarrow.py_buffer(
+        len(row).to_bytes(8, "little")[4:] + len(row).to_bytes(4, "little")
+    )
+    buffers = [None, offsets, pyarrow.py_buffer(data)]
+    array = pyarrow.Array.from_buffers(pyarrow.binary(), 1, buffers)
+    kept = records_in(
+        to_arrow(kwire, array, kwire.messages.ProduceRequest, 9, views=True)
+    )
+    del array, buffers
+    gc.collect()
+    data[data.index(bytes(range(100)))] = 0xFF
+    assert kept[0].as_py() == b"\xff" + (bytes(range(100)) * 2)[1:]
+    with pytest.raises(BufferError):
+        data.append(0)
+    del kept
+    gc.collect()
+    data.append(0)
+
+
+def test_errors_release_the_array(kwire):
+    """What is wrong is the same, and nothing else refers to the memory."""
+    row = produce(kwire, 100)
+    data = bytearray(row[:-1])
+    offsets = pyarrow.py_buffer(bytes(4) + len(data).to_bytes(4, "little"))
+    array = pyarrow.Array.from_buffers(
+        pyarrow.binary(), 1, [None, offsets, pyarrow.py_buffer(data)]
+    )
+    with pytest.raises(kwire.DecodeError) as caught:
+        to_arrow(kwire, array, kwire.messages.ProduceRequest, 9, views=True)
+    with pytest.raises(kwire.DecodeError) as plain:
+        to_arrow(kwire, array, kwire.messages.ProduceRequest, 9)
+    assert str(caught.value) == str(plain.value)
+    # The tracebacks have the frames that were given the array.
+    del array, caught, plain
+    gc.collect()
+    data.append(0)

@@ -1,0 +1,252 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""decode(encode(x)) = x, for all (message, version) pairs.
+
+The values come from the plan of each pair: nine systematic ones (``values.py``), and
+any that hypothesis draws. Both engines have to write the same bytes. Values that a
+version cannot carry are refused with their path, or dropped where the schema allows it.
+"""
+
+from collections import Counter
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kwire as installed
+from tests.harness import message_counts
+from tests.harness.sweeps import sweep
+from tests.harness.values import (
+    TAGS,
+    TASTES,
+    Middle,
+    binding_of,
+    build,
+    is_needed,
+    neutral,
+    pairs,
+    systematic,
+)
+
+PAIRS = tuple(pairs(installed))
+NAMES = installed.messages.ALL
+
+
+def versions(package, name):
+    """Return a message class and its versions."""
+    cls = getattr(package.messages, name)
+    return cls, cls.valid_versions
+
+
+def test_systematic_values_come_back(kwire, figure):
+    """Defaults, extremes, nulls, empty, unknown tags: equal, and the same bytes."""
+    came_back = Counter()
+    for name, version in PAIRS:
+        for title, plain in systematic(kwire, name, version):
+            message = build(kwire, name, plain)
+            data = kwire.encode(message, version)
+            read = kwire.decode(type(message), data, version)
+            assert read == message, (name, version, title)
+            assert neutral(read) == neutral(message), (name, version, title)
+            assert kwire.encode(read, version) == data, (name, version, title)
+            came_back[name, version] += 1
+    assert set(came_back.values()) == {1 + len(TASTES)}
+    figure(
+        "P1", "pairs of message and version", len(came_back), least=message_counts.PAIRS
+    )
+    figure("P1", "values of each", min(came_back.values()), least=8)
+
+
+def test_twins_write_the_same_bytes(twins, figure):
+    """Value for value, both engines write what the other writes."""
+    written, differing = 0, []
+    for name, version in PAIRS:
+        for title, plain in systematic(twins.fast, name, version):
+            fast, pure = (
+                package.encode(build(package, name, plain), version)
+                for package in twins
+            )
+            written += 1
+            if fast != pure:
+                differing.append((name, version, title))
+    assert not differing, differing[:5]
+    figure("P3", "values that the engines write differently", len(differing), most=0)
+    figure("P3", "values written by both engines", written, least=8 * len(PAIRS))
+
+
+def leaves(plan, code):
+    """Make the strategy of one type that is no struct."""
+    if code in plan.INT_RANGES:
+        return st.integers(*plan.INT_RANGES[code])
+    text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+    return {
+        plan.BOOL: st.booleans(),
+        plan.FLOAT64: st.floats(),
+        plan.UUID: st.uuids(allow_nil=True),
+        plan.STRING: text,
+        plan.BYTES: st.binary(max_size=40),
+        plan.RECORDS: st.binary(max_size=40),
+    }[code]
+
+
+def structs(plan, layout):
+    """Make the strategy of a struct: fields may be left out, unknown tags be there."""
+    fields, needed = {}, {}
+    for step in layout.steps:
+        if step.place not in (plan.PRESENT, plan.TAGGED):
+            continue
+        one = structs(plan, step.plan) if step.plan else leaves(plan, step.code)
+        value = st.lists(one, max_size=3) if step.is_array else one
+        chosen = needed if is_needed(plan, step) else fields
+        chosen[step.attribute] = st.none() | value if step.nullable else value
+    if layout.flexible:
+        fields[TAGS] = unknown_tags(max((s.tag for s in layout.steps), default=-1) + 1)
+    return st.fixed_dictionaries(needed, optional=fields)
+
+
+def unknown_tags(above):
+    """Make the strategy of tags that no schema knows, in ascending order."""
+    tags = st.integers(above, 2**32 - 1) | st.integers(above, above + 3)
+    pairs_ = st.dictionaries(tags, st.binary(max_size=9), max_size=3)
+    return pairs_.map(lambda found: tuple(sorted(found.items())))
+
+
+@cache
+def values_of(name, version):
+    """Make the strategy of one pair."""
+    return structs(installed.plan, binding_of(installed, name).plan(version))
+
+
+@st.composite
+def anything(draw):
+    """Draw a pair and a plain value for it."""
+    name, version = draw(st.sampled_from(PAIRS))
+    return name, version, draw(values_of(name, version))
+
+
+@settings(max_examples=500)
+@given(drawn=anything())
+def test_any_value_comes_back(twins, drawn):
+    """Whatever the schema allows, on both engines, with the same bytes."""
+    name, version, plain = drawn
+    written = []
+    for package in twins:
+        message = build(package, name, plain)
+        data = package.encode(message, version)
+        read = package.decode(type(message), data, version)
+        assert neutral(read) == neutral(message)
+        written.append(data)
+    assert written[0] == written[1]
+
+
+@settings(max_examples=150)
+@given(drawn=anything())
+def test_zero_copy_sees_the_same(kwire, drawn):
+    """``zero_copy`` gives memoryviews in the place of bytes, else nothing changes."""
+    name, version, plain = drawn
+    message = build(kwire, name, plain)
+    data = kwire.encode(message, version)
+    read = kwire.decode(type(message), data, version, zero_copy=True)
+    assert read == message
+    assert kwire.encode(read, version) == data
+
+
+def non_default(package, field, default):
+    """Make a plain value that is not a field's default."""
+    if field.struct is not None and not field.is_array:
+        if default is None:
+            return {}
+        inner = next(f for f in field.struct.fields if f.struct is None)
+        value = package.plan.resolve_default(inner)
+        return {inner.attribute: non_default(package, inner, value)}
+    if field.is_array:
+        return [] if default is None else [sample(package, field)]
+    return not default if field.type == "bool" else sample(package, field)
+
+
+def sample(package, field):
+    """Make one plain value of a type that no schema has for a default."""
+    if field.struct is not None:
+        return {}
+    return Middle().leaves(package.plan)[package.plan.CODES[field.type]]
+
+
+def lacking(package, layout, plain):
+    """Go through the fields that a version lacks: the way, the fault, the value.
+
+    Structs inside arrays are entered at their second element.
+    """
+    plan = package.plan
+    for step in layout.steps:
+        field = layout.struct.fields[step.slot]
+        if step.place in (plan.ABSENT, plan.IGNORED):
+            value = non_default(package, field, plan.resolve_default(field))
+            yield step.attribute, step.place, {**plain, step.attribute: value}
+        elif step.plan is not None:
+            inner = Middle().message(plan, step.plan)
+            for path, place, changed in lacking(package, step.plan, inner):
+                put, index = (
+                    ([inner, changed], "[1]") if step.is_array else (changed, "")
+                )
+                way = f"{step.attribute}{index}.{path}"
+                yield way, place, {**plain, step.attribute: put}
+
+
+@sweep("name", NAMES)
+def test_fields_that_a_version_lacks(kwire, name):
+    """Non-default values are refused with their path, or dropped if ignorable."""
+    cls, all_versions = versions(kwire, name)
+    for version in all_versions:
+        layout = binding_of(kwire, name).plan(version)
+        base = Middle().message(kwire.plan, layout)
+        for path, place, plain in lacking(kwire, layout, base):
+            message = build(kwire, name, plain)
+            if place == kwire.plan.ABSENT:
+                with pytest.raises(kwire.EncodeError) as caught:
+                    kwire.encode(message, version)
+                assert caught.value.path == path
+                assert (caught.value.message_name, caught.value.version) == (
+                    name,
+                    version,
+                )
+            else:
+                read = kwire.decode(cls, kwire.encode(message, version), version)
+                assert neutral(read) != neutral(message)
+
+
+def test_fields_that_a_version_lacks_are_many(kwire):
+    """The test above has work: both kinds, at the top and inside structs."""
+    plan = kwire.plan
+    counts = {}
+    for name, version in PAIRS:
+        for path, place, _ in lacking(kwire, binding_of(kwire, name).plan(version), {}):
+            key = place == plan.IGNORED, "." in path
+            counts[key] = counts.get(key, 0) + 1
+    assert len(counts) == 4
+    assert min(counts.values()) > 100
+
+
+@sweep("name", NAMES)
+def test_unknown_tags_need_a_flexible_version(kwire, name):
+    """They survive where there is a tag section, and are refused elsewhere."""
+    cls, all_versions = versions(kwire, name)
+    message = cls(**{TAGS: ((5000, b"kept"),)})
+    for version in all_versions:
+        if version in cls.flexible_versions:
+            data = kwire.encode(message, version)
+            assert data.endswith(b"\x88\x27\x04kept")
+            assert kwire.decode(cls, data, version) == message
+        else:
+            with pytest.raises(kwire.EncodeError) as caught:
+                kwire.encode(message, version)
+            assert caught.value.path == TAGS
+
+
+def test_null_that_is_no_default_is_written(kwire):
+    """A tagged field whose default is not null writes null as size 1, content 0."""
+    cls = kwire.messages.ConsumerGroupMemberMetadataValue
+    message = cls(classic_member_metadata=None)
+    data = kwire.encode(message, 0)
+    assert data.endswith(b"\x01\x00\x01\x00")
+    assert kwire.decode(cls, data, 0) == message

@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire.wire``: known bytes, bad bytes, bad values, and bulk functions."""
+
+import random
+import uuid
+
+import numpy
+import pytest
+
+from tests.harness.sweeps import sweep
+
+ONE = uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
+
+# (kind, value, bytes by hand from the protocol guide's definitions)
+KNOWN = [
+    ("unsigned_varint", 0, "00"),
+    ("unsigned_varint", 127, "7f"),
+    ("unsigned_varint", 300, "ac02"),
+    ("unsigned_varint", 2**32 - 1, "ffffffff0f"),
+    ("varint", 0, "00"),
+    ("varint", -1, "01"),
+    ("varint", 1, "02"),
+    ("varint", 2**31 - 1, "feffffff0f"),
+    ("varint", -(2**31), "ffffffff0f"),
+    ("varlong", -1, "01"),
+    ("varlong", 2**63 - 1, "feffffffffffffffff01"),
+    ("varlong", -(2**63), "ffffffffffffffffff01"),
+    ("string", "é", "0002c3a9"),
+    ("string", "", "0000"),
+    ("compact_string", "abc", "04616263"),
+    ("nullable_string", None, "ffff"),
+    ("nullable_string", "a", "000161"),
+    ("compact_nullable_string", None, "00"),
+    ("compact_nullable_string", "", "01"),
+    ("bytes", b"\x01\x02", "000000020102"),
+    ("compact_bytes", b"\x01\x02", "030102"),
+    ("nullable_bytes", None, "ffffffff"),
+    ("compact_nullable_bytes", None, "00"),
+    ("uuid", ONE, "000102030405060708090a0b0c0d0e0f"),
+    ("array", (1, -2), "0000000200000001fffffffe"),
+    ("array", None, "ffffffff"),
+    ("compact_array", (1, -2), "0300000001fffffffe"),
+    ("compact_array", None, "00"),
+    ("tagged_fields", {}, "00"),
+    ("tagged_fields", {0: b"a", 300: b""}, "02000161ac0200"),
+]
+KINDS = sorted({kind for kind, _, _ in KNOWN})
+
+
+@sweep(("kind", "value", "text"), KNOWN)
+def test_known_bytes_both_ways(kwire, kind, value, text):
+    """Each primitive has the bytes that the protocol guide gives it."""
+    data = bytes.fromhex(text)
+    assert getattr(kwire.wire, f"encode_{kind}")(value) == data
+    decode = getattr(kwire.wire, f"decode_{kind}")
+    assert decode(data) == (value, len(data))
+    assert decode(b"xx" + data + b"yy", offset=2) == (value, len(data) + 2)
+    assert decode(memoryview(bytearray(data))) == (value, len(data))
+
+
+@sweep(("kind", "value", "text"), KNOWN)
+def test_cut_input_is_a_typed_error_at_its_end(kwire, kind, value, text):
+    """Every proper prefix is refused, with an offset within the input."""
+    data = bytes.fromhex(text)
+    for size in range(len(data)):
+        with pytest.raises(kwire.DecodeError) as caught:
+            getattr(kwire.wire, f"decode_{kind}")(data[:size])
+        assert 0 <= caught.value.offset <= size
+
+
+@pytest.mark.parametrize("length", [2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2])
+@pytest.mark.parametrize("kind", ["string", "bytes", "array"])
+def test_a_length_over_an_address_is_refused(kwire, kind, length):
+    """Where an address has 32 bits, such a length must not wrap and be null."""
+    nullable = "" if kind == "array" else "nullable_"
+    data = kwire.wire.encode_unsigned_varint(length + 1) + b"abc"
+    with pytest.raises(kwire.DecodeError) as caught:
+        getattr(kwire.wire, f"decode_compact_{nullable}{kind}")(data)
+    needed = str(length - 3 if kind == "bytes" else length)
+    assert needed in caught.value.reason
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_values_are_the_callers_mistake(twins, kind):
+    """An object of no type is an EncodeError with the same words on both engines."""
+    for value in (object(), 1.5, -(2**70), {"a": 1}, ["x"]):
+        told = []
+        for kwire in twins:
+            with pytest.raises(kwire.EncodeError) as caught:
+                getattr(kwire.wire, f"encode_{kind}")(value)
+            told.append(str(caught.value))
+        assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_bytes_give_the_same_on_both_engines(twins, kind):
+    """A value and its end, or an error of one class, offset and text."""
+    source = random.Random(kind)
+    for _ in range(400):
+        size = source.randrange(12)
+        data = bytes(source.choice((0, 1, 2, 0x7F, 0x80, 0xFF)) for _ in range(size))
+        told = []
+        for kwire in twins:
+            try:
+                told.append(getattr(kwire.wire, f"decode_{kind}")(data))
+            except kwire.DecodeError as error:
+                told.append((type(error).__name__, error.offset, str(error)))
+        assert told[0] == told[1], data.hex()
+
+
+def test_arrays_take_every_fixed_size_type(kwire):
+    """The element type is named as in Kafka's schemas; another name is refused."""
+    for kind, value in [
+        ("bool", True),
+        ("int8", -1),
+        ("int16", -300),
+        ("uint16", 65535),
+        ("uint32", 2**32 - 1),
+        ("int64", -(2**63)),
+        ("float64", 1.5),
+        ("uuid", ONE),
+    ]:
+        data = kwire.wire.encode_compact_array([value, value], kind)
+        found = kwire.wire.decode_compact_array(data, kind)
+        assert found == ((value, value), len(data))
+    with pytest.raises(
+        ValueError, match=r"type must be one of bool, .* \(got 'string'\)"
+    ):
+        kwire.wire.encode_array(["a"], "string")
+
+
+BULK = [
+    ("unsigned_varints", "uint32", [0, 1, 127, 128, 16383, 16384, 2**28, 2**32 - 1]),
+    ("varints", "int32", [0, -1, 63, -64, 64, 2**31 - 1, -(2**31)]),
+    ("varlongs", "int64", [0, -1, 2**31, 2**63 - 1, -(2**63)]),
+]
+
+
+@pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
+def test_bulk_is_one_value_after_the_other(kwire, kind, dtype, values):
+    """The bytes are those of single calls; the array comes back in its type."""
+    single = getattr(kwire.wire, f"encode_{kind[:-1]}")
+    expected = b"".join(single(value) for value in values)
+    encode = getattr(kwire.wire, f"encode_{kind}")
+    decode = getattr(kwire.wire, f"decode_{kind}")
+    assert encode(numpy.array(values, dtype)) == expected
+    assert encode(values) == expected
+    found, end = decode(b"x" + expected + b"y", len(values), offset=1)
+    assert (found.dtype, end) == (numpy.dtype(dtype), len(expected) + 1)
+    assert found.tolist() == values
+
+
+@pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
+def test_bulk_names_the_value_at_fault(twins, kind, dtype, values):
+    """The path of an error is the value's index, on both engines alike."""
+    told = []
+    for kwire in twins:
+        decode = getattr(kwire.wire, f"decode_{kind}")
+        encode = getattr(kwire.wire, f"encode_{kind}")
+        words = []
+        for call in (
+            lambda decode=decode: decode(b"\x01\x02" + b"\xff" * 12, 3),
+            lambda decode=decode: decode(b"\x01", 2),
+            lambda encode=encode: encode([1, 2**70]),
+            lambda encode=encode: encode([1.5]),
+            lambda encode=encode: encode(numpy.zeros((2, 2), dtype)),
+        ):
+            with pytest.raises(kwire.KwireError) as caught:
+                call()
+            words.append((type(caught.value).__name__, str(caught.value)))
+        told.append(words)
+    assert told[0] == told[1]
+    assert told[0][0][1].startswith("[2]: byte 2:")
+
+
+def test_bulk_random_values_agree(twins):
+    """Thousands of values of every length, both ways, on both engines."""
+    source = numpy.random.default_rng(7)
+    for kind, dtype, low, high in [
+        ("unsigned_varints", "uint32", 0, 2**32),
+        ("varints", "int32", -(2**31), 2**31),
+        ("varlongs", "int64", -(2**63), 2**63 - 1),
+    ]:
+        shifts = source.integers(0, numpy.dtype(dtype).itemsize * 8, 3000)
+        values = (source.integers(low, high, 3000) >> shifts).astype(dtype)
+        data = [getattr(kwire.wire, f"encode_{kind}")(values) for kwire in twins]
+        assert data[0] == data[1]
+        for kwire in twins:
+            found, end = getattr(kwire.wire, f"decode_{kind}")(data[0], 3000)
+            assert end == len(data[0])
+            assert (found == values).all()

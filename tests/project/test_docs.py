@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every example of the documentation runs, with the output shown.
+
+A page is one run from top to bottom, by ``doctest`` in an interpreter of
+its own with warnings as errors. Examples are the lines after ``>>>``; code without the
+prompt is not run, so a page that shows Python has to have some with it.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from kwire.cli.main import program
+from tests.harness.sweeps import sweep
+
+pytestmark = pytest.mark.slow
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+SHOWING_PYTHON = [page for page in PAGES if "```py" in page.read_text("utf-8")]
+
+RUNNER = """
+import doctest, sys
+import kwire
+assert kwire.backend == sys.argv[2]
+lines = open(sys.argv[1], encoding="utf-8").read().split("\\n")
+# The fence below an example would count as its output.
+text = "\\n".join("" if line.startswith("```") else line for line in lines)
+test = doctest.DocTestParser().get_doctest(text, {}, sys.argv[1], sys.argv[1], 0)
+failed, attempted = doctest.DocTestRunner().run(test)
+print("examples:", attempted, "failed:", failed)
+"""
+
+
+def run_examples(page, backend, monkeypatch, folder):
+    """Run the examples of a page in a fresh interpreter; return what it prints."""
+    monkeypatch.setenv("KWIRE_BACKEND", backend)
+    # Examples leave the files that they make.
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", RUNNER, str(page), backend],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_there_are_pages():
+    """Each of the five drafts has one; without this an empty folder would pass."""
+    numbers = {page.name[:3] for page in (DOCS / "drafts").glob("0*.md")}
+    assert numbers == {f"00{number}" for number in range(5)}
+
+
+@pytest.mark.parametrize("page", SHOWING_PYTHON, ids=lambda page: page.stem)
+def test_every_example_of_a_page_is_true(kwire, page, monkeypatch, tmp_path):
+    printed = run_examples(page, kwire.backend, monkeypatch, tmp_path)
+    last = printed.splitlines()[-1]
+    assert last.endswith("failed: 0"), printed
+    assert not last.startswith("examples: 0 "), "the page has no example that runs"
+
+
+@sweep("page", PAGES, ids=lambda page: page.stem)
+def test_the_text_of_a_page_fits_a_terminal(page):
+    """No line is over 88 columns, but for tables, links and what programs print."""
+    parts = page.read_text("utf-8").split("\n```")
+    lines = [line for text in parts[::2] for line in text.splitlines()]
+    long = [line for line in lines if len(line) > 88 and line[:1] != "|"]
+    assert [line for line in long if "](" not in line] == []
+
+
+COMMAND = re.compile(r"^(?:    |\$ )?kwire +((?:.*\\\n)*.*)$", re.MULTILINE)
+"""A command in a block, with the lines that it goes on in."""
+
+
+def shown_commands(text):
+    """Yield the words of each command that a page shows in its blocks."""
+    names = program.list_commands(None)
+    for found in COMMAND.findall(text):
+        line = re.split(r" {2,}", re.sub(r"\s*\\\n\s*", " ", found))[0]
+        if line.partition(" ")[0] in names:
+            yield shlex.split(line)
+
+
+@sweep("page", [*PAGES, *DOCS.parent.glob("*.md")], ids=str)
+def test_a_command_that_a_page_shows_has_its_options(page):
+    """Each option exists, has a value where it needs one, and nothing is left over."""
+    for name, *words in shown_commands(page.read_text("utf-8")):
+        command = program.get_command(click.Context(program), name)
+        parser = command.make_parser(click.Context(command))
+        parser.parse_args(words)
+
+
+def test_commands_are_found_and_wrong_ones_fail():
+    """A continued line, a comment beside a command, and prose in between."""
+    text = "    kwire ls x --deep   what it is\n$ kwire dump \\\n  --tail 3\nkwire is\n"
+    shown = list(shown_commands(text))
+    assert shown == [["ls", "x", "--deep"], ["dump", "--tail", "3"]]
+    command = program.get_command(click.Context(program), "ls")
+    with pytest.raises(click.NoSuchOption):
+        command.make_parser(click.Context(command)).parse_args(shown[0][1:])
+
+
+@pytest.mark.parametrize(
+    ("text", "failures"),
+    [
+        ("```python\n>>> 1 + 1\n2\n```\n", 0),
+        ("```python\n>>> 1 + 1\n3\n```\n", 1),
+        ("    >>> import kwire\n    >>> kwire.no_such_name\n", 1),
+        ("    >>> import warnings\n    >>> warnings.warn('old')\n", 1),
+    ],
+)
+def test_an_example_that_is_wrong_is_found(
+    kwire, tmp_path, monkeypatch, text, failures
+):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    printed = run_examples(page, kwire.backend, monkeypatch, tmp_path)
+    assert printed.splitlines()[-1].endswith(f"failed: {failures}")

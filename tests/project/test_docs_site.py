@@ -1,0 +1,318 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The reference is complete: every public name, its docstring and its errors.
+
+The site itself is built by ``make docs``, where every warning is an error. Here is what
+needs no Sphinx: which names are listed, what their docstrings say, where links lead,
+and the parts of ``tools/generate/docs.py`` that can be wrong in silence.
+"""
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from kwire import protocol_guide
+from kwire.schema import registry
+from kwire.versions import VersionRange
+from tests.harness.sweeps import sweep
+from tests.project.test_layers import FLOORS
+from tools.generate import api_pages, docs
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs" / "reference"
+CODE = ("src", "tests", "tools", "benchmarks", "examples", "fuzz")
+PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
+NOT_FOR_USERS = {
+    "errors": {"decode_failure", "encode_failure", "quote", "version_failure"},
+    "internal_topics": {"read_frame"},
+}
+"""What the modules of kwire share among themselves."""
+LISTED = re.compile(
+    r"^\.\. (module|currentmodule|autofunction|autoclass):: (.+?)(?:\(\))?$",
+    re.M,
+)
+
+
+def listed():
+    """Return (module, name) for each name of the reference, in its order."""
+    found = []
+    for page in sorted(REFERENCE.glob("*.md")):
+        module = ""
+        for kind, name in LISTED.findall(page.read_text(encoding="utf-8")):
+            if "module" in kind:
+                module = name.removeprefix("kwire").removeprefix(".")
+            else:
+                found.append((module, name))
+    return found
+
+
+NAMES = listed()
+
+
+@pytest.fixture(scope="module")
+def pure():
+    """The package in plain Python, whose functions can be read."""
+    return sys.modules["kwire_pure"]
+
+
+def module_of(package, name):
+    """Import a module of a package by its name within it."""
+    return importlib.import_module(f"{package.__name__}.{name}".rstrip("."))
+
+
+def public_names(module):
+    """Return what a module offers: its list, what it gathers, or what it defines."""
+    if hasattr(module, "__all__"):
+        return set(module.__all__)
+    is_package = module.__file__.endswith("__init__.py")
+    package = module.__name__.partition(".")[0]
+    return {
+        name
+        for name, value in vars(module).items()
+        if name[0] != "_"
+        and (inspect.isfunction(value) or inspect.isclass(value) or is_package)
+        and value.__class__.__name__ != "module"
+        and getattr(value, "__module__", "").startswith(
+            package if is_package else module.__name__
+        )
+    }
+
+
+def test_every_public_name_is_in_the_reference(pure):
+    """A name that is new, or a module, has to be put there; constants by their name."""
+    missing = []
+    text = "".join(page.read_text("utf-8") for page in REFERENCE.glob("*.md"))
+    modules = {*pure._MODULES, *(module for module, _ in NAMES)} - {"", "drafts"}
+    for name in sorted(modules - {"messages"}):
+        known = {item for module, item in NAMES if module == name}
+        if name == "spark":  # names that it takes from its functions
+            known |= {item for module, item in NAMES if module == "spark.functions"}
+        offered = public_names(module_of(pure, name)) - NOT_FOR_USERS.get(name, set())
+        missing += [
+            f"{name}.{item}"
+            for item in offered - known
+            if f"`{item}`" not in text and f".{item}`" not in text
+        ]
+    assert missing == []
+    assert {name for name in pure._HOMES if name != "backend"} <= {
+        item for _, item in NAMES
+    }
+
+
+def members(module, name):
+    """Yield a name and, of a class, what it has: pairs of a title and a function."""
+    value = getattr(module, name)
+    yield name, value
+    if not inspect.isclass(value):
+        return
+    for inner, found in vars(value).items():
+        # The header documents the attributes that a batch has from it.
+        is_borrowed = str(getattr(found, "__doc__", "")).startswith("The header's")
+        if inner[0] != "_" and not is_borrowed:
+            found = getattr(found, "fget", getattr(found, "__func__", found))
+            if inspect.isfunction(found):
+                yield f"{name}.{inner}", found
+
+
+RAISED = re.compile("Error|Raises|raises|LimitExceeded|UnsupportedVersion|InvalidValue")
+"""Words by which a docstring names what is raised."""
+OWN_VERBS = ("decode", "encode", "from_json", "to_json", "convert_", "read_")
+BY_THE_PAGE = {"wire", "spark.functions"}
+"""Modules of many similar functions, whose errors are on their page, once."""
+
+
+def raises(function, errors):
+    """Whether a function raises an exception of kwire itself, by its source."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            called = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            name = getattr(called, "id", getattr(called, "attr", ""))
+            if name in errors or name in ("decode_failure", "encode_failure"):
+                return True
+    return function.__name__.startswith(OWN_VERBS)
+
+
+@sweep(("module", "name"), NAMES, ids=str)
+def test_a_public_name_says_what_it_does_and_what_it_raises(pure, module, name):
+    """Functions, classes, methods and properties; a class may speak for its methods."""
+    errors = {
+        kind.__name__
+        for home in ("errors", "net", "sasl", "recording")
+        for kind in vars(module_of(pure, home)).values()
+        if inspect.isclass(kind) and issubclass(kind, Exception)
+    }
+    home = module_of(pure, module)
+    for title, value in members(home, name):
+        text = inspect.getdoc(value) or ""
+        assert text.strip(), f"{title} has no docstring"
+        if inspect.isfunction(value) and module not in BY_THE_PAGE:
+            text += f"\n{inspect.getdoc(getattr(home, name))}"
+            assert RAISED.search(text) or not raises(value, errors), (
+                f"{title} raises errors that its docstring does not name"
+            )
+
+
+def test_there_are_names_to_look_at():
+    """Without this a reference that is written in another way would pass."""
+    assert len(NAMES) > 150
+    assert {"", "records", "wire", "log", "net", "spark"} <= {name for name, _ in NAMES}
+
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCED = re.compile(r"^```.*?^```", re.M | re.S)
+
+
+def anchors(page):
+    """Return the names of a page's headings, as links name them."""
+    text = FENCED.sub("", page.read_text("utf-8"))
+    titles = re.findall(r"^#+ (.+)$", text, re.M)
+    return {
+        re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles
+    }
+
+
+@sweep("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    """To a file of the repository, and to a heading that it has."""
+    for link in LINK.findall(FENCED.sub("", page.read_text("utf-8"))):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+PATH = re.compile(r"`([\w./-]+\.(?:py|pyx|pxd|h|txt|md|json|xml))`")
+NOT_OURS = {"tshark_capture.py"}
+"""Files that a reader of a page makes."""
+
+
+@sweep("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_file_that_a_page_names_exists(page):
+    """By its path from the root, src/kwire or the page, or alone by its name."""
+    for name in PATH.findall(FENCED.sub("", page.read_text("utf-8"))):
+        homes = (ROOT, ROOT / "src" / "kwire", page.parent)
+        found = any((home / name).exists() for home in homes)
+        if "/" not in name and not found:
+            found = any(True for top in CODE for _ in (ROOT / top).rglob(name))
+        assert found or name in NOT_OURS, name
+
+
+def test_the_design_has_each_module_on_its_floor():
+    """The table of DESIGN.md, and the floors that imports are held to."""
+    text = (ROOT / "DESIGN.md").read_text("utf-8")
+    floors = [set() for _ in FLOORS]
+    for number, names in re.findall(r"^\| (\d) \| ([^|]+) \|", text, re.M):
+        floors[int(number)] |= set(re.findall(r"`(\w+)/?`", names))
+    assert floors == [floor - {"__version__", "__main__"} for floor in FLOORS]
+
+
+def test_plain_docstrings_become_what_sphinx_reads():
+    """Signs are signs, indented lines are code, and parts are paragraphs."""
+    lines = [
+        "Give *all* of ``x_`` in a_ and b*.",
+        "",
+        "    with open(x) as y:",
+        "        ...",
+        "",
+        "* an item with ``code``s",
+        "Time is linear.",
+        "Raises ``DecodeError``.",
+    ]
+    assert docs.as_rst(lines) == [
+        r"Give \*all\* of ``x_`` in a\_ and b\*.",
+        "",
+        "::",
+        "",
+        "    with open(x) as y:",
+        "        ...",
+        "",
+        r"* an item with ``code``\ s",
+        "Time is linear.",
+        "",
+        "**Raises** ``DecodeError``.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('<script src="_static/a.js"></script><a href="https://x.y">', []),
+        ('<script src="https://x.y/a.js"></script>', ["https://x.y/a.js"]),
+        ('<link rel="stylesheet" href="//x.y/a.css">', ["//x.y/a.css"]),
+        ('<img src="data:image/png;base64,AAAA">', []),
+    ],
+)
+def test_a_page_that_loads_from_elsewhere_is_found(tmp_path, text, found):
+    """Links may lead away; scripts, styles, fonts and pictures may not."""
+    page = tmp_path / "page.html"
+    page.write_text(text)
+    assert docs.loads_from_elsewhere(page) == found
+
+
+def test_every_api_has_a_page_and_its_messages_lead_there():
+    """All of them, those that Kafka has deleted too; other messages have none."""
+    pages_ = {f"/apis/{name}" for name in api_pages.apis()}
+    led = set()
+    for name, kind, *_ in docs.message_rows():
+        link = docs.linked(name, kind)
+        if kind in ("request", "response"):
+            led.add(re.fullmatch(rf":doc:`{name} <(/apis/\w+)>`", link)[1])
+        else:
+            assert link == name
+    assert led == pages_
+    source = api_pages.page_source("Fetch", 1)
+    assert source.startswith(":orphan:\n\nFetch (API key 1)\n=================\n")
+
+
+def paths(rows):
+    """Yield the path of each row, by the depths of those before it."""
+    above = []
+    for row in rows:
+        above[row.depth :] = [row.name]
+        yield ".".join(above)
+
+
+def test_the_pages_of_apis_have_the_fields_that_kwire_schema_shows():
+    """Each field of each version of each message of an API, and no others."""
+    count = 0
+    for name, kind, *_ in docs.message_rows():
+        if kind not in ("request", "response"):
+            continue
+        rows = list(api_pages.field_rows(name))
+        listed = list(zip(paths(rows), rows, strict=True))
+        for layout in protocol_guide.layouts(registry.load(name)):
+            lines = {line.path: line for line in layout.lines() if line.path}
+            for version in layout.versions:
+                shown = {
+                    path: row
+                    for path, row in listed
+                    if version in VersionRange.from_text(row.versions)
+                }
+                assert shown.keys() == lines.keys(), (name, version)
+                count += len(shown)
+            for path, row in shown.items():
+                assert bool(row.tag) >= ("<tag: " in lines[path].name), (name, path)
+    assert count > 5_000
+
+
+def test_an_api_page_says_what_the_newest_release_speaks():
+    assert api_pages.spoken_text("Fetch") == (
+        "Kafka 4.4 speaks versions 4-18 of Fetch (listeners: broker, controller);"
+        " 0-3 removed in 4.0."
+    )
+    assert api_pages.spoken_text("StopReplica") == (
+        "Kafka 4.4 speaks no version of StopReplica; 0-4 removed in 4.0."
+    )
+    versions, text = api_pages.newest_layout("FetchRequest")
+    assert versions == "18" and text.startswith("Fetch Request (Version: 18) => ")

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The counts of messages and the newest release are right in all pages."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kwire.schema import registry, releases
+from tests.harness.message_counts import MESSAGES, PAIRS
+from tests.harness.values import pairs
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("src", "tests", "tools", "docs", "fuzz", "benchmarks", "examples")
+NEWEST = releases.NAMES[-1]
+
+COUNTS = r"(\d+) messages(?: and|,) (\d+) (?:\(message, version\)|layouts)"
+RELEASES = r"\b0\.8 to (\d+\.\d+)\b"
+NAMED = [
+    ("README.md", COUNTS),
+    ("README.md", RELEASES),
+    ("CHANGELOG.md", RELEASES),
+    ("CONTRIBUTING.md", RELEASES),
+    ("CONTRIBUTING.md", r"own jars, 2\.8 to (\d+\.\d+)\b"),
+    ("NOTICE", r"releases, 2\.2\.0 to (\d+\.\d+)\.\d+\b"),
+    ("Makefile", r"^RELEASE \?= (\d+\.\d+)\.\d+$"),
+    ("tools/interop/oracle/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
+    ("tools/interop/oracle/record_classes/pom.xml", r"<id>(\d+\.\d+)\.\d+</id>"),
+]
+"""The files that name a count or the newest release, and how."""
+
+
+def test_every_message_and_version_is_there(kwire):
+    """No definition is lost, neither in the registry nor on the way to its class."""
+    definitions = [registry.load(name) for name in registry.names()]
+    assert len(definitions) == len(kwire.messages.ALL) == MESSAGES
+    assert sum(len(one.valid_versions) for one in definitions) == PAIRS
+    assert len(list(pairs(kwire))) == PAIRS
+
+
+@pytest.mark.parametrize(("file", "pattern"), NAMED)
+def test_a_page_names_the_counts_and_the_newest_release_that_are_true(file, pattern):
+    """A page that still names the release before the newest is found here."""
+    text = (ROOT / file).read_text("utf-8")
+    found = re.findall(pattern.replace(" ", r"\s+"), text, re.MULTILINE)
+    assert found, f"{file} has nothing like {pattern}"
+    if pattern == COUNTS:
+        assert set(found) == {(str(MESSAGES), str(PAIRS))}
+    else:
+        assert max(found, key=lambda name: tuple(map(int, name.split(".")))) == NEWEST
+        assert pattern != RELEASES or set(found) == {NEWEST}
+
+
+def test_no_other_file_repeats_a_count():
+    """What tests and tools compare with is ``message_counts``, not a copy of it."""
+    count = re.compile(rf"(?<![\w.,]){PAIRS}(?![\w.,])")
+    repeating = {
+        str(file.relative_to(ROOT))
+        for folder in SOURCES
+        for ending in ("*.py", "*.pyx", "*.md")
+        for file in (ROOT / folder).rglob(ending)
+        if file.name != "RESULTS.md" and count.search(file.read_text("utf-8"))
+    }
+    assert repeating == {"tests/harness/message_counts.py"}

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The stubs equal the classes at run time: every field, keyword and default.
+
+Here they are read as text and compared with the classes that an engine builds; what
+type checkers make of them is tested in ``typing/test_checkers.py``.
+"""
+
+import ast
+import inspect
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.harness import golden
+
+ROOT = Path(__file__).parents[2]
+STUB = ROOT / "src" / "kwire" / "messages.pyi"
+PLAIN = {
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "str": str,
+    "bytes": bytes,
+    "UUID": uuid.UUID,
+}
+ABSTRACT = {"Struct", "Message", "Request", "Response"}
+
+
+@pytest.fixture(scope="module")
+def stub_classes():
+    """Return the class statements of the stub by the name of the message."""
+    tree = ast.parse(STUB.read_text())
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    return {name: node for name, node in classes.items() if name not in ABSTRACT}
+
+
+def run_tool(*arguments):
+    """Run the tool that writes the stub."""
+    command = [sys.executable, "-m", "tools.generate.stubs", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def test_the_stub_is_what_the_definitions_say():
+    """A changed definition without a new stub is found here and by ``make check``."""
+    done = run_tool("--check")
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+def test_a_stale_stub_is_told_by_its_first_wrong_line(tmp_path):
+    """One changed type, one missing line and a missing file all fail the check."""
+    lines = STUB.read_text().splitlines(keepends=True)
+    number = next(
+        n for n, line in enumerate(lines) if "throttle_time_ms: Final" in line
+    )
+    copy = tmp_path / "messages.pyi"
+    changed = lines[number].replace("int", "str")
+    for stale in (
+        [*lines[:number], changed, *lines[number + 1 :]],
+        lines[:number],
+    ):
+        copy.write_text("".join(stale))
+        done = run_tool("--check", "--output", str(copy))
+        assert done.returncode == 1
+        assert f"messages.pyi is stale from line {number + 1}:" in done.stderr
+        assert "run python -m tools.generate.stubs" in done.stderr
+    copy.unlink()
+    assert "stale from line 1:" in run_tool("--check", "--output", str(copy)).stderr
+    assert run_tool("--output", str(copy)).returncode == 0
+    assert copy.read_text() == STUB.read_text()
+
+
+def test_every_message_is_declared(kwire, stub_classes):
+    """No class is missing, none is invented, and they come in the order of ``ALL``."""
+    assert tuple(stub_classes) == kwire.messages.ALL
+
+
+def test_every_class_has_the_structs_and_fields_that_are_declared(kwire, stub_classes):
+    """Nested classes, their fields in order, and what patterns match by position."""
+    for name, node in stub_classes.items():
+        cls = getattr(kwire.messages, name)
+        structs = {part.name for part in node.body if isinstance(part, ast.ClassDef)}
+        found = {name for name in dir(cls) if inspect.isclass(getattr(cls, name))}
+        assert structs == {name for name in found if not name.startswith("_")}, name
+        for at_run_time, class_node in pairs(cls, node):
+            fields = [
+                part.target.id
+                for part in class_node.body
+                if isinstance(part, ast.AnnAssign)
+            ]
+            matched = next(p for p in class_node.body if isinstance(p, ast.Assign))
+            assert at_run_time.__match_args__ == tuple(fields), class_node.name
+            assert ast.literal_eval(matched.value) == tuple(fields), class_node.name
+
+
+def test_constructors_take_the_keywords_and_defaults_that_are_declared(
+    kwire, stub_classes
+):
+    """A default that is an object is declared as ``...``, all others agree."""
+    for name, node in stub_classes.items():
+        for cls, class_node in pairs(getattr(kwire.messages, name), node):
+            wanted = keywords(class_node, "__init__")
+            taken = inspect.signature(cls).parameters
+            assert list(wanted) == list(taken), class_node.name
+            assert {p.kind for p in taken.values()} == {inspect.Parameter.KEYWORD_ONLY}
+            assert list(keywords(class_node, "replace")) == list(taken)
+            made = cls()
+            for keyword, default in wanted.items():
+                value = getattr(made, keyword)
+                if default is ...:
+                    assert not isinstance(value, (int, str, bytes, tuple, float))
+                else:
+                    assert (type(value), value) == (type(default), default)
+
+
+def test_what_kafka_wrote_decodes_to_the_declared_types(kwire, stub_classes):
+    """Nulls above all: where the stub says no None, no vector has one."""
+    types = {
+        (name, part.name): fields_of(part)
+        for name, node in stub_classes.items()
+        for part in (node, *(p for p in node.body if isinstance(p, ast.ClassDef)))
+    }
+    for vector in golden.vectors():
+        name = vector.message
+        cls = getattr(kwire.messages, name)
+        waiting = [kwire.decode(cls, vector.data, vector.version)]
+        while waiting:
+            struct = waiting.pop()
+            for field, (held, is_array, nullable) in types[
+                name, type(struct).__name__
+            ].items():
+                value = getattr(struct, field)
+                if value is None:
+                    assert nullable, f"{name}: {field}"
+                    continue
+                assert not is_array or type(value) is tuple, f"{name}: {field}"
+                for one in value if is_array else (value,):
+                    if held in PLAIN:
+                        assert type(one) is PLAIN[held], f"{name}: {field}"
+                    else:
+                        assert type(one).__qualname__ == held, f"{name}: {field}"
+                        waiting.append(one)
+
+
+def test_every_name_at_the_top_is_declared(kwire):
+    """``kwire/__init__.pyi`` has the names of the package, no more and no fewer."""
+    tree = ast.parse((ROOT / "src" / "kwire" / "__init__.pyi").read_text())
+    names = set()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            names |= {alias.asname for alias in node.names if alias.asname}
+        elif isinstance(node, ast.AnnAssign):
+            names.add(node.target.id)
+        elif isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+    assert names == set(kwire.__all__)
+
+
+def pairs(cls, node):
+    """Walk over a message class and its structs, each with its statement."""
+    yield cls, node
+    for part in node.body:
+        if isinstance(part, ast.ClassDef):
+            yield getattr(cls, part.name), part
+
+
+def fields_of(class_node):
+    """Read the declared fields: name to (type, whether an array, whether nullable)."""
+    fields = {}
+    for part in class_node.body:
+        if isinstance(part, ast.AnnAssign):
+            held = ast.unparse(part.annotation.slice)
+            plain = held.removesuffix(" | None")
+            is_array = plain.startswith("tuple[")
+            one = plain.removeprefix("tuple[").removesuffix(", ...]")
+            fields[part.target.id] = one, is_array, plain != held
+    return fields
+
+
+def keywords(class_node, name):
+    """Read the keyword parameters of a declared method with their defaults."""
+    method = next(
+        part
+        for part in class_node.body
+        if isinstance(part, ast.FunctionDef) and part.name == name
+    )
+    assert [argument.arg for argument in method.args.args] == ["self"]
+    names = [argument.arg for argument in method.args.kwonlyargs]
+    defaults = [ast.literal_eval(default) for default in method.args.kw_defaults]
+    return dict(zip(names, defaults, strict=True))

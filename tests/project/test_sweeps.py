@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A sweep loses no case and no error of one."""
+
+import pytest
+
+from tests.harness.sweeps import MOST_ERRORS, sweep
+
+
+@pytest.mark.parametrize("number", [3, 4])
+@sweep(("left", "right"), [(1, 2), (2, 1)])
+@sweep("sign", [-1, 1])
+def test_cases_are_stacked_and_get_the_fixtures(
+    record_property, number, left, right, sign
+):
+    """As with ``parametrize``, which may stand above."""
+    assert (number in (3, 4), left + right, abs(sign)) == (True, 3, 1)
+    record_property("case", (left, right, sign))
+
+
+def test_each_case_runs_although_others_fail():
+    """All errors are raised, and name their cases."""
+    ran = []
+
+    @sweep("number", range(4))
+    def check(number):
+        ran.append(number)
+        if number == 1:
+            pytest.fail("of pytest")
+        assert number != 2
+
+    with pytest.raises(BaseExceptionGroup) as caught:
+        check()
+    assert ran == [0, 1, 2, 3]
+    first, second = caught.value.exceptions
+    assert (first.__notes__, second.__notes__) == (
+        ["with number: 1"],
+        ["with number: 2"],
+    )
+
+
+def test_one_error_is_raised_as_it_is():
+    """In a stack its notes name all arguments."""
+
+    @sweep("left", [1, 2], ids=lambda value: f"number {value}")
+    @sweep("right", ["a" * 1000, "b"])
+    def check(left, right):
+        if (left, right[0]) == (2, "a"):
+            raise ValueError
+
+    with pytest.raises(ValueError) as caught:
+        check()
+    right, left = caught.value.__notes__
+    assert left == "with left: number 2"
+    assert right.startswith("with right: 'aaa") and len(right) < 80
+
+
+def test_a_sweep_of_failures_ends():
+    """After a number of errors that can be read."""
+    ran = []
+
+    @sweep("number", range(1000))
+    def check(number):
+        ran.append(number)
+        raise ValueError
+
+    with pytest.raises(BaseExceptionGroup):
+        check()
+    assert len(ran) == MOST_ERRORS
+
+
+def test_a_sweep_of_nothing_is_refused():
+    """A test that checks nothing would pass."""
+    with pytest.raises(AssertionError, match="there is no name"):
+        sweep("name", [])

@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures: each codec with each library that can decode it."""
+
+import sys
+
+import pytest
+
+from tests.records.compression.codecs_under_test import ROUTES, Codec
+
+
+@pytest.fixture(params=sorted(ROUTES))
+def route(request, kwire, monkeypatch):
+    """Each codec by each of its libraries."""
+    name, missing = ROUTES[request.param]
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
+    return Codec(kwire, name)

@@ -1,0 +1,324 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Damaged payloads are rejected, and decompression bombs stop at the limit.
+
+Damage is made byte by byte in ``damage``; bombs, with every size that can be false,
+are in ``BOMBS``, and their memory is measured here and in an interpreter of their own.
+"""
+
+import gzip
+import subprocess
+import sys
+import tracemalloc
+import warnings
+import zlib
+from types import SimpleNamespace
+
+import lz4.block
+import lz4.frame
+import pytest
+import zstandard
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of the standard library's, on newer Pythons
+
+
+from tests.harness.processor_time import least_seconds
+from tests.records.compression.codecs_under_test import (
+    MIB,
+    POSITION,
+    XERIAL,
+    Codec,
+    lz4_frame,
+    raw_snappy,
+    text,
+    xerial,
+)
+
+
+def test_every_prefix_is_refused(route):
+    """A payload that was cut off is never taken for a shorter one."""
+    packed = route.write(text(300))
+    for size in range(len(packed)):
+        if packed[:size] != XERIAL:  # which is how no bytes at all are written
+            assert len(route.reason(packed[:size])) > 20
+
+
+def test_every_prefix_of_two_frames_is_refused(kwire, monkeypatch):
+    """Also when the first frame is whole, and however the size of them is known."""
+    for missing in ("", "zstandard"):
+        if missing:
+            monkeypatch.setitem(sys.modules, missing, None)
+        zstd = Codec(kwire, "zstd")
+        for sized in (False, True):
+            writer = zstandard.ZstdCompressor(write_content_size=sized)
+            first, second = writer.compress(text(200)), writer.compress(text(300))
+            for size in range(len(first) + 1, len(first + second)):
+                data = (first + second)[:size]
+                assert "zstd" in zstd.reason(data)
+                zstd.refusal(data, decompressed_bytes=250)
+
+
+def damage(packed):
+    """Change one byte at a time: to everything in the header, bit by bit after it."""
+    for at in range(len(packed)):
+        flips = range(1, 256) if at < 20 else (1 << bit for bit in range(8))
+        for flip in flips:
+            changed = bytearray(packed)
+            changed[at] ^= flip
+            yield changed
+
+
+def test_every_changed_byte(route):
+    """Bytes, ``CorruptBatch`` or ``LimitExceeded``: nothing else ever comes out."""
+    plain = text(300)
+    packed = route.write(plain)
+    read = refused = 0
+    for data in damage(packed):
+        try:
+            back = route.read(data, decompressed_bytes=1000)
+        except (route.kwire.CorruptBatch, route.kwire.LimitExceeded) as error:
+            assert error.offset == POSITION
+            refused += 1
+        else:
+            read += 1
+            assert len(back) <= 1000
+            assert route.number != 1 or back == plain
+    assert refused > 1000
+    assert read > 0
+    assert route.read(packed) == plain  # no damage is left
+
+
+# Limits -----------------------------------------------------------------------------
+
+
+def zstd_bomb(frames=1, blocks=2048, head=b"\x00\x38"):
+    """Repeat zeros: blocks of four bytes that hold 128 KiB each."""
+    block = (128 * 1024 << 3 | 1 << 1).to_bytes(3, "little") + b"\0"
+    body = block * (blocks - 1) + bytes([block[0] | 1]) + block[1:]
+    return (b"\x28\xb5\x2f\xfd" + head + body) * frames
+
+
+def gzip_bomb():
+    """Write 256 MiB of zeros without having them: one block, again and again."""
+    zeros, checksum = bytes(MIB), 0
+    writer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    block = writer.compress(zeros) + writer.flush(zlib.Z_FULL_FLUSH)
+    for _ in range(256):
+        checksum = zlib.crc32(zeros, checksum)
+    end = checksum.to_bytes(4, "little") + (256 * MIB).to_bytes(4, "little")
+    return gzip.compress(b"")[:10] + block * 256 + b"\3\0" + end
+
+
+LZ4_ZEROS = lz4.block.compress(bytes(65536), store_size=False)
+LZ4_MANY_ZEROS = lz4.block.compress(bytes(4 * MIB), store_size=False)
+HUGE = (2**62).to_bytes(8, "little")
+
+GZIP_BOMB = gzip_bomb()
+
+BOMBS = {
+    "gzip": ("gzip", GZIP_BOMB),
+    "gzip, many members": ("gzip", gzip.compress(bytes(MIB // 2)) * 500),
+    "gzip, size too low": ("gzip", GZIP_BOMB[:-4] + bytes(4)),
+    "gzip, size a lie": ("gzip", gzip.compress(b"abc")[:-4] + b"\xff" * 4),
+    "snappy, many blocks": ("snappy", xerial(*[raw_snappy(bytes(65536))] * 4000)),
+    "snappy, one block": ("snappy", raw_snappy(bytes(16 * MIB))),
+    "snappy, size a lie": ("snappy", b"\xff\xff\xff\xff\x0f" + bytes(100)),
+    "lz4": ("lz4", lz4_frame(*[LZ4_ZEROS] * 4096)),
+    "lz4, large blocks": ("lz4", lz4_frame(*[LZ4_MANY_ZEROS] * 64, sizes=0x70)),
+    "lz4, size a lie": (
+        "lz4",
+        lz4_frame(*[LZ4_ZEROS] * 4096, flags=0x68, extra=HUGE),
+    ),
+    "zstd": ("zstd", zstd_bomb()),
+    "zstd, compressed": ("zstd", zstandard.compress(bytes(64 * MIB), 3)),
+    "zstd, many frames": ("zstd", zstd_bomb(frames=50_000, blocks=1)),
+    "zstd, many frames with sizes": (
+        "zstd",
+        zstd_bomb(frames=50_000, blocks=1, head=b"\xa0\0\0\2\0"),
+    ),
+    "zstd, size a lie": ("zstd", zstd_bomb(blocks=1, head=b"\xe0" + HUGE)),
+    "zstd, window a lie": ("zstd", zstd_bomb(blocks=1, head=b"\x00\xff")),
+    "zstd, size within the limit": (
+        "zstd",
+        zstd_bomb(blocks=2000, head=b"\x80\x38\x00\x00\x08\x00"),
+    ),
+}
+
+
+@pytest.fixture(params=sorted(BOMBS))
+def bomb(request):
+    """A codec's name and bytes that grow to far more than they should."""
+    return BOMBS[request.param]
+
+
+@pytest.fixture(params=[(), ("zstandard", "isal")], ids=["fastest", "others"])
+def libraries(request, monkeypatch):
+    """All libraries, then without those that only make things faster."""
+    for library in request.param:
+        monkeypatch.setitem(sys.modules, library, None)
+
+
+def test_bombs_stop_at_the_ceiling(kwire, libraries, bomb, figure):
+    """Memory grows by the limit and a block or two, and it takes no time."""
+    name, data = bomb
+    codec = Codec(kwire, name)
+    asked = []
+
+    def allocate(size):
+        asked.append(size)
+        return bytearray(size)
+
+    def refused():
+        with pytest.raises((kwire.LimitExceeded, kwire.CorruptBatch)) as caught:
+            codec.read(data, decompressed_bytes=MIB, allocate=allocate)
+        assert caught.value.offset == POSITION
+
+    refused()
+    largest = 4 * MIB if b"\x60\x70" in data[:7] else 128 * 1024
+    blocks = max(0, max(asked, default=0) - MIB) / largest
+    figure("P9", "blocks past a limit of 1 MiB", blocks, most=1)
+    tracemalloc.start()
+    refused()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * MIB + 2 * largest
+    assert least_seconds(refused, most=0.05) < 0.05
+
+
+def test_lies_cost_nothing_without_a_ceiling(kwire, libraries, bomb):
+    """Then the bytes that are there bound the first allocation, not what they say."""
+    name, data = bomb
+    codec = Codec(kwire, name)
+    data = data[:199]
+    asked = [0]
+
+    def allocate(size):
+        asked.append(size)
+        return bytearray(size)
+
+    with pytest.raises((kwire.LimitExceeded, kwire.CorruptBatch)):
+        codec.read(data, decompressed_bytes=None, allocate=allocate)
+    assert max(asked) <= 64 * MIB
+
+
+RESIDENT = """
+import resource, sys
+sys.path[:0] = {path!r}
+import cramjam, isal.isal_zlib, kwire, zlib, zstandard
+from kwire import compression
+with open({file!r}, "rb") as file:
+    data = file.read()
+for missing in {missing!r}:
+    sys.modules[missing] = None
+codec = compression.codec_of({name!r})
+small = compression.compress(codec, bytes(1000), 2)
+compression.decompress(codec, small, 2, kwire.Limits(), 0)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    compression.decompress(codec, data, 2, kwire.Limits(decompressed_bytes=2**20), 0)
+except kwire.DecodeError:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+ALONE = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
+"""A process starts with its parent's largest size, so a small one stands between."""
+
+
+@pytest.mark.parametrize("missing", [(), ("zstandard", "isal")], ids=str)
+@pytest.mark.parametrize(
+    "kind", ["gzip", "snappy, many blocks", "lz4", "lz4, large blocks", "zstd"]
+)
+def test_bombs_leave_the_process_small(kind, missing, tmp_path, figure):
+    """The libraries' own memory counts as well: the whole process is measured."""
+    name, data = BOMBS[kind]
+    (tmp_path / "bomb").write_bytes(data)
+    code = RESIDENT.format(
+        path=sys.path, file=str(tmp_path / "bomb"), name=name, missing=missing
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, code], capture_output=True, text=True, check=True
+    )
+    what = "growth of the process by a bomb at 1 MiB"
+    figure("P9", what, int(done.stdout), most=8 * 1024, unit=" KiB")
+
+
+def test_ceilings_are_exact(route):
+    """What fits passes, and one byte more does not; the error says what to change."""
+    for plain in (text(5000), text(200_000), bytes(MIB)):
+        packed = route.write(plain)
+        assert route.read(packed, decompressed_bytes=len(plain)) == plain
+        error = route.refusal(packed, decompressed_bytes=len(plain) - 1)
+        assert type(error) is route.kwire.LimitExceeded
+        assert f"{len(plain) - 1} bytes" in error.reason
+        assert "limits=kwire.Limits(decompressed_bytes=" in error.reason
+
+
+def test_ratio(route):
+    """A multiple of the compressed size; the lower of both limits holds."""
+    plain = bytes(100_000)
+    packed = route.write(plain)
+    ratio = len(plain) / len(packed)
+    off = {"decompressed_bytes": None}
+    assert route.read(packed, decompressed_ratio=ratio + 0.1, **off) == plain
+    assert route.read(packed, decompressed_ratio=float("inf")) == plain
+    for ceilings in (
+        {"decompressed_ratio": ratio - 0.1, **off},
+        {"decompressed_ratio": ratio - 0.1},
+        {"decompressed_ratio": ratio + 1, "decompressed_bytes": 99_999},
+        {"decompressed_ratio": 0},
+    ):
+        error = route.refusal(packed, **ceilings)
+        assert type(error) is route.kwire.LimitExceeded
+
+
+@pytest.mark.parametrize("route", ["zstd", "zstd by cramjam"], indirect=True)
+def test_zstd_windows(route):
+    """Eight MiB are always allowed; more only if the limit is as high."""
+    whole = zstd_bomb(blocks=1, head=bytes([0, 13 << 3]))
+    assert route.read(whole, decompressed_bytes=MIB) == bytes(128 * 1024)
+    large = zstd_bomb(blocks=1, head=bytes([0, 16 << 3]))
+    assert route.read(large, decompressed_bytes=64 * MIB) == bytes(128 * 1024)
+    error = route.refusal(large, decompressed_bytes=63 * MIB)
+    assert type(error) is route.kwire.LimitExceeded
+
+
+@pytest.mark.parametrize("route", ["zstd by cramjam"], indirect=True)
+def test_full_memory_is_known_in_any_words(route, monkeypatch):
+    """Too little room and damage differ by what cramjam wrote, not by its sentence."""
+    import cramjam
+
+    def decompress_into(data, memory):
+        try:
+            return cramjam.zstd.decompress_into(data, memory)
+        except cramjam.DecompressionError:
+            raise cramjam.DecompressionError("in other words") from None
+
+    class Reworded:
+        __name__ = "cramjam"
+        DecompressionError = cramjam.DecompressionError
+        zstd = SimpleNamespace(decompress_into=decompress_into)
+
+    monkeypatch.setattr(route.module, "_load_zstd", Reworded)
+    # A frame that declares its size is refused before the library sees it.
+    writer = zstandard.ZstdCompressor(write_content_size=False)
+    for plain in (text(300_000), bytes(300_000)):
+        packed = writer.compress(plain)
+        assert route.read(packed, decompressed_bytes=len(plain)) == plain
+        for most in (0, 1, 1000, 128 * 1024, len(plain) - 1):
+            error = route.refusal(packed, decompressed_bytes=most)
+            assert type(error) is route.kwire.LimitExceeded
+    packed = writer.compress(text(300_000))
+    damaged = packed[:12] + b"\xff" * 4 + packed[16:]
+    for most in (1000, 200_000, MIB):
+        assert "in other words" in route.reason(damaged, decompressed_bytes=most)
+
+
+def test_memory_that_is_not_there(route):
+    """Without a limit a batch may grow past the memory, which is said plainly."""
+    packed = route.write(text(100_000))
+
+    def allocate(size):
+        raise MemoryError
+
+    with pytest.raises(route.kwire.LimitExceeded, match="more than there is memory"):
+        route.read(packed, allocate=allocate, decompressed_bytes=None)

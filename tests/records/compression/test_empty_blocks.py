@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Many empty blocks, frames and members cost little time and memory.
+
+Each costs a call of its library, so a megabyte of them once took up to 0.8 s. They are
+counted, and refused past a number that no writer makes; what is refused is a damaged
+batch. Limits on what large blocks hold are for ``test_compression_damage.py``.
+"""
+
+import gzip
+import struct
+import sys
+import zlib
+
+import cramjam
+import pytest
+import zstandard
+
+from tests.harness.processor_time import least_seconds
+from tests.records.compression.codecs_under_test import (
+    MIB,
+    ROUTES,
+    XERIAL,
+    Codec,
+    lz4_frame,
+    raw_snappy,
+    text,
+)
+
+LZ4 = lz4_frame(b"")[:7]
+ZSTD = struct.pack("<I", 0xFD2FB528)
+
+
+def repeat_piece(head, piece, end=b""):
+    """Repeat a piece between a head and an end until it is a megabyte."""
+    return head + piece * ((MIB - len(head) - len(end)) // len(piece)) + end
+
+
+def deflate_blocks(bits):
+    """Repeat the bits of a deflate block within one member of gzip."""
+    body = bits * ((MIB - 30) * 8 // len(bits)) + "1100000000"
+    body += "0" * (-len(body) % 8)
+    packed = int(body[::-1], 2).to_bytes(len(body) // 8, "little")
+    return b"\x1f\x8b\x08" + bytes(7) + packed + bytes(8)
+
+
+EMPTY = {
+    "gzip members": ("gzip", repeat_piece(b"", gzip.compress(b"", mtime=0))),
+    "gzip blocks": ("gzip", deflate_blocks("0100000000")),
+    "xerial blocks": ("snappy", repeat_piece(XERIAL, b"\0\0\0\1\0")),
+    "xerial blocks of a byte": (
+        "snappy",
+        repeat_piece(XERIAL, b"\0\0\0\3" + raw_snappy(b"x")),
+    ),
+    "lz4 blocks": ("lz4", repeat_piece(LZ4, b"\1\0\0\0\0", bytes(4))),
+    "lz4 stored blocks": ("lz4", repeat_piece(LZ4, b"\0\0\0\x80", bytes(4))),
+    "lz4 stored bytes": ("lz4", repeat_piece(LZ4, b"\1\0\0\x80x", bytes(4))),
+    "zstd frames": (
+        "zstd",
+        repeat_piece(b"", zstandard.ZstdCompressor().compress(b"")),
+    ),
+    "zstd frames of a byte": ("zstd", repeat_piece(b"", ZSTD + b"\x20\1\x09\0\0x")),
+    "zstd skippable frames": (
+        "zstd",
+        repeat_piece(b"", b"\x50\x2a\x4d\x18" + bytes(4)),
+    ),
+    "zstd blocks": ("zstd", repeat_piece(ZSTD + b"\0\x58", bytes(3), b"\1\0\0")),
+    "zstd blocks of a byte": (
+        "zstd",
+        repeat_piece(ZSTD + b"\0\x58", b"\2\0\0x", b"\1\0\0"),
+    ),
+    "zstd blocks that may hold much": (
+        "zstd",
+        repeat_piece(ZSTD + b"\xa0" + struct.pack("<I", 1), b"\x14\0\0\0\0", b"\1\0\0"),
+    ),
+}
+"""What: codec, and a megabyte that holds little or nothing."""
+
+BY_ROUTE = [
+    (what, route)
+    for what in sorted(EMPTY)
+    for route in sorted(ROUTES)
+    if ROUTES[route][0] == EMPTY[what][0]
+]
+
+
+@pytest.mark.parametrize(("what", "route"), BY_ROUTE)
+def test_a_megabyte_of_empty_blocks_is_refused_soon(
+    kwire, monkeypatch, what, route, figure
+):
+    """It is damaged, and to find that out costs no more than honest data does.
+
+    With zlib the blocks within a member of gzip are what they are everywhere: it is
+    not slowed down by them.
+    """
+    name, missing = ROUTES[route]
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
+    codec = Codec(kwire, name)
+    data = EMPTY[what][1]
+    assert MIB - 100 < len(data) <= MIB
+    reason = codec.reason(data)
+    assert "more than 16" in reason or "bytes in the first" in reason
+    milliseconds = least_seconds(lambda: codec.reason(data), most=0.06) * 1000
+    figure(
+        "P8",
+        "processor time for 1 MiB of empty compressed blocks",
+        round(milliseconds, 1),
+        most=60,
+        unit=" ms",
+    )
+
+
+def test_a_few_empty_blocks_are_read(kwire):
+    """Sixteen pieces are free: an empty one at the end is legal."""
+    plain = text(100)
+    raw, lz4 = raw_snappy(plain), Codec(kwire, "lz4").write(plain)
+    zstd = zstandard.ZstdCompressor()
+    few = {
+        "gzip": gzip.compress(b"") * 15 + gzip.compress(plain),
+        "snappy": XERIAL + b"\0\0\0\1\0" * 15 + len(raw).to_bytes(4, "big") + raw,
+        "lz4": lz4[:7] + b"\0\0\0\x80" * 14 + lz4[7:],
+        "zstd": zstd.compress(b"") * 7 + zstd.compress(plain),
+    }
+    for name, data in few.items():
+        assert Codec(kwire, name).read(data) == plain, name
+
+
+@pytest.mark.parametrize("name", ["gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize("size", [0, 1, 10, 1000, 100_000, 5 * MIB])
+def test_what_writers_make_is_read(kwire, name, size):
+    """Also of what compresses best and worst: zeros, text and noise."""
+    codec = Codec(kwire, name)
+    noise = zlib.compress(text(min(size, MIB)), 9)
+    for plain in (bytes(size), text(size), noise):
+        assert codec.read(codec.write(plain)) == plain
+
+
+def test_flushed_blocks_of_zstd_are_read(kwire):
+    """A writer that flushes after each record makes blocks of its size."""
+    writer = zstandard.ZstdCompressor().compressobj()
+    plain = [text(1000 + index) for index in range(300)]
+    data = b"".join(
+        writer.compress(one) + writer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+        for one in plain
+    )
+    data += writer.flush()
+    assert Codec(kwire, "zstd").read(data) == b"".join(plain)
+
+
+def test_zeros_in_the_largest_blocks_are_read(kwire):
+    """64 MiB of zeros are 512 blocks of a few bytes with zstd."""
+    codec = Codec(kwire, "zstd")
+    plain = bytes(64 * MIB)
+    for level in (1, 3, 19):
+        assert codec.read(codec.write(plain, level=level)) == plain
+    assert codec.read(cramjam.zstd.compress(plain)) == plain

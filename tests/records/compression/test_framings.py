@@ -1,0 +1,482 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""kwire and other libraries read each other's compressed payloads.
+
+The judges are the libraries themselves (``zstandard``, ``lz4``, the standard gzip)
+and the codec functions of two other clients.
+"""
+
+import gzip
+import importlib
+import io
+import itertools
+import mmap
+import random
+import sys
+import threading
+import time
+import warnings
+import zlib
+from types import SimpleNamespace
+
+import aiokafka.codec
+import lz4.block
+import lz4.frame
+import pytest
+import zstandard
+
+from tests.records.compression.codecs_under_test import (
+    MIB,
+    PAYLOADS,
+    XERIAL,
+    Codec,
+    lz4_frame,
+    raw_snappy,
+    text,
+    xerial,
+    xxh32,
+)
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of the standard library's, on newer Pythons
+    import kafka.codec
+
+
+@pytest.mark.parametrize("number", range(len(PAYLOADS)))
+def test_there_and_back(route, number):
+    """All kinds of payloads and of memory, with a tight limit and with none."""
+    plain = PAYLOADS[number]
+    packed = route.write(plain)
+    assert type(packed) is bytes
+    assert route.write(memoryview(bytearray(plain))) == packed
+    back = route.read(packed)
+    assert type(back) is memoryview and back.contiguous and back.format == "B"
+    assert back == plain
+    unused = bytearray(b"\xa5" * (len(plain) + MIB))
+    assert route.read(memoryview(packed), allocate=lambda size: unused) == plain
+    assert route.read(bytearray(packed), decompressed_bytes=len(plain)) == plain
+    assert route.read(packed, decompressed_bytes=None) == plain
+    assert route.read(packed, decompressed_bytes=1e7) == plain
+
+
+def test_none_is_the_input_itself(kwire):
+    """Nothing is copied, and no limit is asked."""
+    none, data = Codec(kwire, "none"), bytearray(b"abc")
+    assert none.write(data) == b"abc"
+    back = none.read(data, decompressed_bytes=1)
+    data[0] = ord("x")
+    assert back == b"xbc"
+
+
+def test_reads_from_a_map(route, tmp_path):
+    """As a log file is read: the payload lies in the middle of a map."""
+    packed = route.write(text(100_000))
+    (tmp_path / "log").write_bytes(b"before" + packed + b"after")
+    with open(tmp_path / "log", "rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        with mapped, memoryview(mapped) as view, view[6 : 6 + len(packed)] as data:
+            assert route.read(data) == text(100_000)
+
+
+def test_writes_into_the_memory_it_is_given(route):
+    """The result lies in what ``allocate`` gave, at its start."""
+    plain, given = text(200_000), []
+
+    def allocate(size):
+        given.append(bytearray(size + 7))
+        return given[-1]
+
+    back = route.read(route.write(plain), allocate=allocate)
+    assert back.obj is given[-1]
+    assert given[-1][: len(plain)] == plain
+    assert len(given) == 1
+
+
+def test_other_threads_run_meanwhile(route):
+    """The libraries release the GIL, without which no other thread would run."""
+    plain = text(8 * MIB)
+    packed = {
+        2: raw_snappy,
+        3: lambda data: lz4.frame.compress(data, block_size=7, block_linked=False),
+    }.get(route.number, route.write)(plain)
+    before, ticks, stop = sys.getswitchinterval(), itertools.count(), threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            next(ticks)
+            time.sleep(0)
+
+    thread = threading.Thread(target=tick)
+    sys.setswitchinterval(1000)
+    try:
+        thread.start()
+        started = next(ticks)
+        for _ in range(3):
+            route.read(packed)
+        done = next(ticks)
+    finally:
+        sys.setswitchinterval(before)
+        stop.set()
+        thread.join()
+    assert done > started + 1
+
+
+def test_threads_do_not_share_a_context(route):
+    """Calls that overlap get their own bytes."""
+    plain = [text(size) for size in range(20_000, 20_400, 50)]
+    wrong = []
+
+    def work(data):
+        for _ in range(50):
+            if route.read(route.write(data)) != data:
+                wrong.append(len(data))
+
+    threads = [threading.Thread(target=work, args=(data,)) for data in plain]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+# Names, levels, libraries -------------------------------------------------------------
+
+
+def test_codec_names(kwire):
+    """Their numbers are those in the attributes of a batch."""
+    module = Codec(kwire, "none").module
+    names = ["none", "gzip", "snappy", "lz4", "zstd"]
+    assert [module.codec_of(name) for name in names] == [0, 1, 2, 3, 4]
+    with pytest.raises(kwire.EncodeError, match=r"gzip, snappy, lz4, zstd.*'br'"):
+        module.codec_of("br")
+
+
+def test_a_codec_is_the_row_of_its_number(kwire):
+    """Readers, writers and engines find a codec by its place in the table."""
+    module = Codec(kwire, "none").module
+    assert [row.number for row in module.CODECS] == list(range(len(module.CODECS)))
+    assert tuple(row.name for row in module.CODECS) == module.NAMES
+    for magic, known in enumerate(module.KNOWN_CODECS):
+        numbers = {row.number for row in module.CODECS if row.least_magic <= magic}
+        assert {number for number in range(8) if known >> number & 1} == numbers
+
+
+@pytest.mark.parametrize("number", [-1, 5, 6, 7])
+def test_unknown_codec(kwire, number):
+    """Attributes have room for three numbers that no codec has."""
+    codec = Codec(kwire, "gzip")
+    codec.number = number
+    assert str(number) in codec.reason(b"abc")
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_zstd_needs_magic_2(kwire, magic):
+    """Older messages have no zstd, neither to write nor to read."""
+    zstd = Codec(kwire, "zstd")
+    with pytest.raises(kwire.EncodeError, match="magic 2"):
+        zstd.write(b"abc", magic)
+    with pytest.raises(kwire.CorruptBatch):
+        zstd.read(zstd.write(b"abc"), magic)
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "words"),
+    [
+        ("gzip", -1, "from 0 to 9"),
+        ("gzip", 10, "from 0 to 9"),
+        ("lz4", 0, "from 1 to 12"),
+        ("lz4", 13, "from 1 to 12"),
+        ("zstd", 23, "from -131072 to 22"),
+        ("zstd", -131073, "from -131072 to 22"),
+        ("zstd", 3.0, "from -131072 to 22"),
+        ("snappy", 1, "no level"),
+        ("none", 0, "no level"),
+    ],
+)
+def test_refused_levels(kwire, name, bad, words):
+    """The error names the range."""
+    with pytest.raises(kwire.EncodeError, match=words):
+        Codec(kwire, name).write(b"abc", level=bad)
+
+
+def test_levels_are_used(kwire):
+    """A higher level takes fewer bytes; None is the usual one."""
+    plain = text(100_000)
+    for name, low, usual, high in (
+        ("gzip", 1, 6, 9),
+        ("lz4", 1, 1, 12),
+        ("zstd", -5, 3, 19),
+    ):
+        codec = Codec(kwire, name)
+        assert codec.write(plain) == codec.write(plain, level=usual)
+        assert len(codec.write(plain, level=high)) < len(codec.write(plain, level=low))
+        for magic in (0, 2):
+            packed = codec.write(plain, max(magic, name == "zstd" and 2), high)
+            assert codec.read(packed, max(magic, name == "zstd" and 2)) == plain
+
+
+def test_missing_libraries(kwire, monkeypatch):
+    """Gzip needs none; the others say in one line what to install."""
+    for library in ("cramjam", "zstandard", "isal"):
+        monkeypatch.setitem(sys.modules, library, None)
+    for name in ("snappy", "lz4", "zstd"):
+        codec = Codec(kwire, name)
+        for call in (codec.read, codec.write):
+            with pytest.raises(ImportError, match=r"pip install kwire\[compression\]"):
+                call(zstandard.compress(b"abc"))
+    plain = Codec(kwire, "gzip")
+    assert plain.read(plain.write(b"abc")) == b"abc"
+
+
+# What others write --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plain", [text(10), text(200_000)], ids=len)
+def test_other_clients(kwire, plain):
+    """Their codec functions and these read each other."""
+    for codecs in (kafka.codec, aiokafka.codec):
+        for name in ("gzip", "snappy", "lz4", "zstd"):
+            codec = Codec(kwire, name)
+            theirs = getattr(codecs, f"{name}_encode")(plain)
+            assert codec.read(theirs) == plain, (codecs, name)
+            assert getattr(codecs, f"{name}_decode")(codec.write(plain)) == plain
+    raw = kafka.codec.snappy_encode(plain, xerial_compatible=False)
+    assert Codec(kwire, "snappy").read(raw) == plain
+
+
+def test_lz4_header_bytes(kwire):
+    """Version 1, independent blocks of 64 KiB; the checksum as each magic has it."""
+    codec = Codec(kwire, "lz4")
+    assert xxh32(b"") == bytes.fromhex("02cc5d05")  # values of the specification
+    assert xxh32(b"abc") == bytes.fromhex("32d153ff")
+    right, wrong = xxh32(b"\x60\x40")[2], xxh32(bytes.fromhex("04224d18 6040"))[2]
+    assert right == 0x82 != wrong
+    assert codec.write(b"", 2) == bytes.fromhex("04224d18 6040 82 00000000")
+    assert codec.write(b"", 1) == codec.write(b"", 2)
+    assert codec.write(b"", 0) == bytes([*codec.write(b"", 2)[:6], wrong, 0, 0, 0, 0])
+
+
+def test_lz4_header_checksum_is_read_from_magic_1_on(kwire):
+    """Magic 0 was written both ways, so it is not verified there."""
+    codec = Codec(kwire, "lz4")
+    for magic in (0, 1, 2):
+        packed = bytearray(codec.write(text(1000), magic))
+        assert codec.read(packed, magic) == text(1000)
+        packed[6] ^= 1
+        if magic == 0:
+            assert codec.read(packed, magic) == text(1000)
+        else:
+            with pytest.raises(kwire.CorruptBatch, match="checksum of its header"):
+                codec.read(packed, magic)
+
+
+def test_lz4_of_the_oldest_clients(kwire, monkeypatch):
+    """kafka-python's functions for brokers before 0.10 write and read magic 0."""
+    codec = Codec(kwire, "lz4")
+    hashed = SimpleNamespace(
+        xxh32=lambda data: SimpleNamespace(digest=lambda: xxh32(bytes(data)))
+    )
+    monkeypatch.setattr(kafka.codec, "xxhash", hashed)
+    plain = text(200_000)
+    theirs = kafka.codec.lz4_encode_old_kafka(plain)
+    assert theirs[6] == codec.write(plain, 0)[6]
+    assert codec.read(theirs, 0) == plain
+    assert kafka.codec.lz4_decode_old_kafka(codec.write(plain, 0)) == plain
+
+
+@pytest.mark.parametrize("flags", [*itertools.product([False, True], repeat=3)])
+@pytest.mark.parametrize("block", [4, 5, 6, 7])
+def test_lz4_frames(kwire, block, flags):
+    """Every block size, with and without both checksums and the content size."""
+    codec = Codec(kwire, "lz4")
+    names = ("content_checksum", "block_checksum", "store_size")
+    options = dict(zip(names, flags, strict=True))
+    for plain in (b"", text(300_000), random.Random(1).randbytes(100_000)):
+        packed = lz4.frame.compress(
+            plain, block_size=block, block_linked=False, **options
+        )
+        assert codec.read(packed) == plain
+        # What comes after the end mark is not looked at.
+        assert codec.read(packed + b"\x00more") == plain
+        if block == 4:
+            assert lz4.frame.decompress(codec.write(plain)) == plain
+
+
+def test_lz4_stores_what_does_not_compress(kwire):
+    """Such a block takes its own size and four bytes."""
+    codec = Codec(kwire, "lz4")
+    plain = random.Random(1).randbytes(65536)
+    assert codec.write(plain)[7:] == b"\x00\x00\x01\x80" + plain + bytes(4)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"magic": b"\x02\x21\x4c\x18"}, "does not start with a frame"),
+        ({"flags": 0x20}, "another version"),
+        ({"flags": 0xA0}, "another version"),
+        ({"flags": 0x62}, "reserved"),
+        ({"sizes": 0x41}, "reserved"),
+        ({"sizes": 0xC0}, "reserved"),
+        ({"sizes": 0x30}, "reserved"),
+        ({"flags": 0x61, "extra": bytes(4)}, "dictionary"),
+        ({"flags": 0x40}, "depend on each other"),
+    ],
+)
+def test_lz4_headers_that_kafka_refuses(kwire, options, words):
+    """So does kwire, and says why."""
+    codec = Codec(kwire, "lz4")
+    block = lz4.block.compress(b"abc", store_size=False)
+    assert codec.read(lz4_frame(block)) == b"abc"
+    assert words in codec.reason(lz4_frame(block, **options))
+
+
+def test_lz4_blocks_over_their_size(kwire):
+    """Neither stored nor compressed may a block hold more than the header says."""
+    codec = Codec(kwire, "lz4")
+    over = lz4.block.compress(bytes(65537), store_size=False)
+    small = lz4.block.compress(b"abc", store_size=False)
+    assert "lz4" in codec.reason(lz4_frame(over, small))
+    stored = (65537 | 1 << 31).to_bytes(4, "little") + bytes(65537)
+    assert "larger" in codec.reason(lz4_frame()[:7] + stored + bytes(4))
+    assert len(codec.read(lz4_frame(over, sizes=0x50))) == 65537
+
+
+@pytest.mark.parametrize("checksum", [False, True])
+@pytest.mark.parametrize("sized", [False, True])
+def test_zstd_frames(kwire, monkeypatch, checksum, sized):
+    """One or many, with and without checksum and size, and skippable ones between."""
+    compressor = zstandard.ZstdCompressor(
+        write_checksum=checksum, write_content_size=sized
+    )
+    skipped = b"\x5a\x2a\x4d\x18\x03\0\0\0abc"
+    for _ in ("zstandard", "cramjam"):
+        zstd = Codec(kwire, "zstd")
+        for plain in PAYLOADS:
+            packed = compressor.compress(plain)
+            assert zstd.read(packed) == plain
+            assert zstd.read(skipped + packed + skipped + packed) == plain * 2
+            stream = compressor.compressobj()  # the size is not known when it begins
+            assert zstd.read(stream.compress(plain) + stream.flush()) == plain
+        broken = bytearray(compressor.compress(PAYLOADS[3]))
+        broken[-1] ^= 1
+        if checksum:
+            assert "zstd" in zstd.reason(broken)
+        monkeypatch.setitem(sys.modules, "zstandard", None)
+
+
+def test_zstd_written(kwire):
+    """One frame, which zstandard reads."""
+    zstd = Codec(kwire, "zstd")
+    for plain in PAYLOADS:
+        assert zstandard.ZstdDecompressor().decompress(zstd.write(plain)) == plain
+
+
+def test_zstd_without_its_dictionary(kwire):
+    """A frame that needs one is refused."""
+    samples = [text(size) for size in range(500, 600)]
+    trained = zstandard.train_dictionary(1024, samples)
+    packed = zstandard.ZstdCompressor(dict_data=trained).compress(samples[0])
+    assert "zstd" in Codec(kwire, "zstd").reason(packed)
+
+
+def gzip_member(plain, name=None):
+    """Write a member as the standard library does."""
+    file = io.BytesIO()
+    with gzip.GzipFile(name or "", "wb", fileobj=file, mtime=12345) as writer:
+        writer.write(plain)
+    return file.getvalue()
+
+
+def with_all_fields(plain):
+    """Write a member whose header has everything that a header can have."""
+    head = b"\x1f\x8b\x08\x1f\0\0\0\0\0\x03" + b"\x03\0abc" + b"name\0" + b"words\0"
+    head += (zlib.crc32(head) & 0xFFFF).to_bytes(2, "little")
+    raw = zlib.compressobj(6, zlib.DEFLATED, -15)
+    body = raw.compress(plain) + raw.flush()
+    tail = zlib.crc32(plain).to_bytes(4, "little") + len(plain).to_bytes(4, "little")
+    return head + body + tail
+
+
+@pytest.mark.parametrize("missing", [None, "isal"])
+def test_gzip_members(kwire, monkeypatch, missing):
+    """One or many, whatever their headers hold; then Java's reader stops, so here."""
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
+    codec = Codec(kwire, "gzip")
+    for plain in PAYLOADS:
+        one, other = gzip_member(plain, "name"), with_all_fields(text(100))
+        assert codec.read(one) == plain
+        assert codec.read(one + other + one) == plain + text(100) + plain
+        assert codec.read(one + bytes(100)) == plain
+        assert codec.read(other + b"\x1f\x8b") == text(100)
+        assert gzip.decompress(codec.write(plain)) == plain
+    assert "gzip" in codec.reason(one + with_all_fields(text(100))[:-1])
+    assert codec.read(with_all_fields(text(100)) * 5000) == text(100) * 5000
+
+
+def test_gzip_is_deterministic(kwire):
+    """No time and no name in the header."""
+    codec = Codec(kwire, "gzip")
+    assert codec.write(b"abc")[:8] == bytes.fromhex("1f8b0800 00000000")
+
+
+@pytest.mark.parametrize("missing", [None, "isal"])
+@pytest.mark.parametrize("place", range(-8, 0))
+def test_gzip_trailer_is_verified(kwire, monkeypatch, place, missing):
+    """Checksum and size."""
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
+    codec = Codec(kwire, "gzip")
+    packed = bytearray(codec.write(text(1000)))
+    packed[place] ^= 0x10
+    assert "gzip" in codec.reason(packed)
+
+
+def test_snappy_framing(kwire):
+    """Xerial's header and blocks of 32 KiB are written; raw blocks are read as well."""
+    snappy = Codec(kwire, "snappy")
+    plain = text(70_000)
+    parts = [plain[at : at + 32768] for at in range(0, len(plain), 32768)]
+    assert snappy.write(plain) == xerial(*map(raw_snappy, parts))
+    assert snappy.write(b"") == XERIAL
+    assert snappy.read(raw_snappy(plain)) == plain
+    assert snappy.read(raw_snappy(b"")) == b""
+    assert snappy.read(xerial(raw_snappy(b""), raw_snappy(plain))) == plain
+    assert snappy.read(xerial(raw_snappy(plain), raw_snappy(plain))) == plain * 2
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (XERIAL[:12], "within its header"),
+        (XERIAL[:15] + b"\x02", "newer reader"),
+        (XERIAL + b"\0\0\0", "longer than what is left"),
+        (XERIAL + b"\0\0\0\4\3", "longer than what is left"),
+        (XERIAL + b"\xff\xff\xff\xff" + raw_snappy(b"abc"), "longer than what is left"),
+        (xerial(b""), "has no length"),
+        (b"\xff\xff\xff\xff\xff\x00", "has no length"),
+        (b"\x80\x80\x80\x08abc", "more content than its bytes"),
+        (xerial(b"\xc0\x84\x3d\x08abc"), "more content than its bytes"),
+        (xerial(b"\x04\x08abc"), "snappy"),
+    ],
+)
+def test_snappy_damage(kwire, data, words):
+    """Every block and every declared size is checked."""
+    snappy = Codec(kwire, "snappy")
+    assert words in snappy.reason(data, decompressed_bytes=None)
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        bytes(3) + b"\xff" * 6 + b"=\x92\xff\x10" + b"S" * 32 + b"\0",
+        b"\0\0\0z\x80\0\0\0\0\0\0\xac(\0\0\0\0\0\0\xac\0\0\0\x80\x0c\0",
+    ],
+)
+def test_no_bytes_of_a_block_are_taken_for_its_size(kwire, plain):
+    """Blocks of lz4 that begin like a size, with a block after it, are read whole."""
+    compression = importlib.import_module(f"{kwire.__name__}.compression")
+    packed = compression.compress(3, plain, 2)
+    limits = kwire.Limits(decompressed_bytes=len(plain))
+    assert bytes(compression.decompress(3, packed, 2, limits, 0)) == plain

@@ -1,0 +1,373 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records between kwire and librdkafka over sockets, in every format.
+
+librdkafka's consumer fetches what kwire wrote, and its producer sends what kwire
+reads: through a broker of each magic (``one_broker.py``), and through librdkafka's own
+mock cluster, which knows magic 2. Loopback only, and every wait ends.
+"""
+
+import socket
+import struct
+import time
+from typing import NamedTuple
+
+import pytest
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+from kwire import framing, messages
+from tests.harness.one_broker import Broker
+
+TIMEOUT_S = 30
+TIME = 1_600_000_000_000
+NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
+CODECS = {0: NAMES[:4], 1: NAMES[:4], 2: NAMES}
+
+PLAIN = tuple(
+    [
+        (b"key", b"value", TIME, ()),
+        (None, b"", TIME - 5, ()),
+        (b"", None, TIME + 70_000, ()),
+        (bytes(300), bytes(9000), TIME + 1, ()),
+    ]
+    + [(b"key-%d" % n, b"value %d" % n * 5, TIME + n, ()) for n in range(100)]
+)
+HEADERS = tuple(
+    (b"k", b"v" * 50, TIME, (("größe", b"\0\xff"), ("dup", b"1"), ("dup", None)))
+    for _ in range(9)
+)
+PRODUCER = {"producer_id": 9, "producer_epoch": 1, "base_sequence": 0}
+FEATURES = {
+    "plain": (PLAIN, {}),
+    "high offsets": (PLAIN, {"base_offset": 2**40}),
+    "log append time": (PLAIN, {"log_append_time": TIME + 10**6}),
+    "headers": (HEADERS, {}),
+    "transactional": (PLAIN, {**PRODUCER, "is_transactional": True}),
+    "kept last offset": (PLAIN, {"last_offset": 5000}),
+}
+SINCE = {"log append time": 1, "headers": 2, "transactional": 2, "kept last offset": 2}
+
+
+class Received(NamedTuple):
+    """A record as a client has it."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple
+
+
+def consume(address, wanted, **options):
+    """Read each topic of ``wanted`` (start offset, count) and a little longer."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": address,
+            "group.id": "readers",
+            "enable.auto.commit": False,
+            "check.crcs": True,
+            "fetch.wait.max.ms": 20,
+            "log_level": 2,
+            **options,
+        }
+    )
+    found: dict[str, list[Received]] = {topic: [] for topic in wanted}
+    try:
+        # Without metadata it waits half a second before it looks for the leaders.
+        consumer.list_topics(timeout=TIMEOUT_S)
+        consumer.assign(
+            [TopicPartition(t, 0, start) for t, (start, _) in wanted.items()]
+        )
+        deadline = time.monotonic() + TIMEOUT_S
+        missing = sum(count for _, count in wanted.values())
+        while missing > 0 and time.monotonic() < deadline:
+            missing -= take(consumer, found, missing, 0.5)
+        take(consumer, found, 1000, 0.2)
+    finally:
+        consumer.close()
+    return found
+
+
+def take(consumer, found, count, timeout):
+    """Sort up to ``count`` messages by topic; raise errors.
+
+    Returns after ``timeout`` seconds, or when ``count`` messages have arrived.
+    """
+    arrived = consumer.consume(count, timeout)
+    for message in arrived:
+        if message.error():
+            raise KafkaException(message.error())
+        kind, timestamp = message.timestamp()
+        found[message.topic()].append(
+            Received(
+                message.offset(),
+                timestamp if kind else -1,
+                message.key(),
+                message.value(),
+                tuple(message.headers() or ()),
+            )
+        )
+    return len(arrived)
+
+
+def expected(magic, rows, options):
+    """Return rows as a client has them: offsets, and the timestamps that are left."""
+    start = options.get("base_offset", 0)
+    stamp = options.get("log_append_time") if magic else -1
+    return [
+        Received(start + n, timestamp if stamp is None else stamp, key, value, headers)
+        for n, (key, value, timestamp, headers) in enumerate(rows)
+    ]
+
+
+def features(magic):
+    """Return the features that a magic has."""
+    return {
+        name: feature
+        for name, feature in FEATURES.items()
+        if SINCE.get(name, 0) <= magic
+    }
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_librdkafka_consumes_what_kwire_wrote(kwire, magic):
+    """Every compression and feature of the magic, checksums checked by the client."""
+    wanted, rows_of = {}, {}
+    with Broker(magic) as broker:
+        for codec in CODECS[magic]:
+            for name, (rows, options) in features(magic).items():
+                topic = f"{codec}-{name}".replace(" ", "-")
+                data = kwire.records.encode_batch(
+                    rows, magic=magic, compression=codec, **options
+                )
+                start = options.get("base_offset", 0)
+                end = options.get("last_offset", start + len(rows) - 1) + 1
+                broker.stored[topic] = data, end, ()
+                wanted[topic] = start, len(rows)
+                rows_of[topic] = expected(magic, rows, options)
+        found = consume(broker.address, wanted)
+    assert broker.failures == []
+    assert found == rows_of
+
+
+def test_librdkafka_and_kwire_leave_out_the_same_aborted_records(kwire):
+    """Transactions that interleave: committed, aborted, aborted again, and none."""
+
+    def batch(name, offset, producer_id=-1, **options):
+        if producer_id >= 0:
+            options["producer_epoch"] = 0
+            options.setdefault("is_transactional", True)
+            if "is_control" not in options:
+                options["base_sequence"] = 0
+        rows = [(name, b"value %d" % n) for n in range(3)]
+        if "is_control" in options:
+            rows = [(name, bytes(6), TIME)]
+        return kwire.records.encode_batch(
+            rows, base_offset=offset, producer_id=producer_id, **options
+        )
+
+    abort, commit = b"\0\0\0\0", b"\0\0\0\1"
+    data = b"".join(
+        (
+            batch(b"committed", 0, 1),
+            batch(b"aborted", 3, 2),
+            batch(b"plain", 6),
+            batch(abort, 9, 2, is_control=True),
+            batch(b"committed", 10, 2, compression="gzip"),
+            batch(commit, 13, 1, is_control=True),
+            batch(commit, 14, 2, is_control=True),
+            batch(b"aborted", 15, 1, compression="lz4"),
+            batch(b"plain", 18),
+            batch(abort, 21, 1, is_control=True),
+        )
+    )
+    aborted = ((2, 3), (1, 15))
+    with Broker(2) as broker:
+        broker.stored["mixed"] = data, 22, aborted
+        seen = consume(
+            broker.address, {"mixed": (0, 12)}, **{"isolation.level": "read_committed"}
+        )["mixed"]
+        everything = consume(
+            broker.address,
+            {"mixed": (0, 18)},
+            **{"isolation.level": "read_uncommitted"},
+        )["mixed"]
+    assert broker.failures == []
+    transactions = [
+        kwire.messages.FetchResponse.AbortedTransaction(
+            producer_id=producer_id, first_offset=offset
+        )
+        for producer_id, offset in aborted
+    ]
+    batches = list(
+        kwire.records.decode_batches(data, aborted_transactions=transactions)
+    )
+    read = [(r.offset, r.key, r.value) for batch in batches for r in batch.records]
+    assert [(r.offset, r.key, r.value) for r in seen] == read
+    assert {key for _, key, _ in read} == {b"committed", b"plain"}
+    columns = kwire.columns.decode_records(data, aborted_transactions=transactions)
+    assert columns.offset.tolist() == [offset for offset, _, _ in read]
+    data_batches = [b for b in kwire.records.decode_batches(data) if not b.is_control]
+    read = [(r.offset, r.key, r.value) for b in data_batches for r in b.records]
+    assert [(r.offset, r.key, r.value) for r in everything] == read
+
+
+def produce(address, topic, rows, **options):
+    """Send rows with librdkafka's producer, in one batch.
+
+    It waits for the last row, however busy the machine is, and for nothing after that.
+    """
+    producer = Producer(
+        {
+            "bootstrap.servers": address,
+            "linger.ms": 1000 * TIMEOUT_S,
+            "message.timeout.ms": 2000 * TIMEOUT_S,
+            "log_level": 2,
+            **options,
+        }
+    )
+    # Of a topic that it does not know, it may send the first rows while others are on
+    # their way to the queue of their partition; a batch of one row is not compressed.
+    producer.list_topics(topic, timeout=TIMEOUT_S)
+    for key, value, timestamp, headers in rows:
+        more = {"headers": list(headers)} if headers else {}
+        producer.produce(topic, value, key, 0, timestamp=timestamp, **more)
+    assert producer.flush(TIMEOUT_S) == 0
+
+
+@pytest.fixture(scope="module", params=[0, 1, 2])
+def sent(request):
+    """What librdkafka's producers send to a broker of each magic."""
+    magic = request.param
+    with Broker(magic) as broker:
+        for codec in CODECS[magic]:
+            produce(broker.address, codec, PLAIN, **{"compression.type": codec})
+        if magic == 2:
+            options = {"compression.type": "gzip"}
+            produce(broker.address, "headers", HEADERS, **options)
+            options = {"enable.idempotence": True}
+            produce(broker.address, "idempotent", PLAIN, **options)
+    assert broker.failures == []
+    return magic, broker.produced
+
+
+def test_kwire_reads_what_librdkafka_produces(kwire, sent):
+    """Every compression, headers and an idempotent producer; objects and columns."""
+    magic, produced = sent
+    rows = dict.fromkeys(CODECS[magic], PLAIN)
+    if magic == 2:
+        rows |= {"headers": HEADERS, "idempotent": PLAIN}
+    assert set(produced) == set(rows)
+    for topic, parts in produced.items():
+        found, columns = [], []
+        for part in parts:
+            batches = list(kwire.records.decode_batches(part))
+            found += [record for batch in batches for record in batch.records]
+            records = kwire.columns.decode_records(part)
+            columns += zip(
+                records.timestamp.tolist(), records.key, records.value, strict=True
+            )
+            assert {batch.magic for batch in batches} == {magic}
+            if topic in NAMES:
+                assert {batch.compression for batch in batches} == {topic}
+            if topic == "idempotent":
+                (batch,) = batches
+                assert (batch.producer_id, batch.producer_epoch) == (2**33, 5)
+                assert batch.base_sequence == found[0].offset
+        wanted = [
+            (-1 if magic == 0 else timestamp, key, value, headers)
+            for key, value, timestamp, headers in rows[topic]
+        ]
+        assert [(r.timestamp, r.key, r.value, r.headers) for r in found] == wanted
+        assert columns == [row[:3] for row in wanted]
+
+
+@pytest.fixture(scope="module")
+def mock():
+    """The address of librdkafka's mock cluster of one broker."""
+    handle = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1})
+    (broker,) = handle.list_topics(timeout=TIMEOUT_S).brokers.values()
+    # The handle keeps the cluster running.
+    yield broker.host, broker.port
+    del handle
+
+
+def ask(address, request, version):
+    """Send one request and return the answer."""
+    with socket.create_connection(address, timeout=TIMEOUT_S) as connection:
+        connection.sendall(framing.encode_request(request, version, 1, "kwire"))
+        stream = connection.makefile("rb")
+        (size,) = struct.unpack(">i", stream.read(4))
+        answer = getattr(messages, type(request).__name__.replace("quest", "sponse"))
+        _, response = framing.decode_response(answer, stream.read(size), version)
+    return response
+
+
+def create(address, topic):
+    """Ask for a topic, which the mock then has."""
+    name = messages.MetadataRequest.MetadataRequestTopic(name=topic)
+    request = messages.MetadataRequest(topics=[name], allow_auto_topic_creation=True)
+    (answer,) = ask(address, request, 4).topics
+    assert answer.error_code == 0
+
+
+def test_the_mock_cluster_takes_kwires_batches_to_a_consumer(kwire, mock):
+    """Produced by raw requests, stored by the mock, consumed by librdkafka."""
+    host, port = mock
+    wanted, rows_of = {}, {}
+    for codec in NAMES:
+        for name in ("plain", "headers"):
+            topic = f"{kwire.backend}-{codec}-{name}"
+            create(mock, topic)
+            rows, _ = FEATURES[name]
+            data = kwire.records.encode_batch(rows, compression=codec)
+            part = messages.ProduceRequest.PartitionProduceData(index=0, records=data)
+            request = messages.ProduceRequest(
+                acks=-1,
+                timeout_ms=1000 * TIMEOUT_S,
+                topic_data=[
+                    messages.ProduceRequest.TopicProduceData(
+                        name=topic, partition_data=[part]
+                    )
+                ],
+            )
+            ((answer,),) = (
+                each.partition_responses for each in ask(mock, request, 7).responses
+            )
+            assert (answer.error_code, answer.base_offset) == (0, 0)
+            wanted[topic] = 0, len(rows)
+            rows_of[topic] = expected(2, rows, {})
+    assert consume(f"{host}:{port}", wanted) == rows_of
+
+
+def test_kwire_reads_what_the_mock_cluster_stores_for_librdkafka(kwire, mock):
+    """Produced by librdkafka with every compression, fetched by raw requests.
+
+    On a fast machine it may send the first rows before the others, and sends a batch
+    as it is where compression would not make it smaller: each fetch brings one batch.
+    """
+    host, port = mock
+    for codec in NAMES:
+        topic = f"{kwire.backend}-sent-{codec}"
+        produce(f"{host}:{port}", topic, PLAIN, **{"compression.type": codec})
+        found, codecs = [], set()
+        while len(found) < len(PLAIN):
+            part = messages.FetchRequest.FetchPartition(
+                partition=0, fetch_offset=len(found), partition_max_bytes=1 << 20
+            )
+            wanted = messages.FetchRequest.FetchTopic(topic=topic, partitions=[part])
+            request = messages.FetchRequest(
+                max_wait_ms=100, min_bytes=1, max_bytes=1 << 20, topics=[wanted]
+            )
+            (answer,) = ask(mock, request, 11).responses
+            batches = list(
+                kwire.records.decode_batches(answer.partitions[0].records or b"")
+            )
+            assert batches, f"{codec}: nothing after {len(found)} records"
+            for batch in batches:
+                codecs.add(batch.compression)
+                found += batch.records
+        assert codec in codecs and codecs <= {codec, "none"}
+        assert found == [
+            kwire.records.Record(**row._asdict()) for row in expected(2, PLAIN, {})
+        ]

@@ -1,0 +1,334 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records between kwire and other implementations: aiokafka, kafka-python and kio.
+
+Each reads what kwire wrote and kwire reads what each wrote, for every magic,
+compression and feature that it knows. Clients that speak over sockets are in
+``test_clients.py``, Kafka itself in ``test_vectors.py``.
+"""
+
+import io
+import warnings
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import aiokafka.record.default_records
+import aiokafka.record.legacy_records
+import aiokafka.record.memory_records
+import kio.records.readers
+import kio.records.schema
+import kio.records.writers
+import pytest
+
+from tests.harness.sweeps import sweep
+
+with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+    # Reads its own resources in an old way while it is imported.
+    import kafka.record.default_records
+    import kafka.record.legacy_records
+    import kafka.record.memory_records
+
+NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
+# lz4 of magic 0 is known to librdkafka alone, see ``test_clients.py``.
+CODECS = {0: NAMES[:3], 1: NAMES[:4], 2: NAMES}
+TIME = 1_600_000_000_000
+
+
+class Peer(NamedTuple):
+    """The classes of one library."""
+
+    memory_records: Any
+    batch_builder: Any
+    legacy_builder: Any
+
+
+PEERS = {
+    library.__name__: Peer(
+        library.record.memory_records.MemoryRecords,
+        library.record.default_records.DefaultRecordBatchBuilder,
+        library.record.legacy_records.LegacyRecordBatchBuilder,
+    )
+    for library in (aiokafka, kafka)
+}
+
+
+class Case(NamedTuple):
+    """What is to be written: rows of (offset, timestamp, key, value, headers)."""
+
+    magic: int
+    codec: str
+    feature: str
+    rows: tuple
+    options: dict
+
+
+PLAIN = (
+    (0, TIME, b"key", b"value", ()),
+    (1, TIME - 5, None, b"", ()),
+    (2, TIME + 70_000, b"", None, ()),
+    (3, TIME, None, None, ()),
+    (4, TIME + 1, bytes(300), bytes(9000), ()),
+)
+MANY = tuple((n, TIME + n, b"key-%d" % n, b"value %d" % n * 9, ()) for n in range(300))
+HOLES = tuple((n, TIME, b"k", b"v", ()) for n in (70, 71, 100, 20_000))
+HEADERS = (
+    (0, TIME, b"k", b"v", (("größe", b"\0\xff"), ("dup", b"1"), ("dup", b"2"))),
+    (1, TIME, b"k", b"v", (("", b""), ("null", None))),
+    (2, TIME, b"k", b"v", tuple((f"h{n}", b"x" * n) for n in range(70))),
+)
+PRODUCER = {"producer_id": 2**40, "producer_epoch": 3, "base_sequence": 2**31 - 2}
+
+
+def cases():
+    """Yield each feature in each format that has it."""
+    for magic, codecs in CODECS.items():
+        for codec in codecs:
+            yield Case(magic, codec, "plain", PLAIN, {})
+            yield Case(magic, codec, "many", MANY, {})
+            yield Case(magic, codec, "holes", HOLES, {})
+            if magic:
+                options = {"log_append_time": TIME + 10**6}
+                yield Case(magic, codec, "log append time", PLAIN, options)
+            if magic == 2:
+                yield Case(2, codec, "headers", HEADERS, {})
+                yield Case(2, codec, "idempotent", PLAIN, PRODUCER)
+                options = {**PRODUCER, "is_transactional": True}
+                yield Case(2, codec, "transactional", PLAIN, options)
+                kept = {"last_offset": 30_000, "base_offset": 7}
+                yield Case(2, codec, "compacted", HOLES, kept)
+                yield Case(2, codec, "leader epoch", PLAIN, LEADER_EPOCH)
+                yield Case(2, codec, "delete horizon", PLAIN, DELETE_HORIZON)
+
+
+LEADER_EPOCH = {"partition_leader_epoch": 7}
+DELETE_HORIZON = {"delete_horizon": TIME + 86_400_000}
+
+
+def title(value):
+    if isinstance(value, Case):
+        return f"{value.magic}-{value.codec}-{value.feature}"
+    return None
+
+
+def expected_rows(case):
+    """Return the rows as they can be read: not every format keeps all timestamps."""
+    stamp = case.options.get("log_append_time")
+    if case.magic == 0:
+        stamp = -1
+    if stamp is None:
+        return list(case.rows)
+    return [(row[0], stamp, *row[2:]) for row in case.rows]
+
+
+def written_by_kwire(kwire, case):
+    """Write a case with kwire."""
+    names = ("offset", "timestamp", "key", "value", "headers")
+    rows = [
+        kwire.records.Record(**dict(zip(names, row, strict=True))) for row in case.rows
+    ]
+    options = {"base_offset": rows[0].offset, **case.options}
+    return kwire.records.encode_batch(
+        rows, magic=case.magic, compression=case.codec, **options
+    )
+
+
+def read_by_kwire(kwire, data):
+    """Read everything as rows; columns have to hold the same."""
+    found = [
+        (r.offset, r.timestamp, r.key, r.value, r.headers)
+        for batch in kwire.records.decode_batches(data)
+        for r in batch.records
+    ]
+    columns = kwire.columns.decode_records(data)
+    assert columns.offset.tolist() == [row[0] for row in found]
+    assert columns.timestamp.tolist() == [row[1] for row in found]
+    assert list(columns.key) == [row[2] for row in found]
+    assert list(columns.value) == [row[3] for row in found]
+    pairs = [pair for row in found for pair in row[4]]
+    assert [name.decode() for name in columns.headers.key] == [p[0] for p in pairs]
+    assert list(columns.headers.value) == [pair[1] for pair in pairs]
+    return found
+
+
+def batches_of(peer, data):
+    """Read all batches with a peer, each with its rows."""
+    records = peer.memory_records(data)
+    found = []
+    while records.has_next():
+        batch = records.next_batch()
+        assert batch.validate_crc()
+        rows = [
+            (
+                record.offset,
+                -1 if record.timestamp is None else record.timestamp,
+                record.key,
+                record.value,
+                tuple((name, value) for name, value in record.headers or ()),
+            )
+            for record in batch
+        ]
+        found.append((batch, rows))
+    return found
+
+
+@sweep("case", list(cases()), ids=title)
+@sweep("name", list(PEERS))
+def test_a_peer_reads_what_kwire_wrote(kwire, name, case):
+    """The same records, with the checksum right and the fields of the batch."""
+    data = written_by_kwire(kwire, case)
+    found = batches_of(PEERS[name], data)
+    assert [row for _, rows in found for row in rows] == expected_rows(case)
+    if case.magic == 2:
+        ((batch, _),) = found
+        last = case.options.get("last_offset", case.rows[-1][0])
+        producer = (batch.producer_id, batch.producer_epoch, batch.base_sequence)
+        names = ("producer_id", "producer_epoch", "base_sequence")
+        assert producer == tuple(case.options.get(each, -1) for each in names)
+        assert batch.next_offset == last + 1
+        assert batch.compression_type == NAMES.index(case.codec)
+        assert batch.is_transactional == ("is_transactional" in case.options)
+        assert batch.timestamp_type == int("log_append_time" in case.options)
+        assert not batch.is_control_batch
+
+
+def written_by_peer(peer, case):
+    """Write a case with a peer's builder."""
+    codec = NAMES.index(case.codec)
+    if case.magic == 2:
+        names = ("is_transactional", "producer_id", "producer_epoch", "base_sequence")
+        options = [case.options.get(name, -1) for name in names[1:]]
+        transactional = case.options.get("is_transactional", False)
+        builder = peer.batch_builder(2, codec, transactional, *options, 1 << 20)
+    else:
+        builder = peer.legacy_builder(case.magic, codec, 1 << 20)
+    for offset, timestamp, key, value, headers in case.rows:
+        # aiokafka's builder wants none at all where there cannot be any.
+        more = [list(headers)] if case.magic == 2 else []
+        assert builder.append(offset, timestamp, key, value, *more) is not None
+    return bytes(builder.build())
+
+
+BUILT = ("plain", "many", "headers", "idempotent", "transactional")
+"""What their builders can write."""
+
+
+@sweep("case", [case for case in cases() if case.feature in BUILT], ids=title)
+@sweep("name", list(PEERS))
+def test_kwire_reads_what_a_peer_wrote(kwire, name, case):
+    """The same records, as objects and as columns, and the fields of the batch."""
+    data = written_by_peer(PEERS[name], case)
+    assert read_by_kwire(kwire, data) == expected_rows(case)
+    batches = list(kwire.records.decode_batches(data))
+    assert {batch.compression for batch in batches} == {case.codec}
+    assert {batch.magic for batch in batches} == {case.magic}
+    for name, value in case.options.items():
+        assert [getattr(batch, name) for batch in batches] == [value]
+
+
+@pytest.mark.parametrize("name", list(PEERS))
+def test_a_peer_reads_a_set_of_batches_with_a_cut_end(kwire, name):
+    """Batches of all compressions in a row, the last one cut as a fetch cuts it."""
+    peer = PEERS[name]
+    for magic, codecs in CODECS.items():
+        rows = [Case(magic, codec, "plain", PLAIN, {}) for codec in codecs]
+        whole = [written_by_kwire(kwire, case) for case in rows]
+        data = b"".join(whole) + whole[0][:20]
+        found = [row for _, batch_rows in batches_of(peer, data) for row in batch_rows]
+        assert found == [row for case in rows for row in expected_rows(case)]
+        assert read_by_kwire(kwire, data) == found
+
+
+@pytest.mark.parametrize("name", list(PEERS))
+def test_a_peer_sees_control_batches(kwire, name):
+    """A marker of a transaction is a control batch for all."""
+    for kind in (0, 1):
+        key, value = bytes([0, 0, 0, kind]), bytes(6)
+        data = kwire.records.encode_batch(
+            [(key, value, TIME)],
+            is_transactional=True,
+            is_control=True,
+            producer_id=7,
+            producer_epoch=0,
+        )
+        records = PEERS[name].memory_records(data)
+        batch = records.next_batch()
+        assert batch.validate_crc()
+        assert batch.is_control_batch and batch.is_transactional
+        assert batch.producer_id == 7
+        (record,) = batch
+        assert (record.key, record.value) == (key, value)
+
+
+@pytest.mark.parametrize("name", list(PEERS))
+def test_a_peer_reads_a_conversion(kwire, name):
+    """What kwire converts is read as the records that are left."""
+    for case in cases():
+        for target in (0, 1, 2):
+            if case.codec not in CODECS[target]:
+                continue
+            data, _ = kwire.records.convert_batches(
+                written_by_kwire(kwire, case), target
+            )
+            append_time = case.options.get("log_append_time") if target else None
+            options = {} if append_time is None else {"log_append_time": append_time}
+            rows = case.rows
+            if target < 2:
+                rows = tuple((*row[:4], ()) for row in rows)
+            left = Case(min(case.magic, target), case.codec, "", rows, options)
+            found = [row for _, part in batches_of(PEERS[name], data) for row in part]
+            assert found == expected_rows(left)
+
+
+# kio has magic 2 without compression, and timestamps of whole seconds.
+SECONDS = tuple((n, TIME + 1000 * n, *row[2:]) for n, row in enumerate(PLAIN + HEADERS))
+
+
+def test_kio_reads_what_kwire_wrote(kwire):
+    """All fields of the batch and all records."""
+    case = Case(2, "none", "", SECONDS, {**PRODUCER, **LEADER_EPOCH})
+    data = written_by_kwire(kwire, case)
+    batch, size = kio.records.readers.read_batch(data, 0)
+    assert size == len(data)
+    assert [
+        (
+            record.offset,
+            round(record.timestamp.timestamp() * 1000),
+            record.key,
+            record.value,
+            tuple((header.key.decode(), header.value) for header in record.headers),
+        )
+        for record in batch.records
+    ] == list(SECONDS)
+    for name, value in case.options.items():
+        assert getattr(batch, name) == value
+    assert batch.base_timestamp == TIME
+    assert batch.max_timestamp == SECONDS[-1][1]
+    assert batch.last_offset_delta == len(SECONDS) - 1
+
+
+def test_kwire_writes_and_reads_the_bytes_of_kio(kwire):
+    """The writer of kio gives kwire's bytes, which kwire reads."""
+    schema = kio.records.schema
+    batch = schema.NewRecordBatch(
+        **PRODUCER,
+        attributes=0,
+        records=tuple(
+            schema.Record(
+                attributes=0,
+                timestamp=datetime.fromtimestamp(timestamp / 1000, UTC),
+                offset=offset,
+                key=key,
+                value=value,
+                headers=tuple(
+                    schema.RecordHeader(key=name.encode(), value=content)
+                    for name, content in headers
+                ),
+            )
+            for offset, timestamp, key, value, headers in SECONDS
+        ),
+    )
+    kio.records.writers.write_new_batch(buffer := io.BytesIO(), batch)
+    options = {**PRODUCER, "partition_leader_epoch": 0}
+    case = Case(2, "none", "", SECONDS, options)
+    assert buffer.getvalue() == written_by_kwire(kwire, case)
+    assert read_by_kwire(kwire, buffer.getvalue()) == list(SECONDS)

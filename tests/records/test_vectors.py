@@ -1,0 +1,283 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records as Kafka's own classes write, read, convert and reject them.
+
+kwire wrote none of these bytes. All of them are read, and all differences from Kafka
+are on the page ``docs/deviations.md``; each that it has of records has to be seen.
+"""
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from tests.harness import golden_records as golden
+from tests.harness.golden_records import of_kafka, of_kwire, raw
+from tests.harness.sweeps import sweep
+from tools.interop.oracle import deviations
+
+MAGIC_AT = 16
+WRITTEN = [row for row in golden.vectors("batches") if row["asked"]]
+
+
+@sweep("row", golden.vectors("batches"), ids=lambda row: row["name"])
+def test_reads_what_kafka_reads(kwire, row):
+    """Every field of the batches, every record and every control record."""
+    assert of_kwire(kwire, raw(row["bytes"])) == of_kafka(row["read"])
+
+
+def rows_of(records):
+    """Return the columns of records as one tuple for each record."""
+    starts = records.headers.offsets.tolist()
+    keys, values = records.headers.key, records.headers.value
+    pairs = [(keys[row].decode(), values[row]) for row in range(starts[0], starts[-1])]
+    return [
+        (offset, stamp, records.key[at], records.value[at], headers)
+        for at, (offset, stamp, headers) in enumerate(
+            zip(
+                records.offset.tolist(),
+                records.timestamp.tolist(),
+                [tuple(pairs[a:b]) for a, b in pairwise(starts)],
+                strict=True,
+            )
+        )
+    ]
+
+
+@sweep("row", golden.vectors("batches"), ids=lambda row: row["name"])
+def test_columns_hold_what_kafka_reads(kwire, row):
+    """All records but control records, in columns; refused is refused."""
+    kafka = of_kafka(row["read"])
+    data = raw(row["bytes"])
+    if kafka.is_refused:
+        with pytest.raises(kwire.DecodeError):
+            kwire.columns.decode_records(data)
+        return
+    columns = kwire.columns.decode_records(data, batch_columns=True)
+    entries = [e for e in kafka.entries if not e.fields.get("is_control")]
+    assert rows_of(columns) == [record for each in entries for record in each.records]
+    for name in ("timestamp_type", "magic", *BATCH_COLUMNS):
+        found = iter(getattr(columns, name).tolist())
+        for entry in entries:
+            values = [next(found) for _ in entry.records]
+            # What a plain message itself does not say is not compared.
+            if name in entry.fields:
+                assert set(values) <= {entry.fields[name]}, name
+
+
+BATCH_COLUMNS = (
+    "base_offset",
+    "partition_leader_epoch",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+)
+
+
+def options_of(row):
+    """Return the arguments of ``encode_batch`` for the same batch as Kafka wrote."""
+    asked, (batch, *_) = row["asked"], row["read"]["batches"]
+    if asked["do"] == "write":
+        names = ("magic", "compression", "base_offset", "last_offset", "producer_id")
+        names += ("producer_epoch", "base_sequence", "partition_leader_epoch")
+        names += ("is_transactional", "log_append_time", "delete_horizon")
+        return {name: asked[name] for name in names}
+    names = ("base_offset", "producer_id", "producer_epoch", "base_sequence")
+    names += ("partition_leader_epoch", "is_transactional", "is_control")
+    return {name: batch[name] for name in names}
+
+
+def contents(kwire, data):
+    """Take entries apart: all heads but sizes and checksums, and unpacked contents."""
+    position = 0
+    parts = []
+    records = kwire.records
+    while header := records.read_batch_header(data, position):
+        end = position + header.size
+        if header.compression == "none":
+            parts.append(data[position:end])
+        else:
+            content = records.decompress_payload(data, header, kwire.limits.DEFAULT)
+            head = header.replace(position=0, size=0, crc=0)
+            parts.append((head, bytes(content)))
+        position = end
+    return parts, data[position:]
+
+
+ENCODED = [row for row in WRITTEN if row["asked"]["do"] != "empty"]
+
+
+@sweep("row", ENCODED, ids=lambda row: row["name"])
+def test_encodes_to_kafkas_bytes(kwire, row):
+    """The same records become the same bytes, before compression."""
+    asked = row["asked"]
+    rows = asked["records"] if asked["do"] == "write" else None
+    rows = rows or row["read"]["batches"][0]["records"]
+    names = ("offset", "timestamp", "key", "value", "headers")
+    records = [
+        kwire.records.Record(**dict(zip(names, golden.record(each), strict=True)))
+        for each in rows
+    ]
+    made = kwire.records.encode_batch(records, **options_of(row))
+    assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
+
+
+# Under log append time the records' own timestamps cannot be read any more.
+FROM_COLUMNS = [
+    row
+    for row in ENCODED
+    if row["asked"]["do"] == "write" and row["asked"]["log_append_time"] is None
+]
+
+
+@sweep("row", FROM_COLUMNS, ids=lambda row: row["name"])
+def test_columns_encode_to_kafkas_bytes(kwire, row):
+    """Columns of Kafka's batch become the same bytes, before compression."""
+    columns = kwire.columns.decode_records(raw(row["bytes"]))
+    made = kwire.columns.encode_batch(columns, **options_of(row))
+    assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
+
+
+@sweep(
+    "row",
+    golden.vectors("conversion"),
+    ids=lambda row: f"{row['source']} to {row['magic']} from {row['start_offset']}",
+)
+def test_converts_down_to_kafkas_bytes(kwire, row):
+    """Kafka's down-conversion, byte by byte before compression; refusals too."""
+    source = golden.bytes_of()[row["source"]]
+
+    def convert():
+        return kwire.records.convert_batches(
+            source, row["magic"], start_offset=row["start_offset"]
+        )
+
+    if "error" in row:
+        assert row["error"] == "UnsupportedCompressionTypeException"
+        with pytest.raises(kwire.EncodeError, match="zstd"):
+            convert()
+        return
+    made, _ = convert()
+    assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
+
+
+PAGE = deviations.read(deviations.PAGE.read_text(encoding="utf-8"))
+PATTERNS = [pattern for entry in PAGE for pattern in entry.records]
+
+
+def difference(kwire, row):
+    """Describe what kwire does otherwise than Kafka; None if it does the same."""
+    kafka, data = of_kafka(row["read"]), raw(row["bytes"])
+    found = of_kwire(kwire, data)
+    if found == kafka:
+        return None
+    if not found.is_refused:
+        return different_fields(found, kafka)
+    if found.entries != kafka.entries[: len(found.entries)]:
+        return f"before it refuses, kwire reads {found.entries}"
+    try:
+        for batch in kwire.records.decode_batches(data):
+            batch.control_records  # noqa: B018  it is this that may be refused
+    except kwire.DecodeError as error:
+        magic = data[MAGIC_AT]
+        return f"{type(error).__name__}: {error.reason}, {error.path}, magic {magic}"
+    except kwire.UnsupportedVersion as error:
+        return f"UnsupportedVersion: {error}"
+
+
+def different_fields(found, kafka):
+    """Describe two readings of which neither refused anything the other read."""
+    if kafka.is_refused or len(found.entries) != len(kafka.entries):
+        return f"kwire reads what Kafka refuses: {found.entries}"
+    for entry, other in zip(found.entries, kafka.entries, strict=True):
+        if entry[1:] != other[1:]:
+            return f"other records: {entry}"
+        for name, value in entry.fields.items():
+            if value != other.fields[name]:
+                return f"{name} of base_sequence {entry.fields.get('base_sequence')}"
+    return None
+
+
+def test_refuses_what_kafka_refuses_and_reads_the_rest_alike(kwire):
+    """Single bytes are changed: all that differs from Kafka is meant, and is seen."""
+    seen = Counter()
+    for row in golden.vectors("mutant"):
+        text = difference(kwire, row)
+        if text:
+            pattern = next((each for each in PATTERNS if re.search(each, text)), None)
+            assert pattern, f"{row['name']} at {row['place']}: {text}"
+            seen[pattern] += 1
+    assert set(seen) == set(PATTERNS)
+
+
+def test_replacing_bad_text_gives_what_kafka_reads(kwire):
+    """``errors="replace"`` is Kafka's way."""
+    count = 0
+    for row in golden.vectors("mutant"):
+        if "not UTF-8" in (difference(kwire, row) or ""):
+            found = of_kwire(kwire, raw(row["bytes"]), errors="replace")
+            assert found == of_kafka(row["read"])
+            count += 1
+    assert count
+
+
+def test_columns_refuse_what_objects_refuse(kwire):
+    """Both ways of reading agree on every changed byte of data batches."""
+    refused = 0
+    for row in golden.vectors("mutant"):
+        data = raw(row["bytes"])
+        try:
+            batches = list(kwire.records.decode_batches(data))
+        except kwire.DecodeError as error:
+            if row["name"].startswith("control"):
+                continue  # whose records columns never read
+            with pytest.raises(type(error)) as caught:
+                kwire.columns.decode_records(data)
+            assert (caught.value.offset, caught.value.reason) == (
+                error.offset,
+                error.reason,
+            )
+            refused += 1
+        else:
+            found = rows_of(kwire.columns.decode_records(data))
+            assert found == [
+                (r.offset, r.timestamp, r.key, r.value, r.headers)
+                for batch in batches
+                if not batch.is_control
+                for r in batch.records
+            ]
+    assert refused
+
+
+def test_the_vectors_reach_every_format_and_feature():
+    """Each magic with each compression, and each kind of batch, is among them."""
+    seen = set()
+    for row in golden.vectors("batches"):
+        for batch in row["read"]["batches"]:
+            seen.add((batch["magic"], batch["compression"]))
+            seen.update(name for name, value in batch.items() if value is True)
+            seen.update(each["type"] for each in batch.get("control_records", ()))
+            if batch["delete_horizon"] is not None:
+                seen.add("delete_horizon")
+            if batch["count"] == 0:
+                seen.add("emptied")
+    codecs = ("none", "gzip", "snappy", "lz4")
+    formats = {(magic, codec) for magic in (0, 1, 2) for codec in codecs}
+    types = {"ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER"}
+    types |= {"KRAFT_VERSION", "KRAFT_VOTERS"}
+    kinds = {"is_transactional", "is_control", "delete_horizon", "emptied"}
+    assert seen == formats | {(2, "zstd")} | types | kinds
+
+
+def test_the_vectors_name_their_origin():
+    """One released jar of Kafka wrote all of them."""
+    (origin,) = golden.vectors("origin")
+    assert re.fullmatch(r"kafka-clients-\d+\.\d+\.\d+\.jar", origin["jar"])
+    assert re.fullmatch("[0-9a-f]{64}", origin["sha256"])
+    assert {row["kind"] for row in golden.all_vectors()} == {
+        "origin",
+        "batches",
+        "conversion",
+        "mutant",
+    }

@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire record`` when killed, on a full disk, and where it may not write.
+
+What they protect: frames of a file that has got its name are there for good, through
+merging, kills and a full disk; each once, and no file is half. How much time a kill
+costs at most is for ``tests/recording``.
+"""
+
+import re
+import signal
+import socket
+import stat
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from kwire.recording import read_captures
+from tests.harness.loopback_brokers import TIMEOUT_S, Listener
+from tools.prove.fault_runs import Fault
+
+FLUSH = "--flush-ms", "30"
+MANY_MINUTES = "many_minutes:run"
+
+
+def echo(connection):
+    while chunk := connection.recv(1 << 16):
+        connection.sendall(chunk)
+
+
+@pytest.fixture(scope="module")
+def peer():
+    """A broker that says what it hears."""
+    with Listener(echo) as peer:
+        yield peer
+
+
+def talk_until_it_ends(going, out, size=40):
+    """Send frames through the relay until it is gone; give the last that was named."""
+    last = -1
+    deadline = time.monotonic() + TIMEOUT_S
+    while not (found := re.search(r"listening on 127\.0\.0\.1:(\d+) ", going.said())):
+        assert time.monotonic() < deadline, going.said()
+        if "Error" in going.said():
+            return last
+        time.sleep(0.001)
+    frame = (size + 4).to_bytes(4, "big") + bytes(4) + b"." * size
+    with (
+        suppress(OSError),
+        socket.create_connection(("127.0.0.1", int(found[1])), TIMEOUT_S) as client,
+    ):
+        while time.monotonic() < deadline:
+            client.sendall(frame)
+            if not client.recv(1 << 16):
+                break
+            for name in out.glob("*/frames-*"):
+                last = max(last, int(name.stem.rpartition("-")[2]))
+            time.sleep(0.001)
+    return last
+
+
+def sequences(out):
+    found = []
+    for batch in read_captures(out, ["sequence", "frame"]):
+        found += batch.column(0).to_pylist()
+    return found
+
+
+def names_of(folder):
+    (recording,) = folder.iterdir()
+    return sorted(path.name for path in recording.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("open", 3),
+        ("fsync", 3),
+        ("replace", 1),
+        ("replace", 3),
+        ("replace", 4),
+        ("replace", 5),
+        ("fsync", 12),
+        ("unlink", 1),
+        ("unlink", 3),
+        ("unlink", 6),
+    ],
+)
+def test_a_kill_at_any_step_costs_no_frame_of_a_named_file(
+    runner, peer, tmp_path, name, number
+):
+    """Three small files are merged into one, again and again, while others come."""
+    command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
+    command += ["--out", str(tmp_path), *FLUSH]
+    fault = Fault(kill_call=number, kill_name=name)
+    going = runner.start(command, fault, target=MANY_MINUTES)
+    last = talk_until_it_ends(going, tmp_path)
+    ended = runner.wait(going)
+    assert ended.code == -signal.SIGKILL
+    assert ended.calls.count(name) == number - 1
+    if "replace" in ended.calls:
+        found = sequences(tmp_path)
+        assert found == list(range(len(found)))
+        assert len(found) > last
+    else:
+        assert last == -1
+        with pytest.raises(FileNotFoundError):
+            sequences(tmp_path)
+    leftovers = [each for each in names_of(tmp_path) if not each.startswith("frames-")]
+    assert all(re.fullmatch(r"\.frames-.*\.partial", each) for each in leftovers)
+
+
+@pytest.mark.parametrize("file", [1, 4])
+def test_a_full_disk_ends_it_in_one_line_and_keeps_what_it_says(
+    runner, peer, tmp_path, file
+):
+    command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
+    command += ["--out", str(tmp_path), *FLUSH]
+    going = runner.start(command, Fault(full_from=file), target=MANY_MINUTES)
+    talk_until_it_ends(going, tmp_path)
+    ended = runner.wait(going)
+    (folder,) = tmp_path.iterdir()
+    assert ended.code == 2
+    told = re.search(
+        rf"^kwire: {folder}: no space left on device; recording ended. The first"
+        r" ([\d,]+) frames are written, ([\d,]+) are lost: free some space, or give"
+        r" another --out\n\Z",
+        ended.err,
+        re.MULTILINE,
+    )
+    assert told, ended.err
+    safe, lost = (int(text.replace(",", "")) for text in told.groups())
+    assert lost > 0 and (safe > 0) == (file > 1)
+    if safe:
+        assert sequences(tmp_path) == list(range(safe))
+    assert not [name for name in names_of(tmp_path) if ".partial" in name]
+
+
+def test_a_folder_that_is_read_only_is_one_line(runner, peer, tmp_path):
+    folder = tmp_path / "kept"
+    folder.mkdir(stat.S_IRUSR | stat.S_IXUSR)
+    command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
+    command += ["--out", "kept"]
+    ended = runner.run(command, Fault(has_no_rights=True), tmp_path)
+    assert ended.code == 2
+    assert re.fullmatch(r"kwire: kept/\S+: permission denied\n", ended.err), ended.err
+    assert list(folder.iterdir()) == []
+
+
+def test_two_may_record_into_one_folder(runner, peer, tmp_path):
+    """Each has a folder of its own, and a reader sees both."""
+    command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
+    command += ["--out", str(tmp_path), *FLUSH, "--count", "20"]
+    going = [runner.start(command, target=MANY_MINUTES) for _ in range(2)]
+    talks = [
+        threading.Thread(target=talk_until_it_ends, args=(each, tmp_path))
+        for each in going
+    ]
+    for talk in talks:
+        talk.start()
+    for talk in talks:
+        talk.join()
+    ended = [runner.wait(each) for each in going]
+    assert [run.code for run in ended] == [0, 0]
+    # A power cut costs no more than a kill: folder, bytes, name, in this order.
+    steps = ["mkdir", "open", "fsync", "open", "fsync", "replace", "open", "fsync"]
+    assert ended[0].calls[:8] == steps
+    batches = list(read_captures(tmp_path, ["recording", "sequence"]))
+    rows = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+    assert rows == sorted(rows) and len({recording for recording, _ in rows}) == 2
+    assert len(rows) == len(set(rows)) >= 40

@@ -1,0 +1,257 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The relay of ``kwire record`` between peers that disconnect, stall or never read.
+
+What they protect: half a frame reaches no peer and no file, what waits in the relay is
+bounded, one peer stalls no other, and the end of a recording waits for none of them.
+Loopback only; every wait ends. Peers that merely are slow are in ``tests/recording``.
+"""
+
+import select
+import socket
+import threading
+import time
+from contextlib import ExitStack, contextmanager, suppress
+
+import pytest
+
+from kwire.recording import Recorder, read_captures
+from tests.harness.loopback_brokers import TIMEOUT_S, Listener
+
+ANY = "127.0.0.1:0"
+AT_ONCE_S = 3.0
+"""Far below any timeout of the relay, far above what a busy machine takes."""
+
+MOST_UNDER_WAY = 32 << 20
+"""More than the system keeps for four sockets, and less than a relay that piles up."""
+
+LINGER_NOT = b"\1\0\0\0" + bytes(4)
+"""For SO_LINGER: closing is a reset."""
+
+
+def add_size(data):
+    return len(data).to_bytes(4, "big") + data
+
+
+def echo(connection):
+    while chunk := connection.recv(1 << 16):
+        connection.sendall(chunk)
+
+
+def connect_to(recorder):
+    host, _, port = recorder.address.rpartition(":")
+    return socket.create_connection((host, int(port)), TIMEOUT_S)
+
+
+def read(client, size):
+    got = b""
+    while len(got) < size and (chunk := client.recv(size - len(got))):
+        got += chunk
+    return got
+
+
+def frames(out):
+    return [
+        (row["direction"], row["frame"])
+        for batch in read_captures(out, ["direction", "frame"])
+        for row in batch.to_pylist()
+    ]
+
+
+def reset(connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
+    connection.close()
+
+
+def is_served(recorder):
+    """Whether another client has its answer, and soon."""
+    begin = time.monotonic()
+    with connect_to(recorder) as client:
+        client.sendall(add_size(b"me too"))
+        return (
+            read(client, 10) == add_size(b"me too")
+            and time.monotonic() - begin < AT_ONCE_S
+        )
+
+
+@contextmanager
+def closing_soon(recorder):
+    """Close the recorder at the end of the block; it waits for no peer."""
+    try:
+        yield
+    finally:
+        begin = time.monotonic()
+        recorder.close()
+        assert time.monotonic() - begin < AT_ONCE_S
+
+
+@pytest.mark.parametrize("how", [socket.socket.close, reset], ids=["closes", "resets"])
+@pytest.mark.parametrize("sent", [2, 4, 9], ids=["size", "no body", "half a body"])
+def test_a_broker_that_breaks_off_in_a_frame_is_an_end(tmp_path, sent, how):
+    """The client has the whole answer before, no byte of the half one, and the end."""
+
+    def answer_and_a_half(connection):
+        read(connection, 9)
+        connection.sendall(add_size(b"whole") + add_size(b"never whole")[:sent])
+        read(connection, 8)  # the client has the answer
+        how(connection)
+
+    with Listener(answer_and_a_half) as peer:
+        recorder = Recorder(ANY, peer.address, tmp_path)
+        with closing_soon(recorder), connect_to(recorder) as client:
+            client.sendall(add_size(b"asked"))
+            assert read(client, 9) == add_size(b"whole")
+            client.sendall(add_size(b"more"))
+            with suppress(ConnectionResetError):
+                assert client.recv(100) == b""
+    recorded = [("request", b"asked"), ("response", b"whole"), ("request", b"more")]
+    assert frames(tmp_path) == recorded
+    assert recorder.messages == []
+
+
+@pytest.mark.parametrize("how", ["half-closes", "closes", "resets"])
+def test_a_client_that_breaks_off_in_a_frame_costs_that_frame(tmp_path, how):
+    """The broker has all frames before, the end, and no byte of the half one."""
+    heard, ended = bytearray(), threading.Event()
+
+    def listen(connection):
+        with suppress(ConnectionResetError):
+            while chunk := connection.recv(1 << 16):
+                heard.extend(chunk)
+        ended.set()
+
+    with Listener(listen) as peer:
+        recorder = Recorder(ANY, peer.address, tmp_path)
+        with closing_soon(recorder):
+            client = connect_to(recorder)
+            client.sendall(add_size(b"whole") + add_size(b"never whole")[:9])
+            deadline = time.monotonic() + TIMEOUT_S
+            while recorder.counts.frames < 1:
+                assert time.monotonic() < deadline
+                time.sleep(0.001)
+            if how == "resets":
+                reset(client)
+            else:
+                client.shutdown(socket.SHUT_WR)
+                if how == "closes":
+                    client.close()
+            assert ended.wait(AT_ONCE_S)
+            client.close()
+    assert heard in (add_size(b"whole"), b"" if how == "resets" else add_size(b"whole"))
+    assert frames(tmp_path) == [("request", b"whole")]
+
+
+def test_frames_may_come_byte_by_byte(tmp_path):
+    """Both ways, and others are served meanwhile."""
+
+    def dribble(connection):
+        while chunk := connection.recv(1 << 16):
+            for byte in chunk:
+                connection.sendall(bytes((byte,)))
+
+    with Listener(dribble) as peer:
+        recorder = Recorder(ANY, peer.address, tmp_path)
+        with closing_soon(recorder), connect_to(recorder) as client:
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sent = add_size(b"x" * 60) * 2
+            for number, byte in enumerate(sent):
+                client.sendall(bytes((byte,)))
+                if number == 30:
+                    assert is_served(recorder)
+            assert read(client, len(sent)) == sent
+    assert [frame for _, frame in frames(tmp_path)].count(b"x" * 60) == 4
+
+
+def test_many_that_stop_in_the_middle_are_in_nobodys_way(tmp_path):
+    with Listener(echo) as peer, ExitStack() as clients:
+        recorder = Recorder(ANY, peer.address, tmp_path)
+        with closing_soon(recorder):
+            for _ in range(60):
+                client = clients.enter_context(connect_to(recorder))
+                client.sendall(add_size(bytes(1000))[:500])
+            assert is_served(recorder)
+        # All of them hear that it is over.
+        with suppress(ConnectionResetError):
+            assert client.recv(1) == b""
+    assert frames(tmp_path) == [("request", b"me too"), ("response", b"me too")]
+
+
+@pytest.mark.parametrize("who", ["client", "broker"])
+def test_a_peer_that_never_reads_stops_its_own_sender_alone(tmp_path, who):
+    """What is under way in the relay and in the system has an end, and is little."""
+    frame, over = add_size(bytes(64 << 10)), threading.Event()
+
+    def send_for_ever(connection, counts):
+        connection.setblocking(False)
+        while not over.wait(0.001):
+            with suppress(BlockingIOError):
+                counts[0] += connection.send(frame[counts[0] % len(frame) :])
+
+    def serve(connection):
+        first = read(connection, 10)
+        if first == add_size(b"me too"):
+            connection.sendall(first)
+        elif who == "client":
+            send_for_ever(connection, sent)
+        else:
+            over.wait(TIMEOUT_S)
+
+    sent = [0]
+    with Listener(serve) as peer:
+        recorder = Recorder(ANY, peer.address, tmp_path)
+        with closing_soon(recorder), connect_to(recorder) as client:
+            client.sendall(add_size(b"silent"))
+            sender = threading.Thread(target=send_for_ever, args=(client, sent))
+            if who == "broker":
+                sender.start()
+            try:
+                before, still = -1, 0
+                while still < 20 and sent[0] < MOST_UNDER_WAY:
+                    still = still + 1 if sent[0] == before > 0 else 0
+                    before = sent[0]
+                    time.sleep(0.01)
+                assert is_served(recorder)
+            finally:
+                over.set()
+                if who == "broker":
+                    sender.join(TIMEOUT_S)
+    assert sent[0] < MOST_UNDER_WAY
+
+
+def test_a_flood_of_small_frames_stalls_nobody(tmp_path):
+    """The work for one connection is cut into turns of a bounded time."""
+    stop = threading.Event()
+
+    def flood(connection):
+        data = add_size(b"\0\0\0\1") * 20_000
+        connection.setblocking(False)
+        while not stop.is_set():
+            _, can_send, _ = select.select((), (connection,), (), 0.1)
+            with suppress(BlockingIOError):
+                if can_send:
+                    connection.send(data[: len(data) // 8 * 8])
+
+    def swallow(connection):
+        while chunk := connection.recv(1 << 20):
+            if chunk == add_size(b"me too"):
+                connection.sendall(chunk)
+
+    waits = []
+    with Listener(swallow) as peer, ExitStack() as clients:
+        recorder = Recorder(ANY, peer.address, tmp_path)
+        with closing_soon(recorder):
+            threads = []
+            for _ in range(4):
+                client = clients.enter_context(connect_to(recorder))
+                threads.append(threading.Thread(target=flood, args=(client,)))
+                threads[-1].start()
+            time.sleep(0.3)
+            for _ in range(5):
+                begin = time.monotonic()
+                assert is_served(recorder)
+                waits.append(time.monotonic() - begin)
+            stop.set()
+            for thread in threads:
+                thread.join(TIMEOUT_S)
+    assert sorted(waits)[2] < AT_ONCE_S / 2
+    assert recorder.counts.frames > 5000

@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The definition files have every message and version that Kafka released.
+
+The numbers are those of Kafka's history. They protect against a fact that is lost;
+whether each fact is right is for the vectors, which Kafka itself wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+import pytest
+
+from kwire.plan import compile_plan
+from kwire.schema import notation, registry, rules
+from kwire.schema.model import Message
+from tests.harness.sweeps import sweep
+
+NAMES = registry.names()
+
+
+@pytest.fixture(scope="module")
+def messages() -> dict[str, Message]:
+    return {name: registry.load(name) for name in NAMES}
+
+
+def test_the_kinds_are_all_complete(messages: dict[str, Message]) -> None:
+    counts: dict[str, int] = {}
+    for message in messages.values():
+        counts[message.kind] = counts.get(message.kind, 0) + 1
+    assert counts == {
+        "request": 95,
+        "response": 95,
+        "header": 2,
+        "metadata": 34,
+        "coordinator-key": 25,
+        "coordinator-value": 25,
+        "data": 16,
+    }
+
+
+@sweep("api_key", range(95))
+def test_each_api_has_a_request_and_a_response_in_one_file(api_key: int) -> None:
+    request = registry.find_by_key(api_key, "request")
+    response = registry.find_by_key(api_key, "response")
+    assert request.valid_versions == response.valid_versions
+    assert request.flexible_versions == response.flexible_versions
+    assert request.family == response.family
+    api = request.name.removesuffix("Request")
+    assert (request.name, response.name) == (f"{api}Request", f"{api}Response")
+    assert request.family == f"{api_key:03d}-{api}"
+
+
+def test_versions_that_kafka_removed_are_kept(messages: dict[str, Message]) -> None:
+    for name, versions, field in (
+        ("ProduceRequest", "0-13", "Acks"),
+        ("LeaderAndIsrRequest", "0-7", "ControllerId"),
+        ("ControlledShutdownRequest", "0-3", "BrokerId"),
+        ("ListOffsetsResponse", "0-11", "Topics.Partitions.OldStyleOffsets"),
+        ("OffsetCommitRequest", "0-10", "Topics.Partitions.CommitTimestamp"),
+        ("AlterPartitionRequest", "0-3", "Topics.TopicName"),
+        ("DescribeConfigsResponse", "0-4", "Results.Configs.IsDefault"),
+    ):
+        message = messages[name]
+        assert str(message.valid_versions) == versions
+        fields = {
+            rules.join(path, known.name)
+            for path, struct in rules.each_struct(message)
+            for known in struct.fields
+        }
+        assert field in fields
+
+
+def test_the_header_lets_a_client_id_go_in_version_0(
+    messages: dict[str, Message],
+) -> None:
+    fields = {field.name: field for field in messages["RequestHeader"].struct.fields}
+    assert fields["ClientId"].ignorable
+    assert 0 not in fields["ClientId"].versions
+
+
+@sweep("name", NAMES)
+def test_each_message_obeys_the_rules_and_has_a_plan(name: str) -> None:
+    message = registry.load(name)
+    assert message.name == name
+    rules.check(message)
+    for version in message.valid_versions:
+        assert compile_plan(message, version).version == version
+
+
+def test_no_two_apis_and_no_two_records_of_a_family_share_a_number(
+    messages: dict[str, Message],
+) -> None:
+    spaces: dict[str, list[Message]] = {}
+    for name, message in messages.items():
+        is_api = message.kind in ("request", "response")
+        family = "api" if is_api else registry.find(name).family
+        if family != "retired-records":
+            spaces.setdefault(family, []).append(message)
+    assert len(spaces) == 13
+    for members in spaces.values():
+        rules.check_ids(members)
+
+
+def test_the_index_says_what_the_files_say(messages: dict[str, Message]) -> None:
+    for name, message in messages.items():
+        entry = registry.find(name)
+        assert entry.kind == message.kind
+        assert entry.api_key == message.api_key
+        assert entry.valid_versions == message.valid_versions
+        assert entry.flexible_versions == message.flexible_versions
+
+
+def test_the_index_names_every_file_and_every_message_in_it() -> None:
+    heads: dict[str, set[str]] = {}
+    for file in resources.files("kwire.schema").joinpath("definitions").iterdir():
+        if file.name != "index.txt":
+            lines = file.read_text(encoding="utf-8").splitlines()
+            names = {line.split()[1] for line in lines if line and line[0] != " "}
+            heads[file.name.removesuffix(".txt")] = names
+    indexed: dict[str, set[str]] = {}
+    for name in NAMES:
+        indexed.setdefault(registry.find(name).family, set()).add(name)
+    assert heads == indexed
+
+
+@sweep("name", NAMES)
+def test_reading_and_writing_the_notation_gives_the_same_text(name: str) -> None:
+    text = registry.definition_text(registry.find(name).family)
+    written = notation.write_message(registry.load(name))
+    assert f"\n\n{written}\n" in f"\n\n{text}\n"
+
+
+SOUNDS_SECRET = re.compile(r"Password|Hmac|Salt|AuthBytes|Secret|(Stored|Server)Key")
+
+
+def test_fields_that_sound_secret_are_marked(messages: dict[str, Message]) -> None:
+    """A release may bring a secret; ``repr`` and recordings go by the mark alone."""
+    unmarked = [
+        f"{message.name}.{field.name}"
+        for message in messages.values()
+        for _, struct in rules.each_struct(message)
+        for field in struct.fields
+        if SOUNDS_SECRET.search(field.name) and not field.secret
+    ]
+    assert unmarked == []
+
+
+def test_secrets_are_text_or_bytes_of_all_versions(
+    messages: dict[str, Message],
+) -> None:
+    """What ``encode`` refuses of such a field is never quoted; of others it may be."""
+    found = 0
+    for message in messages.values():
+        for _, struct in rules.each_struct(message):
+            for field in struct.fields:
+                if field.secret:
+                    found += 1
+                    assert field.type in ("string", "bytes", "records")
+                    assert not field.is_array and field.tag is None
+                    assert field.versions.min == 0, (message.name, field.name)
+    assert found == 17
+
+
+def test_loading_a_message_reads_no_file_but_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = []
+    real = registry.definition_text
+
+    def noting(family: str) -> str:
+        read.append(family)
+        return real(family)
+
+    registry.names()
+    monkeypatch.setattr(registry, "definition_text", noting)
+    registry.load("FetchRequest")
+    registry.load("TransactionLogValue")
+    assert read == ["001-Fetch", "transaction-coordinator"]
