@@ -84,6 +84,7 @@ check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types,
 	$(PY) -m tools.generate.import_schemas index --check
 	$(PY) -m tools.generate.promises --check
 	$(PY) -m pytest --quiet tools/check tools/generate tools/prove
+	$(PY) -m pytest --quiet benchmarks --ignore benchmarks/spark --numprocesses 2 --dist loadfile
 
 docs: $(BUILT) $(VENV)/.has-docs  ## the site of the documentation, into build/docs
 	$(PY) -m tools.generate.docs
@@ -160,6 +161,7 @@ spark-live: $(TESTED)
 	$(PY) -m tools.interop.spark.own_source
 	$(PY) -m tools.interop.spark.own_sink
 	$(PY) -m tools.interop.spark.live_kills --kills 6
+	$(PY) -m pytest --quiet benchmarks/spark
 
 spark-clusters: $(TESTED)
 	$(PY) -m tools.interop.spark.shipping

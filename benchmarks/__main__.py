@@ -45,9 +45,9 @@ def main() -> None:
     JSON.parent.mkdir(exist_ok=True)
     print("1/5 the same values and bytes from every contender", flush=True)
     _pytest(
-        "tests/test_benchmark_inputs.py",
-        "tests/test_benchmark_record_inputs.py",
-        "tests/test_benchmark_connection_inputs.py",
+        "benchmarks/codec/test_inputs.py",
+        "benchmarks/codec/records/test_inputs.py",
+        "benchmarks/codec/connections/test_inputs.py",
     )
     print("2/5 measuring, about six minutes", flush=True)
     _pytest(

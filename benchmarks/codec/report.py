@@ -70,9 +70,8 @@ times the statement that a user would write; what can be looked up once (a reade
 class) is looked up before. Each process holds 20,000 lists, as a program has something
 in memory. Figures are medians over {least} to {most} rounds. Before anything was
 timed, every contender decoded every input to the same values and encoded the same
-bytes (`tests/test_benchmark_inputs.py`, `tests/test_benchmark_record_inputs.py`,
-`tests/test_benchmark_connection_inputs.py`). Cells with two figures give collector off
-/ on. A target is met only if both are good enough."""
+bytes (the files `test_inputs.py` in `benchmarks/codec`). Cells with two figures give
+collector off / on. A target is met only if both are good enough."""
 
 
 ABOUT = {

@@ -59,7 +59,6 @@ LIMITS = "pyspark.sql.streaming.datasource"
 """What tests about limits of streams import, which requires 4.2."""
 
 ELSEWHERE = [
-    "test_benchmark_cases.py",
     "test_worker_python.py::test_an_environment_that_is_not_activated",
 ]
 """What wants libraries of its own, or kwire installed beside PySpark."""

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.safety.checks import ENGINE, UNCHECKED
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("name", UNCHECKED)

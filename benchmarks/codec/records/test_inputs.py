@@ -24,8 +24,6 @@ from benchmarks.codec.records.targets import (
 )
 from benchmarks.harness.interleave import Workers
 
-pytestmark = pytest.mark.gate
-
 # Without a compiled engine, the pure one is tested in its place.
 BUILT = importlib.util.find_spec("kwire._fast.record_decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire records": "kwire pure records"}

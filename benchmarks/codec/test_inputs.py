@@ -17,8 +17,6 @@ import pytest
 from benchmarks.codec.rows import MESSAGE_ROWS
 from benchmarks.harness.interleave import Workers
 
-pytestmark = pytest.mark.gate
-
 # Without a compiled engine, the pure one is tested in its place.
 BUILT = importlib.util.find_spec("kwire._fast.decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire": "kwire pure"}

@@ -15,8 +15,6 @@ from benchmarks.spark import inputs, memory
 from benchmarks.spark.targets import SparkFigures, spark_verdicts
 from kwire import log
 
-pytestmark = pytest.mark.gate
-
 
 # kafka-python reads its own files in a way that Python no longer likes.
 @pytest.mark.filterwarnings("ignore:.*_text is deprecated")

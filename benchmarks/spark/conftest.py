@@ -1,0 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fixture: one Spark session for the tests of this folder."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.spark.session import open_session
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """A session of Spark whose workers import kwire from this tree."""
+    with open_session(tmp_path_factory.mktemp("spark")) as session:
+        yield session
