@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the frames of one connection are: requests, their answers, and secrets.
 
+``AwaitedRequests`` finds the request that a response answers, in live traffic and in
+captures. ``Conversation`` reads the frames of a connection.
 Headers alone are read, and nothing is refused: of a frame that is no Kafka, less is
 known. Which messages have secrets is in their definitions; an Envelope has those of the
 request within it. While SASL goes on, a frame that is no request that kwire can read is
@@ -10,10 +12,10 @@ taken for a token. No sockets, and no bytes are changed.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from functools import lru_cache
 from struct import Struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from .. import framing, plan, wire
 from ..errors import KwireError
@@ -28,9 +30,13 @@ from ..messages import (
 from ..schema import registry
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from typing_extensions import Buffer
 
     from ..frame_splitter import Frame
+
+_Request = TypeVar("_Request")
 
 NO_LIMITS = Limits(
     frame_bytes=None,
@@ -76,13 +82,72 @@ class _Secrets(NamedTuple):
 _TOKEN = _Secrets(True, True)
 
 
+class AwaitedRequests(Generic[_Request]):
+    """The requests of one connection that await a response, the oldest first.
+
+    Brokers answer the requests of a connection in order. A response therefore belongs
+    to the first request with its correlation id, and the requests before that one will
+    get no response any more. If more than ``maximum`` requests wait, the oldest ones
+    are given up as well. A correlation id or API key of None is unknown.
+    """
+
+    __slots__ = ("_counts", "_maximum", "_queue")
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._queue: deque[tuple[int | None, int | None, _Request]] = deque()
+        # Spares a search of the queue for each response that no request matches.
+        self._counts: Counter[int | None] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def __iter__(self) -> Iterator[_Request]:
+        return (request for _, _, request in self._queue)
+
+    def add(
+        self, correlation_id: int | None, api_key: int | None, request: _Request
+    ) -> list[_Request]:
+        """Add the newest request. Returns the requests that are given up."""
+        self._queue.append((correlation_id, api_key, request))
+        self._counts[correlation_id] += 1
+        return self.drop(self._maximum)
+
+    def take(
+        self, correlation_id: int | None, api_key: int | None = None
+    ) -> list[_Request]:
+        """Remove the request that a response answers.
+
+        Returns the requests without a response before it, and at the end the request
+        itself; nothing if no request matches.
+        """
+        if correlation_id in self._counts:
+            for index, (number, key, _) in enumerate(self._queue):
+                if number == correlation_id and (
+                    None in (key, api_key) or key == api_key
+                ):
+                    return self.drop(len(self._queue) - index - 1)
+        return []
+
+    def drop(self, kept: int) -> list[_Request]:
+        """Remove and return all requests but the newest ``kept``."""
+        dropped = []
+        while len(self._queue) > kept:
+            number, _, request = self._queue.popleft()
+            self._counts[number] -= 1
+            if not self._counts[number]:
+                del self._counts[number]
+            dropped.append(request)
+        return dropped
+
+
 class Conversation:
     """The frames of one connection, in the order in which each side sends them."""
 
     __slots__ = ("_awaited", "_is_authenticating", "_is_first")
 
     def __init__(self) -> None:
-        self._awaited: deque[tuple[Header, _Secrets]] = deque(maxlen=_MOST_AWAITED)
+        self._awaited = AwaitedRequests[tuple[Header, _Secrets]](_MOST_AWAITED)
         self._is_first = True
         self._is_authenticating = False
 
@@ -93,7 +158,7 @@ class Conversation:
             self._is_authenticating = frame[:1] == bytes((_KERBEROS,))
         if self._is_authenticating and not _is_request(frame):
             # Whatever it has where others have a header may be part of a password.
-            self._awaited.append((NO_HEADER, _TOKEN))
+            self._awaited.add(None, None, (NO_HEADER, _TOKEN))
             return NO_HEADER, True
         if len(frame) < _CLIENT_ID_AT:
             return NO_HEADER, False
@@ -111,24 +176,22 @@ class Conversation:
         )
         secrets = _find_secrets(frame)
         if api_key != ProduceRequest.api_key or is_answered(frame):
-            self._awaited.append((header, secrets))
+            self._awaited.add(correlation_id, api_key, (header, secrets))
         return header, secrets.request
 
     def response(self, frame: Frame) -> tuple[Header, bool]:
         """Take what the broker sends; give the header, and whether it is secret."""
         awaited = self._awaited
-        if awaited and awaited[0][0] is NO_HEADER:
-            awaited.popleft()
+        oldest, _ = next(iter(awaited), (None, None))
+        if oldest is NO_HEADER:
+            awaited.drop(len(awaited) - 1)
             return NO_HEADER, True
         if len(frame) < 4:
             return NO_HEADER, False
         correlation_id = int.from_bytes(frame[:4], "big", signed=True)
-        for index, (header, secrets) in enumerate(awaited):
-            if header.correlation_id == correlation_id:
-                # Answers come in order, so those before it will have none.
-                for _ in range(index + 1):
-                    awaited.popleft()
-                return header, secrets.response
+        if taken := awaited.take(correlation_id):
+            header, secrets = taken[-1]
+            return header, secrets.response
         if self._is_authenticating:
             return NO_HEADER, True
         return Header(correlation_id=correlation_id), False

@@ -2,21 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joins requests and their responses in captured frames, one pair a row.
 
-Brokers answer the requests of a connection in order, so a response belongs to the
-first request of its correlation id that still waits. No Spark here: batches of pyarrow
-in and out, in the order of connections and of what went over them.
+``recording.pairing`` has the rule. There is no Spark here: batches of pyarrow in and
+out, in the order of connections and of their frames.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from ..messages import ProduceRequest
-from ..recording.pairing import is_answered
+from ..recording.pairing import AwaitedRequests, is_answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,90 +77,69 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pair the requests of captured rows with their responses.
 
     Batches have ``COLUMNS`` and are sorted by ``ORDER``. Each request gives one row:
-    when its response comes, or when its connection ends without. Responses without a
-    request give none. Memory: one batch, and the requests that wait.
+    when its response comes, or when it is clear that none will come. Responses without
+    a request give none. Memory: one batch, and the requests that wait.
     """
-    waiting = _Waiting()
+    reader = _PairReader()
     kept: pa.RecordBatch | None = None
     for batch in batches:
         whole = batch if kept is None else _join(kept, batch)
-        pairs = waiting.take(whole, len(whole) - len(batch))
+        pairs = reader.read(whole, len(whole) - len(batch))
         if pairs:
             yield _make_pairs(whole, pairs)
-        kept = whole.take(pa.array(waiting.renumber(), pa.int64()))
+        kept = whole.take(pa.array(reader.renumber(), pa.int64()))
     if kept is not None and len(kept):
         yield _make_pairs(kept, [(row, None) for row in range(len(kept))])
 
 
-class _Waiting:
-    """The requests of one connection that wait for an answer, the oldest first.
+class _PairReader:
+    """Finds the pairs of rows in batches, one connection after the other.
 
-    They are known by their row in the batch, which ``renumber`` changes.
+    A request that waits is a list of its row in the batch, which ``renumber`` changes.
     """
 
     def __init__(self) -> None:
-        self.place: tuple[object, object] = (None, None)
-        self.requests: dict[int, tuple[int, int | None]] = {}
-        self.by_id: dict[int, deque[int]] = {}
+        self._connection: list[object] = [None, None]
+        self._awaited = AwaitedRequests[list[int]](_IN_FLIGHT)
 
-    def take(self, batch: pa.RecordBatch, start: int) -> list[tuple[int, int | None]]:
-        """Take rows from ``start`` on; return pairs of rows, None for no response."""
+    def read(self, batch: pa.RecordBatch, start: int) -> list[tuple[int, int | None]]:
+        """Read the rows from ``start`` on.
+
+        Returns pairs of rows, with None for a request that gets no response.
+        """
         names = ("recording", "connection", "direction", "correlation_id", "api_key")
         columns = [batch.column(name).slice(start).to_pylist() for name in names]
         frames = batch.column("frame")
         pairs: list[tuple[int, int | None]] = []
-        for row, (recording, connection, direction, number, api_key) in enumerate(
+        for row, (*connection, direction, number, api_key) in enumerate(
             zip(*columns, strict=True), start
         ):
-            if (recording, connection) != self.place:
-                pairs.extend(self.give_up(0))
-                self.place = recording, connection
+            if connection != self._connection:
+                pairs += _list_unanswered(self._awaited.drop(0))
+                self._connection = connection
             if direction == "response":
-                request = self.take_request(number, api_key)
-                if request is not None:
-                    pairs.append((request, row))
+                if taken := self._awaited.take(number, api_key):
+                    pairs += _list_unanswered(taken[:-1])
+                    pairs.append((taken[-1][0], row))
             elif number is None or (
                 api_key == ProduceRequest.api_key and _wants_none(frames[row])
             ):
                 pairs.append((row, None))
             else:
-                self.requests[row] = number, api_key
-                self.by_id.setdefault(number, deque()).append(row)
-                pairs.extend(self.give_up(_IN_FLIGHT))
+                pairs += _list_unanswered(self._awaited.add(number, api_key, [row]))
         return pairs
 
-    def take_request(self, number: int, api_key: int | None) -> int | None:
-        """Find the request that a response of this id answers; it waits no more."""
-        for row in self.by_id.get(number, ()):
-            asked = self.requests[row][1]
-            if asked is None or api_key is None or asked == api_key:
-                self.remove(row)
-                return row
-        return None
-
-    def give_up(self, count: int) -> Iterator[tuple[int, None]]:
-        """Drop all waiting requests but the newest ``count``."""
-        while len(self.requests) > count:
-            row = next(iter(self.requests))
-            self.remove(row)
-            yield row, None
-
-    def remove(self, row: int) -> None:
-        number, _ = self.requests.pop(row)
-        rows = self.by_id[number]
-        rows.remove(row)
-        if not rows:
-            del self.by_id[number]
-
     def renumber(self) -> list[int]:
-        """List the rows that wait, and number them by their place in this list."""
-        rows = list(self.requests)
-        requests = list(self.requests.values())
-        self.requests = dict(enumerate(requests))
-        self.by_id = {}
-        for row, (number, _) in self.requests.items():
-            self.by_id.setdefault(number, deque()).append(row)
+        """List the rows that wait, and number them by their position in this list."""
+        rows = []
+        for number, request in enumerate(self._awaited):
+            rows.append(request[0])
+            request[0] = number
         return rows
+
+
+def _list_unanswered(requests: list[list[int]]) -> list[tuple[int, None]]:
+    return [(row, None) for (row,) in requests]
 
 
 def _wants_none(frame: pa.Scalar) -> bool:

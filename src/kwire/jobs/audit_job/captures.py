@@ -1,23 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a recording as requests, each with the time that its response took.
+"""Reads a recording as requests, each with the latency of its response.
 
-Clients send their software once for each connection, and brokers what they offer: both
-are read from the frames of ApiVersions. A request is a row when its response has come,
-or will not come any more.
+Clients send the name of their software once for each connection, and brokers their
+versions: both are read from the frames of ApiVersions. A request becomes a row when its
+response was read, or when no response will come any more.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ... import framing
 from ...errors import KwireError
 from ...formatting import format_name
 from ...messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
 from ...recording.capture_files import REQUEST, CaptureError, read_capture_file
-from ...recording.requests import Request, find_fate
+from ...recording.pairing import AwaitedRequests
+from ...recording.requests import Fate, Request, find_fate
 from .sightings import API_VERSIONS, InputProblem, Sightings
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
     from ...recording.capture_files import CaptureFile
 
-_FETCH = FetchRequest.api_key
+    Message = TypeVar("Message")
+
 _MOST_ROWS = 20_000
 _MOST_AWAITED = 1 << 12
 
@@ -47,167 +50,154 @@ class _Frame(NamedTuple):
     frame: Any
 
 
-class _Row:
-    """A request that may still get its response."""
+@dataclass(slots=True)
+class CapturedRequest:
+    """A request, and whether a broker sent it and a response may still come."""
 
-    __slots__ = ("is_from_broker", "is_open", "request")
-
-    def __init__(self, request: Request, is_from_broker: bool) -> None:
-        self.request = request
-        self.is_from_broker = is_from_broker
-        self.is_open = True
+    request: Request
+    is_from_broker: bool
+    is_open: bool = True
 
 
 class _Connection:
-    """What is known of one connection while it is read."""
+    """The state of one connection while its frames are read."""
 
     __slots__ = ("awaited", "fetches", "software")
 
     def __init__(self) -> None:
         self.software: tuple[str | None, str | None] = (None, None)
         self.fetches: set[int | None] = set()
-        self.awaited: deque[_Row] = deque()
+        self.awaited = AwaitedRequests[CapturedRequest](_MOST_AWAITED)
 
 
 def read_recording(
     files: Iterable[CaptureFile], sightings: Sightings
-) -> Iterator[tuple[Request, bool]]:
-    """Give the requests of a recording, and whether a broker sent them.
+) -> Iterator[CapturedRequest]:
+    """Read the requests of a recording.
 
-    They come in their order, but for those that wait longer than most. What brokers
-    offer and files that cannot be read are noted in ``sightings``.
+    They are in the order of the recording, except for requests that wait longer than
+    most for a response. The versions that brokers offer, and files that cannot be read,
+    are noted in ``sightings``.
     """
     reader = _RecordingReader(sightings)
-    for row in reader.read(files):
-        yield row.request, row.is_from_broker
+    for file in files:
+        try:
+            for batch in read_capture_file(file, _Frame._fields):
+                reader.read(batch)
+                if len(reader.rows) >= _MOST_ROWS:
+                    yield from reader.take_complete()
+        except (CaptureError, OSError) as error:
+            name = format_name(file.path)
+            reason = str(error).removeprefix(f"{name}: ")
+            sightings.problems.append(InputProblem(name, None, None, reason))
+    yield from reader.rows
 
 
 class _RecordingReader:
-    """Reads frames in order, and keeps the requests that wait for responses."""
+    """Reads frames in order into ``rows``."""
 
     def __init__(self, sightings: Sightings) -> None:
+        self.rows: list[CapturedRequest] = []
         self._sightings = sightings
-        self._connections: dict[tuple[str | None, int | None], _Connection] = {}
-        self._rows: list[_Row] = []
+        self._connections: defaultdict[Any, _Connection] = defaultdict(_Connection)
         self._offers: set[tuple[str | None, int | None, bytes]] = set()
 
-    def read(self, files: Iterable[CaptureFile]) -> Iterator[_Row]:
-        for file in files:
-            try:
-                for batch in read_capture_file(file, _Frame._fields):
-                    self._read_batch(batch)
-                    if len(self._rows) >= _MOST_ROWS:
-                        yield from self._take_answered()
-            except (CaptureError, OSError) as error:
-                name = format_name(file.path)
-                reason = str(error).removeprefix(f"{name}: ")
-                self._sightings.problems.append(InputProblem(name, None, None, reason))
-        yield from self._rows
+    def take_complete(self) -> list[CapturedRequest]:
+        """Take the rows that wait for no response, or all if half of them wait.
 
-    def _take_answered(self) -> Iterator[_Row]:
-        rows, self._rows = self._rows, []
-        for row in rows:
-            if row.is_open:
-                self._rows.append(row)
-            else:
-                yield row
-        if len(self._rows) >= _MOST_ROWS // 2:
-            # They wait for responses that were not recorded.
-            yield from self._rows
-            self._rows.clear()
+        Those wait for responses that were not recorded.
+        """
+        complete = [row for row in self.rows if not row.is_open]
+        self.rows = [row for row in self.rows if row.is_open]
+        if len(self.rows) >= _MOST_ROWS // 2:
+            complete += self.rows
+            self.rows = []
+        return complete
 
-    def _read_batch(self, batch: Any) -> None:
+    def read(self, batch: Any) -> None:
+        """Read a batch of frames."""
         *columns, frames = batch.columns
         number = _Frame._fields.index("timestamp")
         columns[number] = columns[number].cast("int64")
         lists = (column.to_pylist() for column in columns)
         for frame in map(_Frame, *lists, frames):
-            key = frame.recording, frame.connection
-            connection = self._connections.get(key)
-            if connection is None:
-                connection = self._connections[key] = _Connection()
+            connection = self._connections[frame.recording, frame.connection]
             if frame.direction == REQUEST:
                 self._read_request(connection, frame)
             else:
                 self._read_response(connection, frame)
 
-    def _read_request(self, connection: _Connection, row: _Frame) -> None:
-        api_key, api_version = row.api_key, row.api_version
-        if api_key is None and not row.frame.is_valid:
-            # A SASL token has no header, and is not kept.
+    def _read_request(self, connection: _Connection, frame: _Frame) -> None:
+        api_key, api_version = frame.api_key, frame.api_version
+        if api_key is None and not frame.frame.is_valid:
+            # A SASL token has no header, and is not recorded.
             return
         is_from_broker = False
         if api_key == API_VERSIONS:
-            software = _read_software(row.frame.as_py())
-            if any(software):
-                connection.software = software
-        elif api_key == _FETCH and api_version not in connection.fetches:
+            asked = _decode(frame, ApiVersionsRequest)
+            if asked and (asked.client_software_name or asked.client_software_version):
+                connection.software = (
+                    asked.client_software_name or None,
+                    asked.client_software_version or None,
+                )
+        elif api_key == FetchRequest.api_key and api_version not in connection.fetches:
             connection.fetches.add(api_version)
-            is_from_broker = _is_replica(row.frame.as_py())
-        name, deprecated, removed_in = (
-            (None, None, None)
+            fetch = _decode(frame, FetchRequest)
+            is_from_broker = fetch is not None and (
+                fetch.replica_id >= 0 or fetch.replica_state.replica_id >= 0
+            )
+        fate = (
+            Fate(None, None, None)
             if api_key is None or api_version is None
             else find_fate(api_key, api_version)
         )
         request = Request(
-            timestamp=row.timestamp,
-            client_address=row.client_address,
-            broker_address=row.broker_address,
+            timestamp=frame.timestamp,
+            client_address=frame.client_address,
+            broker_address=frame.broker_address,
             api_key=api_key,
-            api=name,
+            api=fate.api,
             api_version=api_version,
-            client_id=row.client_id,
+            client_id=frame.client_id,
             software_name=connection.software[0],
             software_version=connection.software[1],
-            size=row.size,
-            correlation_id=row.correlation_id,
-            deprecated=deprecated,
-            removed_in=removed_in,
+            size=frame.size,
+            correlation_id=frame.correlation_id,
+            deprecated=fate.deprecated,
+            removed_in=fate.removed_in,
         )
-        made = _Row(request, is_from_broker)
-        self._rows.append(made)
-        connection.awaited.append(made)
-        if len(connection.awaited) > _MOST_AWAITED:
-            connection.awaited.popleft().is_open = False
+        row = CapturedRequest(request, is_from_broker)
+        self.rows.append(row)
+        for given_up in connection.awaited.add(frame.correlation_id, api_key, row):
+            given_up.is_open = False
 
-    def _read_response(self, connection: _Connection, row: _Frame) -> None:
-        awaited, number = connection.awaited, row.correlation_id
-        if any(each.request.correlation_id == number for each in awaited):
-            # Responses come in order: a request before this one will get none.
-            while (found := awaited.popleft()).request.correlation_id != number:
-                found.is_open = False
-            found.is_open = False
-            sent = found.request.timestamp
-            if row.timestamp is not None and sent is not None:
-                latency = (row.timestamp - sent) / 1000
-                found.request = found.request._replace(latency_ms=latency)
-        if row.api_key == API_VERSIONS and row.frame.is_valid:
-            frame = row.frame.as_py()
-            offer = row.broker_address, row.api_version, frame[4:]
+    def _read_response(self, connection: _Connection, frame: _Frame) -> None:
+        taken = connection.awaited.take(frame.correlation_id)
+        for row in taken:
+            row.is_open = False
+        if taken:
+            sent = taken[-1].request.timestamp
+            if frame.timestamp is not None and sent is not None:
+                latency_ms = (frame.timestamp - sent) / 1000
+                taken[-1].request = taken[-1].request._replace(latency_ms=latency_ms)
+        if frame.api_key == API_VERSIONS and frame.frame.is_valid:
+            data = frame.frame.as_py()
+            offer = frame.broker_address, frame.api_version, data[4:]
             if offer not in self._offers:
                 # A broker offers the same to all, but for the correlation id.
                 self._offers.add(offer)
-                highest = _read_offered(frame, row.api_version)
-                self._sightings.offer(row.broker_address, highest)
+                highest = _read_offered(data, frame.api_version)
+                self._sightings.offer(frame.broker_address, highest)
 
 
-def _read_software(frame: bytes | None) -> tuple[str | None, str | None]:
+def _decode(frame: _Frame, cls: type[Message]) -> Message | None:
+    """Decode a request; None if that is not possible."""
     try:
-        request = framing.decode_request(frame or b"", compat="java")[1]
+        request = framing.decode_request(frame.frame.as_py() or b"", compat="java")[1]
     except KwireError:
-        return None, None
-    assert isinstance(request, ApiVersionsRequest)
-    name, version = request.client_software_name, request.client_software_version
-    return name or None, version or None
-
-
-def _is_replica(frame: bytes | None) -> bool:
-    try:
-        request = framing.decode_request(frame or b"", compat="java")[1]
-    except KwireError:
-        return False
-    assert isinstance(request, FetchRequest)
-    return request.replica_id >= 0 or request.replica_state.replica_id >= 0
+        return None
+    assert isinstance(request, cls)
+    return request
 
 
 def _read_offered(frame: bytes, api_version: int | None) -> list[tuple[int, int]]:

@@ -31,7 +31,8 @@ from .verdicts import Target
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ...recording.requests import Request
+    from ...recording.request_log import LoggedRequest
+    from .captures import CapturedRequest
 
 PIECE_BYTES = 128 << 20
 """Larger request logs are cut into pieces of this size."""
@@ -131,21 +132,22 @@ def read_source(task: AuditTask) -> Sightings:
     """Read what a task names, write its requests, and return what was seen."""
     sightings = Sightings()
     target = Target(task.target)
+    requests: Iterator[CapturedRequest | LoggedRequest]
     if isinstance(task.source, CaptureTask):
         requests = read_recording(task.source.files, sightings)
     else:
         requests = _read_log(task.source, task.timezone, sightings)
     with open_rows(task.requests, requests_schema(), requests_batch) as writer:
-        for request, is_from_broker in requests:
-            writer.write(request)
-            sightings.add(request, is_from_broker, target.phases_out)
+        for found in requests:
+            writer.write(found.request)
+            sightings.add(found.request, found.is_from_broker, target.phases_out)
     return sightings
 
 
 def _read_log(
     source: LogTask, timezone: tzinfo, sightings: Sightings
-) -> Iterator[tuple[Request, bool]]:
-    """Give the requests of a log, and whether a broker sent them."""
+) -> Iterator[LoggedRequest]:
+    """Read the requests of a log; note other lines in ``sightings``."""
     is_empty, shown = True, format_name(source.path)
     try:
         for found in read_request_log(*source, timezone=timezone):
@@ -156,7 +158,7 @@ def _read_log(
             if found.offered:
                 highest = ((key, each.max) for key, each in found.offered.items())
                 sightings.offer(found.request.broker_address, highest)
-            yield found.request, found.is_from_broker
+            yield found
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         sightings.problems.append(InputProblem(shown, None, None, reason))
