@@ -1,75 +1,75 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The second pass of ``offsets``: where the logs ended when groups committed.
+"""The second pass of ``offsets``: the log end offsets at the times of commits.
 
-Only headers of batches are read. A batch is taken to have come at its largest
-timestamp, or at that of an earlier one if that is later: so the ends of a log ascend
-with time, as they do. Times after the last record of ``__consumer_offsets`` count
-only where no earlier one follows: clocks of producers may be wrong.
+Only batch headers are read. The commits to a partition are numpy arrays, and each step
+is one search over all of them. A batch is assumed to have arrived at its maximum
+timestamp, or at that of an earlier batch if that is later, so that log end offsets
+ascend with time. Times after the last record of ``__consumer_offsets`` count only if no
+earlier time follows, because clocks of producers may be wrong.
 """
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
-from itertools import compress, groupby
-from operator import itemgetter
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ...errors import DecodeError
+from ..tables import open_table
 from .groups import format_uuid
 from .problems import make_failure_row, make_problem_row
-from .tables import StuckRow, open_rows_of
+from .tables import StuckRow, make_schema_of, make_timestamps, open_rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from ...log import Partition, Problem
     from ..tables import RowWriter
 
-
-class Commit(NamedTuple):
-    """A commit as the lag of a group goes by it; ``offset`` is None in a tombstone."""
-
-    timestamp: int
-    offset: int | None
-    log_offset: int
-    topic_id: str | None
+_HEADER = [("time", "i8"), ("end", "i8"), ("has_data", "?")]
+_SUMS = 4
 
 
 class PartitionCommits(NamedTuple):
     """A partition that groups commit to.
 
     ``log`` is None if its segments are not in the input. ``commits`` is an Arrow table
-    of groups and the fields of ``Commit``: group by group, in the order of their log.
-    ``assigned`` has a bit for each of the report's times at which a member of the group
-    was assigned the partition, the lowest bit for the first time.
+    with the columns group, timestamp, offset, log_offset and topic_id, sorted by group
+    and log offset; the timestamp is in milliseconds, or -1. ``assigned`` has for each
+    group a boolean array: whether a member was assigned the partition at each sample
+    time of the report.
     """
 
     topic: str
     partition: int
     log: Partition | None
     commits: Any
-    assigned: dict[str, int]
+    assigned: dict[str, NDArray[Any]]
 
-    def groups(self) -> Iterator[tuple[str, list[Commit]]]:
-        """Go through the groups with their commits; assigned groups may have none."""
+    def list_groups(self) -> Iterator[tuple[str, slice]]:
+        """List the groups with the rows of their commits; assigned groups may have
+        none.
+        """
+        start = 0
         committed = set()
-        names = self.commits["group"].to_pylist()
-        columns = [self.commits[name].to_pylist() for name in Commit._fields]
-        rows = zip(names, map(Commit, *columns), strict=True)
-        for group, found in groupby(rows, itemgetter(0)):
+        for group, rows in groupby(self.commits["group"].to_pylist()):
+            stop = start + len(list(rows))
             committed.add(group)
-            yield group, [commit for _, commit in found]
+            yield group, slice(start, stop)
+            start = stop
         for group in sorted(self.assigned.keys() - committed):
-            yield group, []
+            yield group, slice(0, 0)
 
 
 class LagTask(NamedTuple):
     """Some partitions to look at, what to measure, and the files to write.
 
     ``end`` is the time of the last record of ``__consumer_offsets``; ``samples`` are
-    the times at which the report wants to know the lag.
+    the times at which the report shows the lag.
     """
 
     places: tuple[PartitionCommits, ...]
@@ -81,9 +81,9 @@ class LagTask(NamedTuple):
 
 
 class GroupPosition(NamedTuple):
-    """Where a group is in a partition when the history ends.
+    """The position of a group in a partition when the history ends.
 
-    ``committed`` is None where the partition is assigned and nothing is committed.
+    ``committed`` is None if the partition is assigned and nothing is committed.
     """
 
     group: str
@@ -98,217 +98,214 @@ class GroupPosition(NamedTuple):
 class LagSummary(NamedTuple):
     """The result of a task.
 
-    ``samples`` has for each group and topic, at each time of the task, the lag,
-    the number of partitions with and without a known one, and of those without how many
-    have no log in the input.
+    ``samples`` has for each group and topic an array with a row for each sample time:
+    the lag, the number of partitions with a known lag, the number without, and how many
+    of these have no log in the input. Its numbers are Python's, because the sum of two
+    lags may exceed 64 bits.
     """
 
     stuck: list[Any]
     positions: list[GroupPosition]
-    samples: dict[tuple[str, str], list[list[int]]]
+    samples: dict[tuple[str, str], NDArray[Any]]
 
 
 class LogEnds:
-    """The ends of one partition's log over time, from the headers of its batches."""
+    """The log end offsets of one partition over time, from the headers of its batches.
 
-    def __init__(self, log: Partition, end: int) -> None:
+    Without a log every end is unknown.
+    """
+
+    def __init__(self, log: Partition | None, end: int) -> None:
         self.problems: list[Problem] = []
-        self.topic_id = _find_topic_id(log)
-        self._start = log.start_offset
-        times, ends, data = array("q"), array("q"), array("b")
-        believed = 0
-        for header in log.headers(on_corrupt=self.problems.append):
-            times.append(header.max_timestamp)
-            ends.append(header.next_offset)
-            data.append(header.count != 0 and not header.is_control)
-            if 0 <= header.max_timestamp <= end:
-                believed = len(times)
-        latest = -1
-        for index, time in enumerate(times):
-            if time > latest and (time <= end or index >= believed):
-                latest = time
-            times[index] = latest
-        self._times, self._ends = times, ends
-        self._data_times = array("q", compress(times, data))
-        self._data_ends = array("q", compress(ends, data))
+        self.topic_id: str | None = None
+        self.final: int | None = None
+        headers: NDArray[Any] = np.empty(0, _HEADER)
+        if log is not None:
+            self.topic_id = _find_topic_id(log)
+            start = self.final = log.start_offset
+            rows = (
+                (
+                    each.max_timestamp,
+                    each.next_offset,
+                    each.count and not each.is_control,
+                )
+                for each in log.headers(on_corrupt=self.problems.append)
+            )
+            headers = np.fromiter(rows, _HEADER)
+        times = headers["time"]
+        (early,) = np.nonzero((times >= 0) & (times <= end))
+        is_believed = times <= end
+        is_believed[early[-1] + 1 if early.size else 0 :] = True
+        times = np.where(is_believed, times, -1)
+        self._times = np.maximum.accumulate(np.maximum(times, -1))
+        if headers.size:
+            self.final = int(headers["end"][-1])
+        # The records before the start of a log that does not begin with 0 are deleted.
+        before = 0 if log is not None and start == 0 else -1
+        self._ends: NDArray[Any] = np.append(before, headers["end"])
+        self.last_time = int(self._times[-1]) if headers.size else -1
+        self._data_times = self._times[headers["has_data"]]
+        self._data_ends = headers["end"][headers["has_data"]]
 
-    @property
-    def last_time(self) -> int:
-        """When the last batch came; -1 if that is not known."""
-        return self._times[-1] if self._times else -1
+    def find_lag(
+        self, committed: NDArray[Any], now: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Find the end of the log, the lag and its age in milliseconds, at some times.
 
-    @property
-    def final(self) -> int:
-        """The end of the log as it is."""
-        return self._ends[-1] if self._ends else self._start
+        The fourth array has the value false where the log does not contain the answer.
+        A commit itself proves that the log went as far as its offset.
+        """
+        ends = self._ends[np.searchsorted(self._times, now, "right")]
+        is_known = (committed >= 0) & (now >= 0) & (ends >= 0)
+        if self._times.size and self.last_time < 0:
+            is_known[:] = False
+        ends = np.maximum(ends, committed)
+        # A commit at the end of the data waits for nothing: its record arrives now.
+        index = np.searchsorted(self._data_ends, committed, "right")
+        is_waiting = (index < self._data_times.size) & (ends > committed)
+        arrivals = np.append(self._data_times, 0)[index]
+        ages = np.where(is_waiting, np.maximum(now - arrivals, 0), 0)
+        return ends, ends - committed, ages, is_known
 
-    def at(self, timestamp: int) -> int | None:
-        """Give the end of the log at a time; None if the log does not say."""
-        if timestamp < 0 or (self._times and self.last_time < 0):
-            return None
-        index = bisect_right(self._times, timestamp)
-        if index:
-            return self._ends[index - 1]
-        # What was before the start of a log that does not begin with 0 is gone.
-        return 0 if self._start == 0 else None
+    def find_waiting(self, offset: int, after: int) -> int | None:
+        """Find when the first record from ``offset`` on arrived, after a time.
 
-    def waiting_since(self, offset: int, after: int = -2) -> int | None:
-        """Return when the first record from ``offset`` on came, after a time.
-
-        Markers of transactions are no records. None if there is no such record.
+        Markers of transactions are no records. Returns None without such a record.
         """
         index = max(
-            bisect_right(self._data_ends, offset),
-            bisect_right(self._data_times, after),
+            np.searchsorted(self._data_ends, offset, "right"),
+            np.searchsorted(self._data_times, after, "right"),
         )
-        return self._data_times[index] if index < len(self._data_times) else None
+        return int(self._data_times[index]) if index < self._data_times.size else None
 
 
 def measure_lag(task: LagTask) -> LagSummary:
     """Measure the lag of every commit to some partitions."""
     summary = LagSummary([], [], {})
     with (
-        open_rows_of("lag", task.lag) as lag,
-        open_rows_of("problems", task.problems) as bad,
+        open_table(task.lag, make_schema_of("lag")) as lag,
+        open_rows_of("problems", task.problems) as problems,
     ):
         for place in task.places:
-            ends = _open(place, task.end, bad)
-            for group, commits in place.groups():
-                _measure(task, place, ends, group, commits, lag, summary)
+            ends = _read_log(place, task.end, problems)
+            measured = _PartitionLag(task, place, ends)
+            lag.write(measured.make_rows())
+            for group, rows in place.list_groups():
+                measured.add_samples(group, rows, summary)
+                measured.add_position(group, rows, summary)
     return summary
 
 
-def _open(place: PartitionCommits, end: int, problems: RowWriter) -> LogEnds | None:
-    if place.log is None:
-        return None
+def _read_log(place: PartitionCommits, end: int, problems: RowWriter) -> LogEnds:
     try:
         ends = LogEnds(place.log, end)
     except OSError as error:
-        problems.write(
-            make_failure_row(place.log.path, place.topic, place.partition, error)
-        )
-        return None
+        path = "" if place.log is None else place.log.path
+        row = make_failure_row(path, place.topic, place.partition, error)
+        problems.write(row)
+        return LogEnds(None, end)
     for problem in ends.problems:
         problems.write(make_problem_row(problem))
     return ends
 
 
-def _measure(
-    task: LagTask,
-    place: PartitionCommits,
-    ends: LogEnds | None,
-    group: str,
-    commits: Sequence[Commit],
-    lag: RowWriter,
-    summary: LagSummary,
-) -> None:
-    for commit in commits:
-        if commit.offset is not None:
-            lag.write(
-                (
-                    commit.timestamp,
-                    group,
-                    place.topic,
-                    place.partition,
-                    commit.offset,
-                    *_find_lag(ends, commit),
-                    commit.log_offset,
-                )
-            )
-    _sample(task.samples, place, ends, group, commits, summary)
-    is_assigned = bool(place.assigned.get(group, 0) >> max(len(task.samples) - 1, 0))
-    where = group, place.topic, place.partition
-    last = commits[-1] if commits else None
-    if last is None or last.offset is None:
-        if is_assigned:
-            end = None if ends is None else ends.final
-            summary.positions.append(
-                GroupPosition(*where, None, end, None, is_assigned)
-            )
-        return
-    known = _find_ends(ends, last)
-    final = None if known is None else max(known.final, last.offset)
-    lag_now = None if final is None else final - last.offset
-    summary.positions.append(
-        GroupPosition(*where, last.offset, final, lag_now, is_assigned)
-    )
-    if known is None or final is None:
-        return
-    since = last.timestamp
-    for commit in reversed(commits):
-        if commit.offset != last.offset:
-            break
-        since = commit.timestamp
-    waiting = known.waiting_since(last.offset, since)
-    if waiting is None:
-        return
-    if max(task.end, known.last_time) - waiting >= task.stuck_after_ms:
-        summary.stuck.append(
-            StuckRow(*where, last.offset, final, since, last.timestamp)
+class _PartitionLag:
+    """The commits to one partition as arrays, and their lag.
+
+    ``_comparable`` has the committed offsets that mean a position of this log, and -1
+    for all others: for tombstones, for negative offsets, which groups commit when they
+    have no position, and for commits to another topic that had the same name.
+    """
+
+    def __init__(self, task: LagTask, place: PartitionCommits, ends: LogEnds) -> None:
+        self._task, self._place, self._ends = task, place, ends
+        commits = place.commits
+        self._times = commits["timestamp"].to_numpy()
+        self._is_commit = commits["offset"].is_valid().to_numpy()
+        self._offsets = commits["offset"].fill_null(-1).to_numpy()
+        is_same_topic = [
+            None in (topic_id, ends.topic_id) or topic_id == ends.topic_id
+            for topic_id in commits["topic_id"].to_pylist()
+        ]
+        is_comparable = np.array(is_same_topic, bool) & (self._offsets >= 0)
+        self._comparable = np.where(is_comparable, self._offsets, -1)
+
+    def make_rows(self) -> Any:
+        """Make the rows of the table ``lag``: one for each commit but tombstones."""
+        import pyarrow
+
+        commits, count = self._place.commits, len(self._times)
+        *measured, is_known = self._ends.find_lag(self._comparable, self._times)
+        columns = [
+            make_timestamps(self._times),
+            commits["group"],
+            pyarrow.repeat(self._place.topic, count),
+            pyarrow.array(np.full(count, self._place.partition, "i4")),
+            commits["offset"],
+            *(pyarrow.array(each, mask=~is_known) for each in measured),
+            commits["log_offset"],
+        ]
+        rows = pyarrow.table(columns, schema=make_schema_of("lag"))
+        return rows.filter(self._is_commit)
+
+    def add_samples(self, group: str, rows: slice, summary: LagSummary) -> None:
+        """Add the lag of this partition to that of its topic, at each sample time.
+
+        A member without a commit has an unknown lag in each partition assigned to it.
+        """
+        samples = np.array(self._task.samples, "i8")
+        # The commits of a group are in the order of the log, their times may not be: a
+        # commit counts when all earlier ones do.
+        passed = np.maximum.accumulate(self._times[rows])
+        index = np.searchsorted(passed, samples, "right")
+        committed = np.append(-1, self._comparable[rows])[index]
+        has_commit = np.append(False, self._is_commit[rows])[index]
+        _, lags, _, is_known = self._ends.find_lag(committed, samples)
+        is_assigned = self._place.assigned.get(group, np.zeros(len(samples), bool))
+        is_unknown = (has_commit | is_assigned) & ~is_known
+        counts = (
+            np.where(is_known, lags, 0),
+            is_known,
+            is_unknown,
+            is_unknown & (self._place.log is None),
         )
+        key = group, self._place.topic
+        sums = summary.samples.setdefault(key, make_sums(len(samples)))
+        sums += np.stack(counts, axis=1).astype(object)
+
+    def add_position(self, group: str, rows: slice, summary: LagSummary) -> None:
+        """Add the position of a group at the end, and whether it is stuck there."""
+        task, place, ends = self._task, self._place, self._ends
+        assigned = place.assigned.get(group, ())
+        is_assigned = bool(len(assigned) and assigned[-1])
+        where = group, place.topic, place.partition
+        if rows.start == rows.stop or not self._is_commit[rows.stop - 1]:
+            if is_assigned:
+                summary.positions.append(
+                    GroupPosition(*where, None, ends.final, None, is_assigned)
+                )
+            return
+        offset = int(self._offsets[rows.stop - 1])
+        final = lag = None
+        if ends.final is not None and self._comparable[rows.stop - 1] >= 0:
+            final = max(ends.final, offset)
+            lag = final - offset
+        summary.positions.append(GroupPosition(*where, offset, final, lag, is_assigned))
+        if final is None:
+            return
+        is_moved = (self._offsets[rows] != offset) | ~self._is_commit[rows]
+        since, *_ = self._times[rows][np.append(0, np.nonzero(is_moved)[0] + 1)[-1] :]
+        waiting = ends.find_waiting(offset, since)
+        if waiting is None:
+            return
+        if max(task.end, ends.last_time) - waiting >= task.stuck_after_ms:
+            last = self._times[rows.stop - 1]
+            summary.stuck.append(StuckRow(*where, offset, final, int(since), int(last)))
 
 
-def _find_lag(
-    ends: LogEnds | None, commit: Commit, timestamp: int | None = None
-) -> tuple[int | None, int | None, int | None]:
-    """Give the end of the log, the lag and its age at the time of a commit, or later.
-
-    The commit itself proves that the log went as far as it.
-    """
-    now = commit.timestamp if timestamp is None else timestamp
-    known = _find_ends(ends, commit)
-    end = None if known is None else known.at(now)
-    if known is None or end is None or commit.offset is None:
-        return None, None, None
-    end = max(end, commit.offset)
-    waiting = known.waiting_since(commit.offset)
-    age = 0 if waiting is None or end == commit.offset else max(now - waiting, 0)
-    return end, end - commit.offset, age
-
-
-def _find_ends(ends: LogEnds | None, commit: Commit) -> LogEnds | None:
-    """Give the log if the commit was to this topic, not to one that had its name.
-
-    Below 0 there is nothing to commit: then what the group has read is unknown.
-    """
-    if commit.offset is None or commit.offset < 0:
-        return None
-    if ends is None or None in (ends.topic_id, commit.topic_id):
-        return ends
-    return ends if ends.topic_id == commit.topic_id else None
-
-
-def _sample(
-    samples: Sequence[int],
-    place: PartitionCommits,
-    ends: LogEnds | None,
-    group: str,
-    commits: Sequence[Commit],
-    summary: LagSummary,
-) -> None:
-    """Add the lag of one partition to its topic's, at each time of the report.
-
-    Without a commit it is unknown what a member has read of its partitions.
-    """
-    sums = summary.samples.setdefault(
-        (group, place.topic), [[0, 0, 0, 0] for _ in samples]
-    )
-    assigned = place.assigned.get(group, 0)
-    index = 0
-    for number, (timestamp, counts) in enumerate(zip(samples, sums, strict=True)):
-        while index < len(commits) and commits[index].timestamp <= timestamp:
-            index += 1
-        lag = None
-        if index and commits[index - 1].offset is not None:
-            _, lag, _ = _find_lag(ends, commits[index - 1], timestamp)
-        elif not assigned >> number & 1:
-            continue
-        if lag is None:
-            counts[2] += 1
-            counts[3] += place.log is None
-        else:
-            counts[0] += lag
-            counts[1] += 1
+def make_sums(count: int) -> NDArray[Any]:
+    """Make the sums of ``LagSummary.samples`` for ``count`` times, all 0."""
+    return np.zeros((count, _SUMS), object)
 
 
 def _find_topic_id(log: Partition) -> str | None:

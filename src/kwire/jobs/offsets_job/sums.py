@@ -11,12 +11,17 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..chart_text import choose_time_step
+from .lag import make_sums
 from .reading import order_growth
-from .tables import GroupRow, TopicLagRow
+from .tables import GroupRow, TopicLagRow, read_milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from .lag import GroupPosition, LagSummary
     from .reading import OffsetsSummary
@@ -44,16 +49,20 @@ _COLUMNS = 24
 
 
 class GroupState(NamedTuple):
-    """A state of a group, and from when on it was so."""
+    """A state of a group, and the time of its beginning.
+
+    ``members`` counts them; ``row`` is that of the state in ``group_state``.
+    """
 
     timestamp: int | None
     kind: str | None
     generation: int | None
     state: str | None
     members: int | None
+    row: int
 
 
-_NO_STATE = GroupState(None, None, None, None, None)
+_NO_STATE = GroupState(None, None, None, None, None, -1)
 """Of a group that commits and does nothing else."""
 
 
@@ -82,7 +91,7 @@ class GroupTotals:
         self.stuck: list[Any] = []
         self.states = self._list_states(states)
         self._positions: list[GroupPosition] = []
-        self._lags: dict[tuple[str, str], list[list[int]]] = {}
+        self._lags: dict[tuple[str, str], NDArray[Any]] = {}
         self.end = max((each.end for each in summaries), default=-1)
         began = _list_known(row.first_timestamp for row in self.history)
         complete = _list_known(row.complete_from for row in self.history)
@@ -93,19 +102,10 @@ class GroupTotals:
 
     def _sort_commits(self, commits: Any) -> Any:
         """Order commits by partition and group, each group's as they were logged."""
-        import pyarrow as arrow
-
-        milliseconds = self._compute.cast(
-            commits["timestamp"], arrow.timestamp("ms", tz="UTC")
-        )
-        known = self._compute.fill_null(
-            self._compute.cast(milliseconds, arrow.int64()), -1
-        )
-        return commits.set_column(0, "timestamp", known).sort_by(
-            [
-                (name, "ascending")
-                for name in ("topic", "partition", "group", "log_offset")
-            ]
+        times = read_milliseconds(commits["timestamp"]).fill_null(-1)
+        order = ("topic", "partition", "group", "log_offset")
+        return commits.set_column(0, "timestamp", times).sort_by(
+            [(name, "ascending") for name in order]
         )
 
     def list_commits(self) -> Iterator[tuple[str, int, Any]]:
@@ -126,44 +126,38 @@ class GroupTotals:
         for topic, partition in sorted(self.assigned.keys() - committed):
             yield topic, partition, nothing
 
-    def _list_assigned(self, states: Any) -> dict[tuple[str, int], dict[str, int]]:
-        """Find which groups had which partitions at the times that are sampled.
+    def _list_assigned(self, states: Any) -> dict[tuple[str, int], dict[str, Any]]:
+        """Find which groups had which partitions at the sample times.
 
-        For each partition the groups, with a bit for each time, as ``PartitionCommits``
-        has them. Topics that the log names by an unknown id alone are left out.
+        The result has for each partition what ``PartitionCommits.assigned`` has. Topics
+        of which the log has only an unknown id are omitted.
         """
-        rows: dict[str, list[int]] = {}
-        for row, name in enumerate(states["group"].to_pylist()):
-            rows.setdefault(name, []).append(row)
-        found: dict[tuple[str, int], dict[str, int]] = {}
-        for name, own in rows.items():
-            bits: dict[int, int] = {}
-            index = 0
-            for number, time in enumerate(self.samples):
-                while index < len(own) and _is_by(self.states[name][index], time):
-                    index += 1
-                if index:
-                    row = own[index - 1]
-                    bits[row] = bits.get(row, 0) | 1 << number
-            for row, bit in bits.items():
-                for place in _list_places(states["members"][row].as_py()):
+        found: dict[tuple[str, int], dict[str, Any]] = {}
+        samples = np.array(self.samples, "i8")
+        nothing: NDArray[Any] = np.zeros(len(samples), bool)
+        for name, own in self.states.items():
+            times = [-1 if each.timestamp is None else each.timestamp for each in own]
+            passed = np.maximum.accumulate(np.array(times, "i8"))
+            latest: NDArray[Any] = np.searchsorted(passed, samples, "right") - 1
+            for index in set(latest[latest >= 0].tolist()):
+                for place in _list_places(states["members"][own[index].row].as_py()):
                     groups = found.setdefault(place, {})
-                    groups[name] = groups.get(name, 0) | bit
+                    groups[name] = groups.get(name, nothing) | (latest == index)
         return found
 
     def _list_states(self, states: Any) -> dict[str, list[GroupState]]:
         found: dict[str, list[GroupState]] = {}
-        counts = self._compute.list_value_length(states["members"])
-        import pyarrow as arrow
-
-        times = self._compute.cast(
-            self._compute.cast(states["timestamp"], arrow.timestamp("ms", tz="UTC")),
-            arrow.int64(),
-        )
-        columns = [times, states["kind"], states["generation"], states["state"], counts]
-        rows = zip(*(each.to_pylist() for each in columns), strict=True)
-        for name, row in zip(states["group"].to_pylist(), rows, strict=True):
-            found.setdefault(name, []).append(GroupState(*row))
+        columns = [
+            states["group"],
+            read_milliseconds(states["timestamp"]),
+            states["kind"],
+            states["generation"],
+            states["state"],
+            self._compute.list_value_length(states["members"]),
+        ]
+        values = [each.to_pylist() for each in columns]
+        for name, *state in zip(*values, range(states.num_rows), strict=True):
+            found.setdefault(name, []).append(GroupState(*state))
         return found
 
     def add_lag(self, lag: LagSummary) -> None:
@@ -171,9 +165,8 @@ class GroupTotals:
         self.stuck += lag.stuck
         self._positions += lag.positions
         for key, counts in lag.samples.items():
-            sums = self._lags.setdefault(key, [[0, 0, 0, 0] for _ in self.samples])
-            for have, more in zip(sums, counts, strict=True):
-                have[:] = [one + other for one, other in zip(have, more, strict=True)]
+            sums = self._lags.setdefault(key, make_sums(len(self.samples)))
+            sums += counts
 
     def tables(self) -> dict[str, list[Row]]:
         """Give the rows of the small tables."""
@@ -201,10 +194,9 @@ class GroupTotals:
         summed = commits.group_by("group", use_threads=False).aggregate(
             [([], "count_all"), ("timestamp", "min"), ("timestamp", "max")]
         )
-        by_group = {
-            row["group"]: (row["count_all"], row["timestamp_min"], row["timestamp_max"])
-            for row in summed.to_pylist()
-        }
+        columns = ("group", "count_all", "timestamp_min", "timestamp_max")
+        values = (summed[name].to_pylist() for name in columns)
+        by_group = {name: row for name, *row in zip(*values, strict=True)}
         lags: dict[str, list[int | None]] = {}
         for position in self._positions:
             lags.setdefault(position.group, []).append(position.lag)
@@ -244,53 +236,34 @@ class GroupTotals:
         It is known if that of each partition is.
         """
         rows: list[Any] = []
-        for key, counts in sorted(self._lags.items()):
-            for time, each in zip(self.samples, counts, strict=True):
+        for key, sums in sorted(self._lags.items()):
+            for time, each in zip(self.samples, sums, strict=True):
                 lag, known, unknown, without_log = each
                 known_lag = min(lag, _HIGHEST) if known else None
+                counts = (None if unknown else known_lag, known, unknown, known_lag)
                 if known or unknown:
-                    total = None if unknown else known_lag
-                    rows.append(
-                        TopicLagRow(
-                            time,
-                            *key,
-                            total,
-                            known,
-                            unknown,
-                            known_lag,
-                            without_log,
-                        )
-                    )
+                    rows.append(TopicLagRow(time, *key, *counts, without_log))
         return rows
 
     def commit_rate(self) -> list[Row]:
         """Count the commits of each group in each stretch of time of the charts."""
         compute = self._compute
-        commits = self._commits
         is_shown = compute.and_(
-            compute.is_valid(commits["offset"]),
-            compute.greater_equal(commits["timestamp"], self.start),
+            compute.is_valid(self._commits["offset"]),
+            compute.greater_equal(self._commits["timestamp"], self.start),
         )
-        commits = commits.filter(is_shown)
-        stretch = compute.multiply(
+        commits = self._commits.filter(is_shown)
+        starts = compute.multiply(
             compute.divide(commits["timestamp"], self.step), self.step
         )
         counted = (
-            commits.append_column("stretch", stretch)
-            .group_by(["group", "stretch"], use_threads=False)
+            commits.append_column("start", starts)
+            .group_by(["start", "group"], use_threads=False)
             .aggregate([([], "count_all")])
+            .sort_by([("group", "ascending"), ("start", "ascending")])
+            .select(["start", "group", "count_all"])
         )
-        return sorted(
-            (
-                (row["stretch"], row["group"], row["count_all"])
-                for row in counted.to_pylist()
-            ),
-            key=lambda row: (row[1], row[0]),
-        )
-
-
-def _is_by(state: GroupState, time: int) -> bool:
-    return state.timestamp is None or state.timestamp <= time
+        return list(zip(*(each.to_pylist() for each in counted.columns), strict=True))
 
 
 def _list_places(members: Sequence[Any] | None) -> set[tuple[str, int]]:

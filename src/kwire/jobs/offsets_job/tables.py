@@ -190,15 +190,31 @@ def make_table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:
 
     schema = make_schema_of(name)
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-    arrays = []
-    for values, field in zip(columns, schema, strict=True):
-        if pyarrow.types.is_timestamp(field.type):
-            known = [None if each is None or each < 0 else each for each in values]
-            made = pyarrow.array(known, pyarrow.timestamp("ms", tz="UTC"))
-            arrays.append(made.cast(field.type))
-        else:
-            arrays.append(pyarrow.array(values, field.type))
+    arrays = [
+        make_timestamps(values)
+        if pyarrow.types.is_timestamp(kind)
+        else pyarrow.array(values, kind)
+        for values, kind in zip(columns, schema.types, strict=True)
+    ]
     return pyarrow.table(arrays, schema=schema)
+
+
+def make_timestamps(milliseconds: Any) -> Any:
+    """Make a column of times; negative ones are unknown and become null."""
+    import pyarrow
+    from pyarrow import compute
+
+    times = pyarrow.array(milliseconds, pyarrow.int64())
+    known = compute.if_else(compute.greater_equal(times, 0), times, None)
+    in_milliseconds = known.cast(pyarrow.timestamp("ms", tz="UTC"))
+    return in_milliseconds.cast(pyarrow.timestamp("us", tz="UTC"))
+
+
+def read_milliseconds(timestamps: Any) -> Any:
+    """Read a column of times as milliseconds since 1970, unknown ones as null."""
+    import pyarrow
+
+    return timestamps.cast(pyarrow.timestamp("ms", tz="UTC")).cast(pyarrow.int64())
 
 
 def open_rows_of(name: str, path: str) -> AbstractContextManager[RowWriter]:
