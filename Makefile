@@ -111,7 +111,7 @@ pins: $(VENV)/.made $(VENV)/.has-pins  ## write constraints.txt; UPGRADE=1 for n
 		--group docs --group fuzz --group lint --group pins --group release
 
 # The parts wait for brokers, drivers and browsers for most of their time: once make
-# setup has been run, they can run side by side, with --jobs 3.
+# setup has been run, they can run side by side, as .ci/run does it.
 interop: interop-classes interop-brokers interop-pages  ## against Kafka's own classes and brokers (Java 17, Maven)
 
 interop-classes: $(TESTED)
