@@ -17,9 +17,10 @@ import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
-from kwire import jobs
+from kwire import framing, jobs
 from kwire.cli.main import program
 from kwire.messages import (
+    ApiVersionsRequest,
     CreateTopicsRequest,
     CreateTopicsResponse,
     DescribeConfigsRequest,
@@ -324,6 +325,19 @@ def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
     assert "not complete" in problems["request.log"]["reason"]
     made = [row for row in rows_of(result, "clients") if row["address"][:3] == "10."]
     assert len(made) == len(capture.expected)
+
+
+@pytest.mark.parametrize("declared", [FetchRequest, ApiVersionsRequest])
+def test_a_frame_of_another_api_than_its_column_is_counted(tmp_path, declared):
+    """A capture of another program: its columns are counted, not its frame."""
+    made = Capture()
+    frame = framing.encode_request(METADATA, 9, correlation_id=1)[4:]
+    columns = {"api_key": declared.api_key, "api_version": 3, "correlation_id": 1}
+    made.talk("10.0.0.1:1").raw("request", frame, client_id="odd", **columns)
+    path = made.write(tmp_path / "frames.parquet")
+    result = jobs.audit([path], tmp_path / "out", target="4.1")
+    (client,) = rows_of(result, "clients")
+    assert (client["client_id"], client["requests"]) == ("odd", 1)
 
 
 @pytest.mark.parametrize("release", ["2.8.2", "3.9.2"])

@@ -5,6 +5,7 @@
 import json
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -150,6 +151,16 @@ def test_a_page_without_anything_says_so(tmp_path):
 
 def run(*arguments):
     return CliRunner().invoke(program, [str(each) for each in arguments])
+
+
+def test_a_group_without_a_known_time_has_no_span(tmp_path):
+    """Its states have no time at which they could be drawn; the page is complete."""
+    groups = Groups(tmp_path)
+    groups.classic("timeless", 1, {"a": {"orders": [0]}}, -1)
+    groups.commit("known", "orders", 0, 1, START)
+    groups.write()
+    result = jobs.offsets(tmp_path, tmp_path / "out")
+    assert "timeless" in Path(result.report).read_text(encoding="utf-8")
 
 
 def test_the_command_prints_the_groups_worst_first(cluster, tmp_path):

@@ -334,7 +334,8 @@ def _make_spans(sums: GroupTotals, group: str, mark: int) -> list[charts.Span]:
     spans = []
     states = [each for each in sums.states[group] if each.timestamp is not None]
     ends = [each.timestamp or 0 for each in states[1:]] + [sums.end + mark]
-    for state, end in zip(states, ends, strict=True):
+    # Without a state of a known time there is an end, and no state to draw.
+    for state, end in zip(states, ends, strict=False):
         begin = max(state.timestamp or 0, sums.start)
         if end > begin and state.state != DEAD:
             note = f"{state.state or 'state not known'}"
