@@ -143,7 +143,7 @@ interop-brokers: $(TESTED)
 	$(PY) -m tools.interop.broker.versions_check
 	$(PY) -m tools.interop.broker.releases_check
 
-interop-releases: $(TESTED)  ## every feature against brokers of each release from 0.8 on, into docs/live.md
+interop-releases: $(TESTED)  ## every feature against brokers of each release from 0.8 on, into docs/guides/live.md
 	$(PY) -m tools.interop.broker.releases_check --all --document
 
 interop-pages: $(TESTED)
@@ -216,7 +216,7 @@ bench-leaders: $(BUILT) $(VENV)/.has-bench  ## what the hints of KIP-951 save (J
 bench-spark-live: $(BUILT) $(VENV)/.has-bench  ## kafka-live beside Spark's own source (Java 17, Maven)
 	$(PY) -m benchmarks spark-live
 
-bench-scale: $(BUILT) $(VENV)/.has-bench  ## plans of up to 20 TB and four executors, into docs/scale.md
+bench-scale: $(BUILT) $(VENV)/.has-bench  ## plans of up to 20 TB and four executors, into docs/project/scale.md
 	$(PY) -m benchmarks scale
 
 bench-safety: $(BUILT) $(VENV)/.has-bench  ## what safety costs

@@ -4,8 +4,8 @@
 
 ``python -m benchmarks spark``, ``live``, ``spark-live``, ``adapters``, ``producer``,
 ``commands``, ``leaders`` and ``languages`` write a chapter of it alone, and ``scale``
-writes ``docs/scale.md``; ``python -m benchmarks safety`` measures what safety costs, on
-the terminal.
+writes ``docs/project/scale.md``; ``python -m benchmarks safety`` measures what safety
+costs, on the terminal.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cases of ``worker.py`` and of ``executors.py``; writes ``docs/scale.md``."""
+"""Runs the cases of ``worker.py`` and of ``executors.py``.
+
+Writes ``docs/project/scale.md``.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from benchmarks.scale.executors import MEMORY_MB, ROUNDS, SPLIT
 from benchmarks.scale.inputs import SEGMENTS, write_logs
 from benchmarks.spark.inputs import write_log
 
-PAGE = ROOT / "docs" / "scale.md"
+PAGE = ROOT / "docs" / "project" / "scale.md"
 PAUSE_MS = 50
 COUNTS = (400, 4_000, 80_000)
 JOBS = (
@@ -37,8 +40,8 @@ _NAMES = {"plan": "plan of `kafka-log`", "list": "`kwire ls --segments`"}
 _TEXT = """\
 # How it grows
 
-This page has what a plan of [`kafka-log`](spark.md) and `kwire ls` take for a few
-hundred to 80,000 segments: time, memory, and requests to an object store.
+This page has what a plan of [`kafka-log`](../spark/index.md) and `kwire ls` take for a
+few hundred to 80,000 segments: time, memory, and requests to an object store.
 `python -m benchmarks scale` measures it and writes this page.
 
 The segments have 268 MB each, {each} in a partition, in batches of 16 KB with an entry

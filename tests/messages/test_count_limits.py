@@ -4,8 +4,8 @@
 
 Every function that decodes messages rejects a count over the limit at the first byte of
 the count. ``tools/interop/oracle/boundaries.txt`` contains the counts at which Kafka's
-classes reject a message. With the limits that ``docs/deviations.md`` names, kwire
-accepts and rejects the same counts.
+classes reject a message. With the limits that ``docs/project/deviations.md`` names,
+kwire accepts and rejects the same counts.
 """
 
 import importlib
@@ -157,7 +157,7 @@ def test_boundaries_are_those_of_the_newest_releases():
 
 def test_every_changed_boundary_is_documented():
     """The page names each count that the newest Kafka rejects and the older accepts."""
-    page = (RECORDED.parents[3] / "docs" / "deviations.md").read_text()
+    page = (RECORDED.parents[3] / "docs" / "project" / "deviations.md").read_text()
     changed = boundary_shapes.changes(ALL_BOUNDARIES)
     assert changed
     for row in ALL_BOUNDARIES:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``docs/deviations.md`` describes what kwire does, on both engines, without Java.
+"""Both engines do what ``docs/project/deviations.md`` describes, without Java.
 
 Kafka's side of it is checked live by ``make interop``, with the same functions. Here
 each input of the page is decoded, strictly and with ``compat="java"``, and a page that

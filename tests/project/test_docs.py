@@ -25,6 +25,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 SHOWING_PYTHON = [page for page in PAGES if "```py" in page.read_text("utf-8")]
 
+
+def page_name(page):
+    """Return the path of a page in the directory of the documentation."""
+    return str(page.relative_to(DOCS).with_suffix(""))
+
+
 RUNNER = """
 import doctest, sys
 import kwire
@@ -62,7 +68,7 @@ def test_there_are_pages():
     assert numbers == {f"00{number}" for number in range(5)}
 
 
-@pytest.mark.parametrize("page", SHOWING_PYTHON, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", SHOWING_PYTHON, ids=page_name)
 def test_every_example_of_a_page_is_true(kwire, page, monkeypatch, tmp_path):
     printed = run_examples(page, kwire.backend, monkeypatch, tmp_path)
     last = printed.splitlines()[-1]
@@ -70,7 +76,7 @@ def test_every_example_of_a_page_is_true(kwire, page, monkeypatch, tmp_path):
     assert not last.startswith("examples: 0 "), "the page has no example that runs"
 
 
-@sweep("page", PAGES, ids=lambda page: page.stem)
+@sweep("page", PAGES, ids=page_name)
 def test_the_text_of_a_page_fits_a_terminal(page):
     """No line is over 88 columns, but for tables, links and what programs print."""
     parts = page.read_text("utf-8").split("\n```")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The script of ``docs/recording.md`` makes captures of the output of tshark.
+"""The script of ``docs/operators/recording.md`` makes captures of the output of tshark.
 
 It is taken out of the page and run on packets made by hand: segments out of order, sent
 twice, cut anywhere, in both forms of time and of bytes that tshark has.
@@ -17,7 +17,7 @@ import pytest
 from kwire import framing, messages
 from kwire.recording import read_captures
 
-PAGE = Path(__file__).parents[2] / "docs" / "recording.md"
+PAGE = Path(__file__).parents[2] / "docs" / "operators" / "recording.md"
 EPOCH_S = 1_700_000_000
 CLIENT, BROKER = ("10.0.0.7", "50123"), ("10.0.0.1", "9092")
 

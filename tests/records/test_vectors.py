@@ -3,7 +3,8 @@
 """Records as Kafka's own classes write, read, convert and reject them.
 
 kwire wrote none of these bytes. All of them are read, and all differences from Kafka
-are on the page ``docs/deviations.md``; each that it has of records has to be seen.
+are on the page ``docs/project/deviations.md``; each that it has of records has to be
+seen.
 """
 
 import re

@@ -36,14 +36,14 @@ def test_the_page_about_kafka_log_runs(spark, tmp_path, monkeypatch):
     folder = Folder(tmp_path / "kafka-logs" / "orders-0")
     folder.segment(0, log_of([3] * 10))
     monkeypatch.chdir(tmp_path)
-    found = blocks("spark.md")
+    found = blocks("spark/index.md")
     assert len(found) >= 6
     names = {"spark": spark}
     for number, text in enumerate(found):
         # Paths of the page are relative; Spark's Java side began in another folder.
         for folder in ("kafka-logs/", "checkpoint/", "orders/"):
             text = text.replace(f'"{folder}"', f'"{tmp_path / folder}"')
-        exec(compile(text, f"block {number + 1} of spark.md", "exec"), names)
+        exec(compile(text, f"block {number + 1} of spark/index.md", "exec"), names)
     spark.conf.unset("spark.sql.python.filterPushdown.enabled")
     assert names["records"].count() == 30
     assert names["values"].columns == ["value"]
@@ -56,11 +56,11 @@ def test_the_page_about_kafka_live_runs(spark, tmp_path):
     """A broker with a topic "orders" is all that the page takes for granted."""
     names = {"spark": spark}
     with LogBroker({"orders": (20, 10)}) as broker:
-        for number, text in enumerate(blocks("spark-live.md")):
+        for number, text in enumerate(blocks("spark/live.md")):
             text = text.replace('"broker:9092"', repr(broker.address))
             for folder in ("checkpoint/", "orders/"):
                 text = text.replace(f'"{folder}"', repr(f"{tmp_path}/{folder}"))
-            exec(compile(text, f"block {number + 1} of spark-live.md", "exec"), names)
+            exec(compile(text, f"block {number + 1} of spark/live.md", "exec"), names)
         assert names["orders"].count() == 30
         assert names["values"].columns == ["value"]
         assert names["values"].count() == 30
@@ -72,10 +72,10 @@ def test_the_page_about_writing_runs(spark, tmp_path):
     """A broker with two empty topics is all that the page takes for granted."""
     names = {"spark": spark}
     with LogBroker({"orders": (0,), "loud-orders": (0,)}) as broker:
-        for number, text in enumerate(blocks("spark-write.md")):
+        for number, text in enumerate(blocks("spark/write.md")):
             text = text.replace('"broker:9092"', repr(broker.address))
             text = text.replace('"checkpoint-loud/"', repr(f"{tmp_path}/checkpoint"))
-            exec(compile(text, f"block {number + 1} of spark-write.md", "exec"), names)
+            exec(compile(text, f"block {number + 1} of spark/write.md", "exec"), names)
         with client.connect_sync(broker.address) as kafka:
             rows = [row for chunk in kafka.scan("loud-orders") for row in chunk.rows()]
     assert sorted((row.key, row.value) for row in rows) == [

@@ -44,7 +44,7 @@ def test_what_is_not_given_has_the_defaults_of_sparks_own_source():
 
 def test_the_guide_lists_what_becomes_of_every_option():
     """One list in the code, one in the guide: they are the same."""
-    guide = "spark-live.md"
+    guide = "spark/live.md"
     assert listed_options(guide, "Options") == sorted(HONOURED)
     assert listed_options(guide, "Ignored options") == sorted(IGNORED)
     assert listed_options(guide, "Refused options") == sorted(REFUSED)

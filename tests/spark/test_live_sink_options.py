@@ -26,7 +26,7 @@ def options(**given):
 
 def test_the_guide_lists_what_becomes_of_every_option():
     """One list in the code, one in the guide: they are the same."""
-    guide = "spark-write.md"
+    guide = "spark/write.md"
     assert listed_options(guide, "Options") == sorted(HONOURED)
     assert listed_options(guide, "Ignored options") == sorted(IGNORED)
     assert listed_options(guide, "Refused options") == sorted(REFUSED)

@@ -35,9 +35,9 @@ def test_names_and_words_count_without_case():
 
 def test_the_guide_lists_what_becomes_of_every_option():
     """One list in the code, one in the guide: they are the same."""
-    assert listed_options("spark.md", "Options") == sorted(HONOURED)
-    assert listed_options("spark.md", "Ignored options") == sorted(IGNORED)
-    assert listed_options("spark.md", "Refused options") == sorted(REFUSED)
+    assert listed_options("spark/index.md", "Options") == sorted(HONOURED)
+    assert listed_options("spark/index.md", "Ignored options") == sorted(IGNORED)
+    assert listed_options("spark/index.md", "Refused options") == sorted(REFUSED)
     assert len({*HONOURED, *IGNORED, *REFUSED}) == sum(
         map(len, (HONOURED, IGNORED, REFUSED))
     )

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tests on other processors and Pythons; writes the table of docs/platforms.md.
+"""Runs tests on other processors and Pythons, and writes a table of the results.
 
 The C of the engine is compiled for each platform, by Debian's cross compilers where the
 processor is another, and the tests of ``LANE`` run there on both engines; those of
 ``PURE_LANE`` where there is no compiled engine; ``--whole`` runs those of ``make
-quick``. ``--record`` writes the rows of what ran into the table and leaves the others.
+quick``. ``--record`` writes the rows of what ran into the table of
+docs/project/platforms.md and leaves the others.
 Logs and everything unpacked are in build/platforms.
 
 It installs what it needs by apt and changes its root directory, so it runs as root on
@@ -41,7 +42,7 @@ from tools.platforms.roots import (
 )
 from tools.release.pythons import pythons
 
-PAGE = ROOT / "docs" / "platforms.md"
+PAGE = ROOT / "docs" / "project" / "platforms.md"
 # Of the libraries of the lane, those that may have no wheel on a platform.
 OPTIONAL = ("numpy", "cramjam", "zstandard", "isal", "pyarrow", "markupsafe", "jinja2")
 LANE_LIBRARIES = ("numpy", "cramjam", "zstandard")

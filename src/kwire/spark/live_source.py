@@ -44,7 +44,7 @@ class KafkaLiveSource(SparkEntry, DataSource):
     """The data source and sink ``kafka-live``.
 
     Columns, options and offsets are those of Spark's own source and sink ``kafka``;
-    ``docs/spark-live.md`` and ``docs/spark-write.md`` list them all. A schema that is
+    ``docs/spark/live.md`` and ``docs/spark/write.md`` list them all. A schema that is
     given chooses among the columns to read. Raises ``ValueError`` for wrong options and
     columns, ``ClusterError`` for what goes wrong with the brokers.
     """

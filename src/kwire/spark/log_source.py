@@ -37,9 +37,9 @@ class KafkaLogSource(SparkEntry, DataSource):
     """The data source ``kafka-log``.
 
     Columns and options are those of Spark's own source ``kafka``, as far as there is
-    sense in them without a broker; ``docs/spark.md`` lists them all. A schema that is
-    given chooses among the columns. Raises ``ValueError`` for wrong options, and what
-    the mode makes of damage.
+    sense in them without a broker; ``docs/spark/index.md`` lists them all. A schema
+    that is given chooses among the columns. Raises ``ValueError`` for wrong options,
+    and what the mode makes of damage.
     """
 
     @classmethod

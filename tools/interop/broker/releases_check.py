@@ -9,7 +9,7 @@
 For each release, every feature either works, or kwire names the feature and the release
 that it requires. What kwire writes is read by librdkafka, and the reverse, so that no
 error of kwire can hide another one. With ``--document`` the results become the table of
-docs/live.md.
+docs/guides/live.md.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CODECS = ("none", "gzip", "snappy")
 LATER_CODECS = {"lz4": "0.8.2", "zstd": "2.1"}
 COUNT = 40
 START = 1_700_000_000_000
-PAGE = brokers.HERE.parents[2] / "docs" / "live.md"
+PAGE = brokers.HERE.parents[2] / "docs" / "guides" / "live.md"
 BEGIN, END = "<!-- releases: begin -->", "<!-- releases: end -->"
 
 
@@ -482,7 +482,7 @@ def main(wanted: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--document",
         action="store_true",
-        help="write the last result of each release into docs/live.md",
+        help="write the last result of each release into docs/guides/live.md",
     )
     arguments = parser.parse_args(wanted)
     every: Sequence[str] = brokers.releases() if arguments.all else SAMPLE

@@ -7,7 +7,7 @@ a string. The generated classes of both releases read each shape at every power 
 one below it and one above it; so do the record classes of the releases that
 ``records.py`` has. ``write`` records the results in ``boundaries.txt``;
 ``check`` runs again and compares. If a new release has another limit,
-``docs/deviations.md`` and ``kwire.Limits`` must describe it.
+``docs/project/deviations.md`` and ``kwire.Limits`` must describe it.
 
 The depth of a message needs no shape of its own: Kafka's language has no recursive
 structs, so the schema fixes the depth. Arrays within arrays are a shape.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the list of differences from Kafka in ``docs/deviations.md``.
+"""Reads the list of differences from Kafka in ``docs/project/deviations.md``.
 
 A section of that page is an entry. Here live its reading, the search for the entry
 that a difference belongs to, and what kwire does with the inputs of an entry. Asking
@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "deviations.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "project" / "deviations.md"
 MOST = 10
 """How many entries there may be."""
 CANNOT_WRITE = "reads it, but cannot write it"

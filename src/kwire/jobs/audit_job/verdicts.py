@@ -6,7 +6,7 @@ A client breaks if it needs a version that the target does not speak. A client t
 never requests the versions of brokers sends the versions it was seen with, whatever the
 broker is. One that negotiates takes the highest version that both sides have; so the
 version that it took is its own limit only if the broker had offered more.
-``docs/audit.md`` has the rules for users. No files here, and no tables.
+``docs/operators/audit.md`` has the rules for users. No files here, and no tables.
 """
 
 from __future__ import annotations

@@ -6,5 +6,5 @@ Three passes, in the order of the data: ``scan`` finds the good batches of each 
 ``losses`` decides for each partition which copy of a batch is taken and what is lost,
 with ``replicas``, ``choice`` and ``conflicts``; ``records`` writes the rows. ``job``
 runs them, ``outcome`` puts their summaries together, ``page`` shows it.
-``docs/export.md`` explains how it decides.
+``docs/operators/export.md`` explains how it decides.
 """

@@ -4,7 +4,7 @@
 
 Rows are tuples in the order of the columns, with times in milliseconds, -1 or None for
 an unknown one; a file has microseconds in UTC, which are Spark's timestamps. What the
-rows mean is documented where they are made, and in docs/offsets.md.
+rows mean is documented where they are made, and in docs/operators/offsets.md.
 """
 
 from __future__ import annotations

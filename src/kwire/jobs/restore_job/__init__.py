@@ -4,5 +4,5 @@
 
 ``sources`` reads the records of a partition in order, ``target`` finds out how many of
 them the cluster has, ``batches`` makes batches of the others, and ``job`` writes them.
-``docs/restore.md`` explains what holds, and on which condition.
+``docs/operators/restore.md`` explains what holds, and on which condition.
 """
