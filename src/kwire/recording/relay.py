@@ -19,7 +19,7 @@ from ..errors import KwireError
 from ..limits import Limits
 from ..net import NetworkError, address_text, split_address
 from .buffering import CaptureBuffer
-from .relay_connections import RelayConnection, RelayContext
+from .relay_connections import RelayConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,16 +78,8 @@ class Relay:
         """Make the recording's folder; listening is ``run``'s."""
         self._host, self._port = listen
         self._upstream = upstream
-        self._buffer = CaptureBuffer(out, flush_ms, self._steer_connections)
-        self._context = RelayContext(
-            Limits(frame_bytes=max_frame),
-            self._buffer,
-            self._tell_once,
-            self._accept,
-            self._hold,
-            self._find_listeners,
-            self._note_recorded,
-        )
+        self.buffer = CaptureBuffer(out, flush_ms, self._steer_connections)
+        self.limits = Limits(frame_bytes=max_frame)
         self._tell = tell
         self._told: set[str] = set()
         self._unreachable: set[Address] = set()
@@ -107,12 +99,12 @@ class Relay:
     @property
     def folder(self) -> Path:
         """Where the recording is."""
-        return self._buffer.folder
+        return self.buffer.folder
 
     @property
     def recording(self) -> str:
         """The id of the recording."""
-        return self._buffer.recording
+        return self.buffer.recording
 
     @property
     def addresses(self) -> dict[Address, Address]:
@@ -122,7 +114,7 @@ class Relay:
     @property
     def counts(self) -> Counts:
         """What has been recorded so far."""
-        return Counts(self._buffer.frames, self._buffer.size, self._connections)
+        return Counts(self.buffer.frames, self.buffer.size, self._connections)
 
     def stop(self) -> None:
         """Let ``run`` come to its end."""
@@ -134,7 +126,7 @@ class Relay:
         ``NetworkError`` if it cannot listen, ``OSError`` if it cannot write: what was
         written before stays.
         """
-        writing = asyncio.create_task(self._buffer.run())
+        writing = asyncio.create_task(self.buffer.run())
         stopping = asyncio.create_task(self._stop.wait())
         try:
             self._listen_for(self._upstream)
@@ -147,7 +139,7 @@ class Relay:
                 writing.cancel()
                 with suppress(asyncio.CancelledError):
                     await writing
-                await self._write_frames(self._buffer.close())
+                await self._write_frames(self.buffer.close())
         await self._write_frames(writing)
 
     async def _write_frames(self, work: Any) -> None:
@@ -155,11 +147,11 @@ class Relay:
             with suppress(asyncio.CancelledError):
                 await work
         except OSError as error:
-            lost = self._buffer.frames - self._buffer.safe
+            lost = self.buffer.frames - self.buffer.safe
             reason = (error.strerror or str(error)).lower()
             raise OSError(
                 error.errno,
-                f"{reason}; recording ended. The first {self._buffer.safe:,} frames"
+                f"{reason}; recording ended. The first {self.buffer.safe:,} frames"
                 f" are written, {lost:,} are lost: free some space, or give another"
                 " --out",
                 str(self.folder),
@@ -174,7 +166,8 @@ class Relay:
             serving.cancel()
         await asyncio.gather(*self._open.values(), return_exceptions=True)
 
-    def _tell_once(self, sentence: str) -> None:
+    def tell_once(self, sentence: str) -> None:
+        """Pass a sentence to ``tell``, unless that was done before."""
         if sentence not in self._told:
             self._told.add(sentence)
             self._tell(sentence)
@@ -196,19 +189,19 @@ class Relay:
         # Clients can connect from here on; the task accepts them.
         loop = asyncio.get_running_loop()
         serving = loop.create_server(
-            lambda: RelayConnection(self._context, broker).client, sock=bound
+            lambda: RelayConnection(self, broker).client, sock=bound
         )
         self._listeners.append(loop.create_task(serving))
         if len(self._addresses) > 1:
             here = address_text(*self._addresses[broker])
-            self._tell_once(f"listening on {here} for {address_text(*broker)}")
+            self.tell_once(f"listening on {here} for {address_text(*broker)}")
 
-    def _accept(self, connection: RelayConnection) -> bool:
+    def accept(self, connection: RelayConnection) -> bool:
         """Serve a client that has connected, unless there are too many."""
         if self._stop.is_set():
             return False
         if len(self._open) >= self._max_connections:
-            self._tell_once(
+            self.tell_once(
                 f"{self._max_connections:,} connections are open and further ones are"
                 " closed; raise --max-connections to accept them"
             )
@@ -226,7 +219,7 @@ class Relay:
         except OSError:
             pass  # one side went away: as good as a close
         except KwireError as error:
-            self._tell_once(str(error))
+            self.tell_once(str(error))
         except asyncio.CancelledError:
             pass  # the relay ends, or this connection held too much
         finally:
@@ -253,7 +246,7 @@ class Relay:
             return False
         if self._is_own(connection):
             self._selves.add(broker)
-            self._tell_once(
+            self.tell_once(
                 f"{address_text(*broker)}: this is the address that the relay listens"
                 " on; give that of a broker"
             )
@@ -273,7 +266,7 @@ class Relay:
         for connection in self._open:
             connection.steer()
 
-    def _hold(self, connection: RelayConnection, change: int) -> None:
+    def hold(self, connection: RelayConnection, change: int) -> None:
         """Count what a connection holds; end the one that holds most, if it is needed.
 
         One that was ended, and has not noticed yet, is not counted any more.
@@ -286,7 +279,7 @@ class Relay:
             largest = max(self._held, key=self._held.__getitem__)
             self._release(largest)
             largest.abort()
-            self._tell_once(
+            self.tell_once(
                 "frames that are incomplete or not read yet take more than"
                 f" {self._max_held:,} bytes: the connections with most of them are"
                 " closed; raise --max-held to keep them"
@@ -295,13 +288,18 @@ class Relay:
     def _release(self, connection: RelayConnection) -> None:
         self._held_by_all -= self._held.pop(connection, 0)
 
-    def _note_recorded(self) -> None:
-        if self._count is not None and self._buffer.frames >= self._count:
+    def note_recorded(self) -> None:
+        """Stop if the requested number of frames is recorded."""
+        if self._count is not None and self.buffer.frames >= self._count:
             self.stop()
 
-    def _find_listeners(
+    def find_listeners(
         self, answer: rewriting.Answer, seen_host: str
     ) -> dict[Address, Address]:
+        """Listen for the brokers of a response; return the listener of each broker.
+
+        ``seen_host`` is the address at which the client found the relay.
+        """
         for broker in sorted(answer.addresses):
             self._listen_for(broker)
         return {

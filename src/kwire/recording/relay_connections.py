@@ -17,7 +17,7 @@ import socket
 import time
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from ..errors import DecodeError, KwireError, LimitExceeded
 from ..framing import FrameSplitter
@@ -28,12 +28,9 @@ from .capture_files import REQUEST, RESPONSE
 from .pairing import Conversation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ..frame_splitter import Frame
-    from ..limits import Limits
-    from .buffering import CaptureBuffer
     from .pairing import Header
+    from .relay import Relay
 
     Address = tuple[str, int]
 
@@ -44,28 +41,11 @@ _UNKNOWN = "", 0
 """The address of a peer that has gone in the meantime."""
 
 
-class RelayContext(NamedTuple):
-    """What the connections of a relay share.
-
-    ``accept`` decides whether a client is served, ``hold`` counts what a connection
-    keeps in memory, ``find_listeners`` takes a response and the host that the client
-    used, ``note_recorded`` is called after each frame.
-    """
-
-    limits: Limits
-    buffer: CaptureBuffer
-    tell_once: Callable[[str], None]
-    accept: Callable[[RelayConnection], bool]
-    hold: Callable[[RelayConnection, int], None]
-    find_listeners: Callable[[rewriting.Answer, str], Mapping[Address, Address]]
-    note_recorded: Callable[[], None]
-
-
 class RelayConnection:
     """One client and its broker; ``client`` and ``broker`` are the two ends."""
 
-    def __init__(self, context: RelayContext, address: Address) -> None:
-        self.context = context
+    def __init__(self, relay: Relay, address: Address) -> None:
+        self.relay = relay
         self.address = address
         self.conversation = Conversation()
         self.client = ClientEnd(self)
@@ -139,7 +119,7 @@ class RelayConnection:
         rewritten: bool,
     ) -> None:
         """Record a frame; of a secret one only that there was one."""
-        self.context.buffer.add(
+        self.relay.buffer.add(
             self._number,
             direction,
             moment,
@@ -150,7 +130,7 @@ class RelayConnection:
             None if is_secret else frame,
             rewritten,
         )
-        self.context.note_recorded()
+        self.relay.note_recorded()
 
     def _finish(self) -> None:
         if not self._over.done():
@@ -166,7 +146,7 @@ class _End(asyncio.BufferedProtocol):
         self._connection = connection
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._splitter = FrameSplitter(connection.context.limits)
+        self._splitter = FrameSplitter(connection.relay.limits)
         # Complete frames that wait for their turn, and when they came.
         self._frames: deque[Frame] = deque()
         self._moment = 0
@@ -217,7 +197,7 @@ class _End(asyncio.BufferedProtocol):
         # A client may send before its broker is connected: the first bytes are read,
         # as closing with bytes unread would be a reset.
         is_early = not self._connection.is_open and bool(self._splitter.pending)
-        has_room = self._connection.context.buffer.has_room and not self.other._is_full
+        has_room = self._connection.relay.buffer.has_room and not self.other._is_full
         is_paused = is_early or not has_room or bool(self._frames)
         if is_paused != self._is_paused:
             self._is_paused = is_paused
@@ -281,7 +261,7 @@ class _End(asyncio.BufferedProtocol):
         """Close the connection now; what has come of frames is dropped."""
         self._frames.clear()
         # Both ends refer to each other: their memory is not to wait for the collector.
-        self._splitter = FrameSplitter(self._connection.context.limits)
+        self._splitter = FrameSplitter(self._connection.relay.limits)
         if self._transport is not None:
             self._transport.abort()
 
@@ -336,7 +316,7 @@ class _End(asyncio.BufferedProtocol):
         held = self._splitter.pending + self.other.unwritten()
         change, self._held = held - self._held, held
         if change:
-            self._connection.context.hold(self._connection, change)
+            self._connection.relay.hold(self._connection, change)
 
     def _end(self) -> None:
         self.has_ended = True
@@ -349,7 +329,7 @@ class ClientEnd(_End):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        if not self._connection.context.accept(self._connection):
+        if not self._connection.relay.accept(self._connection):
             self.abort()
 
     def _take(self, frame: Frame) -> None:
@@ -376,23 +356,23 @@ class BrokerEnd(_End):
         return self._connection.broker_name.rpartition(":")[0]
 
     def _rewrite(self, header: Header, frame: Frame) -> bytes | None:
-        connection, context = self._connection, self._connection.context
+        connection, relay = self._connection, self._connection.relay
         try:
             if limited := rewriting.limit_versions(header, frame):
                 changed, words = limited
-                context.tell_once(
+                relay.tell_once(
                     f"clients are not offered {', '.join(words)}: this kwire cannot"
                     " rewrite their broker addresses"
                 )
                 return changed
             if answer := rewriting.read_answer(header, frame):
-                listeners = context.find_listeners(answer, connection.seen_host)
+                listeners = relay.find_listeners(answer, connection.seen_host)
                 return answer.write(listeners)
         except NetworkError:
             raise
         except KwireError as error:
             assert header.api_key is not None, "only known responses are decoded"
-            context.tell_once(
+            relay.tell_once(
                 f"{connection.broker_name}: {name_of(header.api_key)}"
                 f" v{header.api_version} cannot be decoded and is passed on unchanged,"
                 f" so clients may bypass the relay: {error}"
