@@ -64,12 +64,12 @@ def command(
     stdout, the worst first. DIR gets tables as Parquet (commits, lag, group states,
     rebalances, stuck partitions and others), and report.html.
     """
+    from ... import jobs
     from ...jobs.offsets_job.inputs import LogInputs
-    from ...jobs.offsets_job.job import run
 
     inputs = LogInputs(paths)
     with Progress(inputs.size) as progress:
-        result = run(
+        result = jobs.offsets(
             inputs,
             out,
             groups=group or None,

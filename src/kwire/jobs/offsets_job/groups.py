@@ -20,7 +20,7 @@ from ...errors import DecodeError
 from .tables import RebalanceRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     Row = tuple[Any, ...]
 
@@ -246,14 +246,13 @@ class GroupRecords:
     ) -> dict[str, Any]:
         about = parts.get("MemberMetadata")
         current = parts.get("CurrentMemberAssignment")
-        row = _make_member_row(member_id)
+        row: dict[str, Any] = {"member_id": member_id}
         if about is not None:
-            topics = getattr(about, "subscribed_topic_names", None)
             row |= {
                 "instance_id": getattr(about, "instance_id", None),
                 "client_id": about.client_id,
                 "host": about.client_host,
-                "subscriptions": None if topics is None else list(topics),
+                "subscriptions": getattr(about, "subscribed_topic_names", None),
                 "subscribed_regex": getattr(about, "subscribed_topic_regex", None)
                 or None,
             }
@@ -261,21 +260,19 @@ class GroupRecords:
             row["epoch"] = current.member_epoch
             if group.kind == "streams":
                 row["assignment"] = [
-                    _make_assignment(None, None, each.subtopology_id, each.partitions)
+                    {"subtopology": each.subtopology_id, "partitions": each.partitions}
                     for each in current.active_tasks
                 ]
             else:
-                row["assignment"] = [
-                    self._make_assignment_by_id(each.topic_id, each.partitions)
-                    for each in current.assigned_partitions
-                ]
+                row["assignment"] = list(
+                    map(self._make_assignment, current.assigned_partitions)
+                )
         return row
 
-    def _make_assignment_by_id(
-        self, topic_id: Any, partitions: Iterable[int]
-    ) -> dict[str, Any]:
-        text = format_uuid(topic_id)
-        return _make_assignment(self._topics.get(text or ""), text, None, partitions)
+    def _make_assignment(self, assigned: Any) -> dict[str, Any]:
+        topic_id = format_uuid(assigned.topic_id)
+        topic = self._topics.get(topic_id or "")
+        return {"topic": topic, "topic_id": topic_id, "partitions": assigned.partitions}
 
 
 def _find_state(group: _Group) -> str | None:
@@ -299,60 +296,29 @@ def _find_state(group: _Group) -> str | None:
     return STABLE if settled else RECONCILING
 
 
-def _make_member_row(member_id: str) -> dict[str, Any]:
-    return {
-        "member_id": member_id,
-        "instance_id": None,
-        "client_id": None,
-        "host": None,
-        "epoch": None,
-        "subscriptions": None,
-        "subscribed_regex": None,
-        "assignment": None,
-    }
-
-
-def _make_assignment(
-    topic: str | None,
-    topic_id: str | None,
-    subtopology: str | None,
-    partitions: Iterable[int],
-) -> dict[str, Any]:
-    return {
-        "topic": topic,
-        "topic_id": topic_id,
-        "subtopology": subtopology,
-        "partitions": list(partitions),
-    }
-
-
 def _make_classic_member(
     member: Any, protocol_type: str, problems: list[str]
 ) -> dict[str, Any]:
-    row = _make_member_row(member.member_id) | {
+    row = {
+        "member_id": member.member_id,
         "instance_id": member.group_instance_id,
         "client_id": member.client_id,
         "host": member.client_host,
     }
     if protocol_type != _CONSUMER_PROTOCOL:
         return row
-    subscription = _read_embedded(
-        messages.ConsumerProtocolSubscription,
-        member.subscription,
-        f"the subscription of {member.member_id}",
-        problems,
-    )
+
+    def read(cls: Any, name: str) -> Any:
+        what = f"the {name} of {member.member_id}"
+        return _read_embedded(cls, getattr(member, name), what, problems)
+
+    subscription = read(messages.ConsumerProtocolSubscription, "subscription")
+    assignment = read(messages.ConsumerProtocolAssignment, "assignment")
     if subscription is not None:
-        row["subscriptions"] = list(subscription.topics)
-    assignment = _read_embedded(
-        messages.ConsumerProtocolAssignment,
-        member.assignment,
-        f"the assignment of {member.member_id}",
-        problems,
-    )
+        row["subscriptions"] = subscription.topics
     if assignment is not None:
         row["assignment"] = [
-            _make_assignment(each.topic, None, None, each.partitions)
+            {"topic": each.topic, "partitions": each.partitions}
             for each in assignment.assigned_partitions
         ]
     return row

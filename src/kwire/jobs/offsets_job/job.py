@@ -40,7 +40,7 @@ long as these many bytes of batch headers."""
 
 
 def offsets(
-    paths: Paths,
+    paths: Paths | LogInputs,
     out: str | os.PathLike[str],
     *,
     groups: Iterable[str] | None = None,
@@ -51,9 +51,10 @@ def offsets(
     """Report what consumer groups did: commits, states, lag, rebalances, stuck groups.
 
     ``paths`` are log directories of one or several brokers, with at least a partition
-    of ``__consumer_offsets``; lag needs the segments of the topics, too. ``groups``
-    are the names of the only ones to look at. A partition is stuck if new records came
-    after its commit had moved for the last time, and the first of them has waited for
+    of ``__consumer_offsets``; lag needs the segments of the topics, too. A caller that
+    needs their size before the job begins passes ``LogInputs``. ``groups`` are the
+    names of the only groups to look at. A partition is stuck if new records came after
+    its commit had moved for the last time, and the first of them has waited for
     ``stuck_after_ms``.
 
     ``out`` gets the tables and ``report.html``; it must not exist, or be empty.
@@ -63,30 +64,11 @@ def offsets(
     Raises ``OSError`` for paths without ``__consumer_offsets`` and for an ``out`` that
     is taken; what is damaged or too new is a row of the table ``problems``.
     """
-    return run(
-        LogInputs(paths),
-        out,
-        groups=groups,
-        stuck_after_ms=stuck_after_ms,
-        spark=spark,
-        progress=progress,
-    )
-
-
-def run(
-    inputs: LogInputs,
-    out: str | os.PathLike[str],
-    *,
-    groups: Iterable[str] | None = None,
-    stuck_after_ms: int = STUCK_AFTER_MS,
-    spark: Any = None,
-    progress: Progress | None = None,
-) -> Result:
-    """Run the job over logs that were found; all else as in ``offsets``."""
     if stuck_after_ms < 0:
         raise ValueError(f"stuck_after_ms must be 0 or more (got {stuck_after_ms})")
     if isinstance(groups, str):
         groups = (groups,)
+    inputs = paths if isinstance(paths, LogInputs) else LogInputs(paths)
     wanted = None if groups is None else frozenset(groups)
     with (
         Output(out) as output,
