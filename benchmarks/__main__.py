@@ -17,8 +17,8 @@ import sys
 
 from benchmarks.codec import quick
 from benchmarks.codec.report import write
-from benchmarks.harness.tables import summary
-from benchmarks.harness.worker import ROOT
+from benchmarks.harness import ROOT
+from benchmarks.harness.verdicts import summary
 
 JSON = ROOT / "build" / "benchmarks.json"
 ADAPTERS_JSON = ROOT / "build" / "adapters-benchmarks.json"

@@ -11,7 +11,6 @@ from typing import Any
 
 from benchmarks.adapters.contender import READERS
 from benchmarks.adapters.fetches import CLIENTS, FETCHES, TURNS
-from benchmarks.codec.targets import Verdict
 from benchmarks.harness.broker_runs import (
     describe_counts,
     describe_machine,
@@ -21,7 +20,8 @@ from benchmarks.harness.broker_runs import (
     write_run,
 )
 from benchmarks.harness.chapters import RESULTS, put_chapter
-from benchmarks.harness.tables import amount, summary, table
+from benchmarks.harness.tables import amount, table
+from benchmarks.harness.verdicts import Verdict, summary
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
 
 HEADING = "## Adapters"

@@ -22,9 +22,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.contenders import CONTENDERS, kio
+from benchmarks.contenders import kio
+from benchmarks.harness import ROOT
+from benchmarks.harness.contenders import CONTENDERS
 from benchmarks.harness.replay import clock, replay
-from benchmarks.harness.worker import ROOT
 from benchmarks.workloads.messages import workload
 from tools.prove.engine_copy import files_of_the_tree, put
 
@@ -82,7 +83,7 @@ def starts(tmp_path_factory) -> Iterator[Callable[[str, str], list]]:
     def run(title: str, label: str) -> list:
         statements = (IMPORTS if title == "import kwire" else FIRST_MESSAGE)[label]
         program = PROGRAM.format(statements=statements)
-        backend = CONTENDERS[label][1]
+        backend = CONTENDERS[label].backend
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", program, data, *paths],
             env={**os.environ, **({"KWIRE_BACKEND": backend} if backend else {})},

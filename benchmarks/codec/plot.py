@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib
 
+from benchmarks.codec.figures import Figures
 from benchmarks.codec.records.rows import (
     ARROW,
     BATCHES,
@@ -21,7 +22,6 @@ from benchmarks.codec.records.rows import (
     TYPED,
 )
 from benchmarks.codec.rows import DECODE, ENCODE, FRAME, ROWS
-from benchmarks.codec.targets import Figures
 
 matplotlib.use("Agg")
 

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 
 from benchmarks.codec.connections.rows import CONNECTION_ROWS
 from benchmarks.codec.connections.targets import verdicts_of
+from benchmarks.codec.figures import Figures, cell, row_verdict
 from benchmarks.codec.records.rows import RECORD_ROWS
-from benchmarks.codec.targets import Figures, row_verdict
 from benchmarks.harness.interleave import Durations, Workers, measure
-from benchmarks.harness.tables import cell
 from benchmarks.harness.work import Entry, Row
 
 ROWS = {"records": RECORD_ROWS, "connections": CONNECTION_ROWS}

@@ -19,6 +19,7 @@ import kwire
 from benchmarks.codec import plot
 from benchmarks.codec.connections.report import connection_tables
 from benchmarks.codec.connections.targets import connection_verdicts
+from benchmarks.codec.figures import COLLECTOR, Figures, cell, format_verdict
 from benchmarks.codec.records.report import record_tables
 from benchmarks.codec.records.targets import record_verdicts
 from benchmarks.codec.rows import (
@@ -32,18 +33,11 @@ from benchmarks.codec.rows import (
     VARINTS,
     ZERO_COPY,
 )
-from benchmarks.codec.targets import (
-    COLLECTOR,
-    METADATA,
-    Figures,
-    Verdict,
-    unclaimed,
-    verdicts,
-    wishes,
-)
-from benchmarks.contenders import CONTENDERS
+from benchmarks.codec.targets import METADATA, unclaimed, verdicts, wishes
 from benchmarks.harness.chapters import RESULTS, put_chapters
-from benchmarks.harness.tables import cell, format_verdict, summary, table
+from benchmarks.harness.contenders import CONTENDERS
+from benchmarks.harness.tables import table
+from benchmarks.harness.verdicts import Verdict, summary
 from benchmarks.workloads.messages import RECORD_SIZES, workload
 
 PICTURES = Path(__file__).resolve().parents[1] / "pictures"
@@ -231,7 +225,7 @@ def work_tables(figures: Figures) -> str:
     work = table(
         ("input", "bytes", "structs", "arrays", "strings", "byte strings"), lines
     )
-    modules = {module: label for label, (module, _) in reversed(CONTENDERS.items())}
+    modules = {each.module: label for label, each in reversed(CONTENDERS.items())}
     sides = []
     for module, label in reversed(modules.items()):
         contender = importlib.import_module(f"benchmarks.contenders.{module}")
@@ -282,7 +276,7 @@ def write(json_path: Path) -> list[Verdict]:
         *record_verdicts(figures),
         *connection_verdicts(figures),
     ]
-    least, most = figures.rounds()
+    least, most = figures.rounds({row.section for row in ROWS})
     parts = [
         "# Results\n\nWritten by `make bench`.",
         machine_line(figures),

@@ -23,7 +23,7 @@ from typing import Any
 
 import confluent_kafka
 
-from benchmarks.codec.targets import Verdict
+from benchmarks.harness import ROOT
 from benchmarks.harness.broker_runs import (
     describe_counts,
     describe_machine,
@@ -32,8 +32,8 @@ from benchmarks.harness.broker_runs import (
     write_run,
 )
 from benchmarks.harness.chapters import RESULTS, put_chapter
-from benchmarks.harness.tables import summary, table
-from benchmarks.harness.worker import ROOT
+from benchmarks.harness.tables import table
+from benchmarks.harness.verdicts import Verdict, summary
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import workloads
 from tools.interop.broker.bulk_writing import BulkRecord, write_records

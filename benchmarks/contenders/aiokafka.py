@@ -19,7 +19,8 @@ from aiokafka.protocol.produce import ProduceRequest_v8
 from aiokafka.protocol.types import UnsignedVarInt32
 from aiokafka.record.util import decode_varint, encode_varint
 
-from benchmarks.contenders import CLIENT_ID, CORRELATION_ID, Statement
+from benchmarks.contenders import CLIENT_ID, CORRELATION_ID
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads.messages import Values, Workload, integers
 
 BUILDS = "one object for the message, tuples and lists within"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.contenders import Statement
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads import records as workloads
 
 _COLUMNS = """

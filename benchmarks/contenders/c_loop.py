@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contenders import Statement
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads.messages import integers
 
 BUILDS = "an array of int32"

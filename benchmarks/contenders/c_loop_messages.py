@@ -14,8 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.contenders import Statement, kwire
+from benchmarks.contenders import kwire
 from benchmarks.contenders.c_loop import compile_loops
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads.messages import Workload, neutral
 
 BUILDS = "objects with a slot for each field of the version, tuples"

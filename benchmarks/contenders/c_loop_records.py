@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from crc32c import crc32c
 
-from benchmarks.contenders import Statement
 from benchmarks.contenders.c_loop import compile_loops, load_loops
 from benchmarks.contenders.libraries import (
     compress_pieces,
     decompress_pieces,
     fastest,
 )
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads import records as workloads
 
 BUILDS = "arrays of numbers, of ends and of bytes, made beforehand; or tuples"

@@ -8,8 +8,8 @@ import ctypes
 import sysconfig
 from pathlib import Path
 
-from benchmarks.contenders import Statement
 from benchmarks.contenders.c_loop import compile_loops
+from benchmarks.harness.statement import Statement
 
 BUILDS = "the memoryviews of a message, and nothing else"
 CHECKS = "none"

@@ -12,7 +12,8 @@ from kafka.protocol.schemas.fields.codecs.encode_buffer import EncodeBuffer
 from kafka.protocol.schemas.fields.codecs.types import UnsignedVarInt32
 from kafka.record.util import decode_varint, encode_varint
 
-from benchmarks.contenders import CLIENT_ID, CORRELATION_ID, Statement
+from benchmarks.contenders import CLIENT_ID, CORRELATION_ID
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads.messages import (
     UNKNOWN_OPERATIONS,
     Values,

@@ -9,8 +9,8 @@ from typing import Any
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.parser import KafkaProtocol
 
-from benchmarks.contenders import Consuming, Statement
 from benchmarks.contenders.kafka_python import build
+from benchmarks.harness.statement import Consuming, Statement
 from benchmarks.workloads import connections as workloads
 from benchmarks.workloads.messages import neutral
 

@@ -15,7 +15,8 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer, readers, writers
 
-from benchmarks.contenders import CLIENT_ID, CORRELATION_ID, Statement
+from benchmarks.contenders import CLIENT_ID, CORRELATION_ID
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads.messages import Values, Workload, integers, neutral
 
 BUILDS = "frozen dataclasses, tuples, ErrorCode members, timedeltas"

@@ -12,7 +12,8 @@ from kio.records.readers import read_batch
 from kio.records.schema import NewRecordBatch, Record, RecordHeader
 from kio.records.writers import write_new_batch
 
-from benchmarks.contenders import RecordLoop, Statement
+from benchmarks.contenders.record_loop import RecordLoop
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads import records as workloads
 
 BUILDS = "frozen dataclasses, a datetime per record"

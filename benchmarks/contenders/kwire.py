@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import kwire
-from benchmarks.contenders import CLIENT_ID, CORRELATION_ID, Statement
+from benchmarks.contenders import CLIENT_ID, CORRELATION_ID
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads.messages import Values, Workload, integers, neutral, workload
 from kwire import framing, messages, wire
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import kwire
-from benchmarks.contenders import Consuming, Statement
 from benchmarks.contenders.kwire import build
+from benchmarks.harness.statement import Consuming, Statement
 from benchmarks.workloads import connections as workloads
 from benchmarks.workloads.messages import neutral
 from kwire import messages

@@ -7,9 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 import kwire
-from benchmarks.contenders import RecordLoop, Statement
 from benchmarks.contenders.arrow_lists import values_of
 from benchmarks.contenders.kwire import build
+from benchmarks.contenders.record_loop import RecordLoop
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads import records as workloads
 from benchmarks.workloads.messages import Workload, neutral, workload
 from kwire import messages

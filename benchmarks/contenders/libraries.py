@@ -18,7 +18,7 @@ import zstandard
 from crc32c import crc32c
 from isal import igzip
 
-from benchmarks.contenders import Statement
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads import records as workloads
 
 BUILDS = "the bytes, in memory of its own"

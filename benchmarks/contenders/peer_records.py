@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.contenders import RecordLoop, Statement
 from benchmarks.contenders.arrow_lists import lists_to_arrow
+from benchmarks.contenders.record_loop import RecordLoop
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads import records as workloads
 
 _READ = """

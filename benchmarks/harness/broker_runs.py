@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.worker import ROOT
+from benchmarks.harness import ROOT
 
 
 def run_contender(module: str, *arguments: Any) -> dict[str, Any]:

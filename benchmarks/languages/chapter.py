@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.codec.targets import Verdict
 from benchmarks.harness.chapters import RESULTS, put_chapter
-from benchmarks.harness.tables import amount, summary, table
+from benchmarks.harness.tables import amount, table
+from benchmarks.harness.verdicts import Verdict, summary
 from benchmarks.languages.cases import CASES, Case
 from benchmarks.languages.kwire_program import WAYS as KWIRE_WAYS
 from benchmarks.languages.programs import CONTENDERS, COUNTING, Contender

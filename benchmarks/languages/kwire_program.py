@@ -18,8 +18,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks.contenders import Statement, kwire, kwire_records
+from benchmarks.contenders import kwire, kwire_records
 from benchmarks.contenders.arrow_lists import values_of
+from benchmarks.harness.statement import Statement
 from benchmarks.languages.cases import add_records, add_value
 from benchmarks.workloads.messages import neutral, workload
 from kwire import messages

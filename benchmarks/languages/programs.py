@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import kwire
-from benchmarks.harness.worker import ROOT
+from benchmarks.harness import ROOT
 from benchmarks.languages.kwire_program import WAYS as KWIRE_WAYS
 
 HERE = Path(__file__).resolve().parent

@@ -11,10 +11,10 @@ from typing import Any
 
 import matplotlib
 
+from benchmarks.harness import ROOT
 from benchmarks.harness.broker_runs import describe_machine
 from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import table
-from benchmarks.harness.worker import ROOT
 from benchmarks.leaders.moves import KINDS, PARTITIONS, WRITES_PER_SECOND
 
 matplotlib.use("Agg")

@@ -21,8 +21,8 @@ from typing import Any
 
 import confluent_kafka
 
+from benchmarks.harness import ROOT
 from benchmarks.harness.broker_runs import write_run
-from benchmarks.harness.worker import ROOT
 from kwire import error_codes, net
 from kwire.messages import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from tools.interop.broker import broker as brokers

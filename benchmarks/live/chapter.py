@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.codec.targets import Verdict
 from benchmarks.harness.broker_runs import describe_counts, describe_machine
 from benchmarks.harness.chapters import RESULTS, put_chapter
-from benchmarks.harness.tables import summary, table
+from benchmarks.harness.tables import table
+from benchmarks.harness.verdicts import Verdict, summary
 from benchmarks.live.contender import TASKS
 from benchmarks.live.rounds import CODECS, PARTITIONS, SIZES, SLOW
 from benchmarks.live.targets import LiveFigures, live_verdicts

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.codec.targets import Verdict
 from benchmarks.harness.broker_runs import find_micros
+from benchmarks.harness.verdicts import Verdict
 
 RECEPTION_SECONDS = 0.5e-3
 RECEPTION_RATIO = 1.3

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.codec.targets import Verdict
 from benchmarks.harness.broker_runs import (
     describe_counts,
     describe_machine,
@@ -19,7 +18,8 @@ from benchmarks.harness.broker_runs import (
     write_run,
 )
 from benchmarks.harness.chapters import RESULTS, put_chapter
-from benchmarks.harness.tables import summary, table
+from benchmarks.harness.tables import table
+from benchmarks.harness.verdicts import Verdict, summary
 from benchmarks.producer.contender import BATCH_BYTES, LINGER_MS, WRITERS
 from kwire import client
 from tools.interop.broker import broker as brokers

@@ -20,7 +20,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.harness.worker import ROOT, Worker
+from benchmarks.harness import ROOT
+from benchmarks.harness.worker import Worker
 
 COPY = ROOT / "build" / "unchecked"
 ENGINE = Path("src/kwire/_fast")
@@ -103,11 +104,12 @@ except kwire.DecodeError:
 
 LOOP = """
 import sys
-from benchmarks.harness.worker import Desk
+from benchmarks.codec.desk import MessageDesk
 from benchmarks.codec.records.desk import RecordDesk
 from benchmarks.contenders import kwire, kwire_records
-desk = RecordDesk(kwire_records) if {label!r} == "kwire records" else Desk(kwire)
-statement = desk._make_statement(*{task!r})
+is_records = {label!r} == "kwire records"
+desk = RecordDesk(kwire_records) if is_records else MessageDesk(kwire)
+statement = desk.make_statement(*{task!r})
 statement.seconds(int(sys.argv[1]), False)
 """
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import sysconfig
 
-from benchmarks.harness.worker import ROOT
+from benchmarks.harness import ROOT
 
 ROUNDS = 31
 PROGRAM = """

@@ -14,9 +14,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks.harness import ROOT
 from benchmarks.harness.broker_runs import run_contender
 from benchmarks.harness.tables import table
-from benchmarks.harness.worker import ROOT
 from benchmarks.scale.executors import MEMORY_MB, ROUNDS, SPLIT
 from benchmarks.scale.inputs import SEGMENTS, write_logs
 from benchmarks.spark.inputs import write_log

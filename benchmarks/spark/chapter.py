@@ -7,9 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.codec.report import PICTURES
-from benchmarks.codec.targets import Verdict
 from benchmarks.harness.chapters import RESULTS, put_chapter
-from benchmarks.harness.tables import summary, table
+from benchmarks.harness.tables import table
+from benchmarks.harness.verdicts import Verdict, summary
 from benchmarks.spark import inputs, picture
 from benchmarks.spark.cases import (
     EMPTY,

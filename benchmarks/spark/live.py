@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.codec.targets import Verdict
 from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import table
+from benchmarks.harness.verdicts import Verdict
 from benchmarks.spark import inputs
 from benchmarks.spark.session import cpu_seconds, open_session
 

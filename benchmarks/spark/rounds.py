@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.worker import ROOT
+from benchmarks.harness import ROOT
 from benchmarks.spark import cases as work
 from benchmarks.spark.inputs import LogInput, write_log
 from benchmarks.spark.memory import peak_memory

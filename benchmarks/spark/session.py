@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.worker import ROOT
+from benchmarks.harness import ROOT
 
 
 @contextmanager

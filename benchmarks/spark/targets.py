@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.codec.targets import Verdict
+from benchmarks.harness.verdicts import Verdict
 from benchmarks.spark.cases import (
     EMPTY,
     HEADERS,

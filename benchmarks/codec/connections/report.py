@@ -13,8 +13,8 @@ from benchmarks.codec.connections.rows import (
     STREAMS,
 )
 from benchmarks.codec.connections.targets import verdicts_of
-from benchmarks.codec.targets import Figures
-from benchmarks.harness.tables import cell, format_verdict, table
+from benchmarks.codec.figures import Figures, cell, format_verdict
+from benchmarks.harness.tables import table
 from benchmarks.workloads.connections import CHUNK_BYTES, FRAMES, RECORD_BYTES
 
 _ABOUT = {

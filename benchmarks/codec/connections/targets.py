@@ -12,7 +12,8 @@ from benchmarks.codec.connections.rows import (
     NEGOTIATION,
     STREAMS,
 )
-from benchmarks.codec.targets import COLLECTOR, Figures, Verdict
+from benchmarks.codec.figures import COLLECTOR, Figures
+from benchmarks.harness.verdicts import Verdict
 from benchmarks.harness.work import Row
 
 NEGOTIATION_SECONDS = 50e-6

@@ -13,8 +13,7 @@ from typing import Any
 
 from crc32c import crc32c
 
-from benchmarks.contenders import Statement
-from benchmarks.harness.worker import Desk, first_difference
+from benchmarks.harness.desk import Desk
 from benchmarks.workloads import records as workloads
 
 ENCODING = ("encode_rows", "append_rows", "encode_columns")
@@ -23,17 +22,24 @@ ENCODING = ("encode_rows", "append_rows", "encode_columns")
 class RecordDesk(Desk):
     """Answers requests for one contender; each public method is a question."""
 
-    def _make_statement(self, operation: str, *arguments: Any) -> Statement:
-        statement: Statement = getattr(self._contender, operation)(*arguments)
-        return statement
+    def _find_values(self, operation: str, *arguments: Any) -> Any:
+        found = super()._find_values(operation, *arguments)
+        return workloads.apart(bytes(found)) if operation in ENCODING else found
 
-    def difference(self, operation: str, *arguments: Any) -> str | None:
-        """Run a task; name the first value that differs, if any does."""
-        statement = self._statement(operation, *arguments)
-        found = statement.values() if statement.values else statement.result()
+    def _expect_values(self, operation: str, *arguments: Any) -> Any:
+        name = arguments[0]
+        if operation == "append_rows":
+            return workloads.apart(workloads.encoded(name, "none"))
         if operation in ENCODING:
-            found = workloads.apart(bytes(found))
-        return first_difference(found, _expected(operation, *arguments))
+            return workloads.apart(workloads.encoded(name, arguments[1]))
+        if operation in ("compress", "decompress", "join_records", "join_compressed"):
+            return workloads.section(name)
+        if operation == "copy_and_crc":
+            data = workloads.encoded(name, "none")
+            return data, crc32c(data)
+        if operation.startswith("messages_"):
+            return workloads.messages(name, arguments[1])
+        return workloads.decoded(name)
 
     def compressed_size(self, operation: str, *arguments: Any) -> int:
         """Run a task that compresses; return the size of the records alone."""
@@ -59,19 +65,3 @@ class RecordDesk(Desk):
         after = sys.getallocatedblocks()
         del held
         return after - before
-
-
-def _expected(operation: str, *arguments: Any) -> Any:
-    name = arguments[0]
-    if operation == "append_rows":
-        return workloads.apart(workloads.encoded(name, "none"))
-    if operation in ENCODING:
-        return workloads.apart(workloads.encoded(name, arguments[1]))
-    if operation in ("compress", "decompress", "join_records", "join_compressed"):
-        return workloads.section(name)
-    if operation == "copy_and_crc":
-        data = workloads.encoded(name, "none")
-        return data, crc32c(data)
-    if operation.startswith("messages_"):
-        return workloads.messages(name, arguments[1])
-    return workloads.decoded(name)

@@ -34,9 +34,9 @@ from benchmarks.codec.records.targets import (
     VERIFY_SMALL,
     held_title,
 )
+from benchmarks.harness import ROOT
 from benchmarks.harness.interleave import Workers
 from benchmarks.harness.replay import clock, replay
-from benchmarks.harness.worker import ROOT
 from benchmarks.workloads.records import encoded, rows
 
 BATCH = "1k_100B"

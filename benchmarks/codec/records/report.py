@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchmarks.codec.figures import Figures, cell, format_verdict
 from benchmarks.codec.records.rows import (
     ARROW,
     BATCHES,
@@ -35,8 +36,7 @@ from benchmarks.codec.records.targets import (
     record_verdicts,
     verify_seconds,
 )
-from benchmarks.codec.targets import Figures
-from benchmarks.harness.tables import cell, format_verdict, table
+from benchmarks.harness.tables import table
 from benchmarks.harness.work import Row
 from benchmarks.workloads import records as workloads
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchmarks.codec.figures import COLLECTOR, Figures
 from benchmarks.codec.records.rows import NESTED
-from benchmarks.codec.targets import COLLECTOR, Figures, Verdict
+from benchmarks.harness.verdicts import Verdict
 
 MEMORY = "Records in memory"
 HELD_TITLE = "1,000 x 100 B, every record kept"

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The contenders by label: their module, the desk that serves it, kwire's backend.
+
+Modules and desks are named and not imported: each contender has a process of its own,
+which imports its own alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MESSAGES = "benchmarks.codec.desk:MessageDesk"
+RECORDS = "benchmarks.codec.records.desk:RecordDesk"
+CONNECTIONS = "benchmarks.codec.connections.desk:ConnectionDesk"
+
+
+class Contender(NamedTuple):
+    """A module of ``benchmarks.contenders``, and how it is served."""
+
+    module: str
+    desk: str
+    backend: str | None = None
+
+
+CONTENDERS = {
+    "kwire": Contender("kwire", MESSAGES, "fast"),
+    "kwire pure": Contender("kwire", MESSAGES, "pure"),
+    "kio": Contender("kio", MESSAGES),
+    "kafka-python": Contender("kafka_python", MESSAGES),
+    "aiokafka": Contender("aiokafka", MESSAGES),
+    "C loop": Contender("c_loop", MESSAGES),
+    "C loop messages": Contender("c_loop_messages", MESSAGES),
+    "C loop views": Contender("c_loop_views", MESSAGES),
+    "kwire records": Contender("kwire_records", RECORDS, "fast"),
+    "kwire pure records": Contender("kwire_records", RECORDS, "pure"),
+    "kio records": Contender("kio_records", RECORDS),
+    "kafka-python records": Contender("kafka_python_records", RECORDS),
+    "aiokafka records": Contender("aiokafka_records", RECORDS),
+    "libraries": Contender("libraries", RECORDS),
+    "C loop records": Contender("c_loop_records", RECORDS),
+    "kwire connections": Contender("kwire_connections", CONNECTIONS, "fast"),
+    "kwire pure connections": Contender("kwire_connections", CONNECTIONS, "pure"),
+    "kafka-python connections": Contender("kafka_python_connections", CONNECTIONS),
+}
