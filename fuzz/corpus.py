@@ -96,7 +96,7 @@ def entry_findings():
 
 def judge(target):
     """Give the function that judges an input."""
-    return importlib.import_module(f"fuzz.{target}").TestOneInput
+    return importlib.import_module(f"fuzz.targets.{target}").TestOneInput
 
 
 def retry(targets=runner.TARGETS):

@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WORK = ROOT / "build" / "fuzz"
 FINDINGS = HERE / "findings"
-TARGETS = tuple(sorted(path.stem for path in HERE.glob("fuzz_*.py")))
+TARGETS = tuple(sorted(path.stem for path in HERE.glob("targets/fuzz_*.py")))
 
 HANG = 20
 """Seconds of the clock after which an input is taken for a hang."""
@@ -62,7 +62,7 @@ def arguments(target, folder, *options):
     """Give the command line of a target with the options that all runs share."""
     return [
         sys.executable,
-        str(HERE / f"{target}.py"),
+        str(HERE / "targets" / f"{target}.py"),
         f"-timeout={HANG}",
         # A busy machine makes any input slow by the clock; a hang is what ends a run.
         f"-report_slow_units={HANG}",
@@ -90,7 +90,11 @@ def run_slice(target, seconds, wall):
     known = set(FINDINGS.glob(f"{target}-*.txt"))
     counts = WORK / f"{target}.counts"
     counts.write_bytes(bytes(16))
-    options = [f"-dict={path}" for path in (HERE / f"{target}.dict",) if path.exists()]
+    options = [
+        f"-dict={path}"
+        for path in (HERE / "targets" / f"{target}.dict",)
+        if path.exists()
+    ]
     variables = environment() | {
         guided.COUNTS: str(counts),
         guided.FINDINGS: str(FINDINGS),

@@ -165,7 +165,7 @@ def fuzz_zstd():
 
 def fuzz_log():
     """Give the starts of real segments, each with one of the files beside it."""
-    from fuzz import fuzz_log as target
+    from fuzz.targets import fuzz_log as target
 
     names = (*target.FILES, *target.ABOVE)
     folders = sorted((TESTS / "data").glob("*/data/*-[0-9]*"))
@@ -269,7 +269,7 @@ def fuzz_negotiation():
 def fuzz_connection():
     """Give what each side hears from its peer in a good conversation."""
     kwire = engines.packages()[0]
-    from fuzz import fuzz_connection as target
+    from fuzz.targets import fuzz_connection as target
 
     asking = kwire.connection.ClientConnection("fuzz").data_to_send()
     waiting = target.client(kwire, "waiting", {})
@@ -328,7 +328,7 @@ def fuzz_tables():
     import pyarrow
     from pyarrow import parquet
 
-    from fuzz import fuzz_tables as target
+    from fuzz.targets import fuzz_tables as target
 
     for table in _small_tables(pyarrow):
         for compression in (None, "lz4", "zstd"):
@@ -390,5 +390,5 @@ def write(target, folder):
 
 if __name__ == "__main__":
     # python -m fuzz.seeds FOLDER: those of all targets, for who has no runner.
-    for path in Path(__file__).parent.glob("fuzz_*.py"):
+    for path in Path(__file__).parent.glob("targets/fuzz_*.py"):
         write(path.stem, Path(sys.argv[1]) / path.stem)

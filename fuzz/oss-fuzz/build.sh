@@ -11,7 +11,7 @@ pip3 install ".[numpy,compression,arrow]"
 # Seeds come from the vectors, which are not there later.
 PYTHONPATH=. python3 -m fuzz.seeds "$WORK/seeds"
 
-for target in fuzz/fuzz_*.py; do
+for target in fuzz/targets/fuzz_*.py; do
   name=$(basename -s .py "$target")
   compile_python_fuzzer "$target" \
     --paths "$SRC/kwire" \
@@ -22,7 +22,7 @@ for target in fuzz/fuzz_*.py; do
     (cd "$WORK/seeds/$name" && unzip -qo "$SRC/kwire/fuzz/corpus/$name.zip")
   fi
   (cd "$WORK/seeds/$name" && zip -qr "$OUT/${name}_seed_corpus.zip" .)
-  if [ -f "fuzz/$name.dict" ]; then
-    cp "fuzz/$name.dict" "$OUT/"
+  if [ -f "fuzz/targets/$name.dict" ]; then
+    cp "fuzz/targets/$name.dict" "$OUT/"
   fi
 done

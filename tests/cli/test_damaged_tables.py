@@ -9,7 +9,8 @@ import random
 
 import pytest
 
-from fuzz import fuzz_tables, seeds
+from fuzz import seeds
+from fuzz.targets import fuzz_tables
 from tests.harness import hostile
 from tests.harness.guard_pages import check
 

@@ -14,7 +14,7 @@ import struct
 import pyarrow
 import pytest
 
-from fuzz.c_arrays import NUMBERS, DamagedArray, build, make_roomy
+from fuzz.targets.c_arrays import NUMBERS, DamagedArray, build, make_roomy
 from tests.harness.guard_pages import check
 
 FAR = 1 << 30

@@ -154,7 +154,8 @@ def attempt(package, tasks, memory):
 
 def report(package, name, version, mode, data, said):
     """Save an input that failed; tell what happened and how to try it again."""
-    from fuzz import engines, fuzz_message, runner
+    from fuzz import engines, runner
+    from fuzz.targets import fuzz_message
 
     bits = {"java": fuzz_message.JAVA, "zero-copy": fuzz_message.ZERO_COPY}
     bit = sum(bit for word, bit in bits.items() if word in mode)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """snappy as Kafka frames it, under a size limit (``codec_target.py``)."""
 
-from fuzz import codec_target, guided
+from fuzz import guided
+from fuzz.targets import codec_target
 
 
 def TestOneInput(data):

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzz import engines, guided
-from fuzz.record_bytes import set_of
+from fuzz.targets.record_bytes import set_of
 
 MODULES = ("log", "records", "columns", "compression")
 CUT = b"\xff\x00\xff"

@@ -13,7 +13,8 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from fuzz import c_arrays, engines, guided
+from fuzz import engines, guided
+from fuzz.targets import c_arrays
 
 MODULES = (
     "arrow_input",

@@ -9,7 +9,7 @@ byte of options, and the bytes of a set.
 import itertools
 
 from fuzz import engines, guided
-from fuzz.record_bytes import set_of
+from fuzz.targets.record_bytes import set_of
 
 MODULES = ("records", "columns", "conversion", "compression", "byte_map")
 REPLACE, COMMITTED, UNCHECKED, START, FEW, WRITE, CONVERT, MAP = (
