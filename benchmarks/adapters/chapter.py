@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The run without and with the adapters, its targets, and its chapter."""
+"""Read topics with kafka-python and aiokafka, without and with the adapters."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from benchmarks.harness.verdicts import Verdict, summary
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
 
 HEADING = "## Adapters"
+OPTIONS = {"rounds": 5, "scale": 1.0}
+"""Rounds, and the share of the records that are written."""
 TOPICS = ((100, "none"), (100, "zstd"), (1000, "none"))
 RECORDS = {100: 200_000, 1000: 50_000}
 """So many that connecting, 50 ms of CPU in kafka-python, is a small part."""
@@ -62,7 +64,7 @@ has. Microseconds of CPU to decode one fetch without / with the adapter, records
 records of fetches under 1,024 bytes itself, and the adapter only adds a call."""
 
 
-def run(json_path: Path, rounds: int, scale: float) -> None:
+def measure(json_path: Path, rounds: int, scale: float) -> None:
     """Measure everything and write it down."""
     counts = {
         size: int(count * scale) // PARTITIONS * PARTITIONS

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints topics with ``kwire read`` and with kcat into a pipe, and its chapter.
+"""Print topics with ``kwire read`` and with kcat into a pipe.
 
 kcat is the package ``kcat`` of Debian. The values are text, as JSON requires.
 """
@@ -39,6 +39,8 @@ from tools.interop.broker import workloads
 from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
 HEADING = "## Commands"
+OPTIONS = {"rounds": 5, "scale": 1.0}
+"""Rounds, and the share of the records that are written."""
 PARTITIONS = 4
 RECORDS = {100: 1_000_000, 1000: 200_000}
 BATCH_BYTES = {100: 16 << 10, 1000: 64 << 10}
@@ -113,7 +115,7 @@ def _run_command(name: str, address: str, topic: str) -> dict[str, Any]:
     return {"cpu": cpu, "wall": wall, "records": lines, "bytes": size}
 
 
-def run(json_path: Path, rounds: int, scale: float) -> None:
+def measure(json_path: Path, rounds: int, scale: float) -> None:
     """Measure everything and write it down."""
     if shutil.which("kcat") is None:
         raise SystemExit("kcat is not installed; install the package kcat")

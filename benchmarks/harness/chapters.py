@@ -11,7 +11,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-RESULTS = Path(__file__).resolve().parents[1] / "RESULTS.md"
+from benchmarks.harness import ROOT
+
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+PICTURES = ROOT / "benchmarks" / "pictures"
 
 SEPARATE = (
     "## Live topics",

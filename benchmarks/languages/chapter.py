@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The chapter on languages: who is fastest, every way, memory, and kwire's own size."""
+"""Decode the same bytes with codecs of Rust, Java and Go."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from benchmarks.harness.verdicts import Verdict, summary
 from benchmarks.languages.cases import CASES, Case
 from benchmarks.languages.kwire_program import WAYS as KWIRE_WAYS
 from benchmarks.languages.programs import CONTENDERS, COUNTING, Contender
-from benchmarks.languages.rounds import read_run
+from benchmarks.languages.rounds import measure, read_run
 from benchmarks.languages.ways import WAYS, Way
 
+__all__ = ("OPTIONS", "measure", "write_chapter")
+
 HEADING = "## Languages"
+OPTIONS = {"rounds": 21}
 LANGUAGES = ("Rust", "Java", "Go")
 LEADS = (
     "decode metadata_v9_ids",
@@ -90,10 +93,10 @@ def _cell(seconds: list[float]) -> str:
 
 def _name(each: Contender) -> str:
     """Name a contender with what its program was started with."""
-    return f"{WAYS[each.way].name}{OPTIONS.get(each.program, '')}"
+    return f"{WAYS[each.way].name}{SETTINGS.get(each.program, '')}"
 
 
-OPTIONS = {
+SETTINGS = {
     "rust-mimalloc": ", mimalloc",
     "java-parallel": ", parallel",
     "go-800": ", GOGC 800",

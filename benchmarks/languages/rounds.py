@@ -77,7 +77,7 @@ def _find_loops(program: Program, turn: Turn) -> int:
         loops = max(1, min(loops * 4, round(TURN_SECONDS / max(each, 1e-9))))
 
 
-def measure(
+def _run_rounds(
     programs: dict[str, Program], turns: list[Turn], rounds: int
 ) -> dict[str, Any]:
     """Run all turns in each round, in an order drawn anew; return seconds by turn."""
@@ -110,7 +110,7 @@ def weigh(programs: dict[str, Program], turns: list[Turn]) -> dict[str, Any]:
     return found
 
 
-def run(json_path: Path, rounds: int) -> None:
+def measure(json_path: Path, rounds: int) -> None:
     """Build, compare, measure, and write the figures."""
     print("1/4 building the programs", flush=True)
     build()
@@ -121,7 +121,7 @@ def run(json_path: Path, rounds: int) -> None:
         turns = check(programs, CONTENDERS)
         print("3/4 measuring, about four minutes", flush=True)
         load = [round(os.getloadavg()[0], 1)]
-        seconds = measure(programs, turns, rounds)
+        seconds = _run_rounds(programs, turns, rounds)
         load.append(round(os.getloadavg()[0], 1))
         print("4/4 measuring memory", flush=True)
         plain = {name: programs[name] for name in ("kwire", "java", "go")}

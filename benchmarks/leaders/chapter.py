@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what ``moves.py`` measured: a page, a chapter and a picture."""
+"""Move leaders of three brokers under load: a chapter, a page and a picture."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from benchmarks.harness import ROOT
 from benchmarks.harness.broker_runs import describe_machine
 from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import table
-from benchmarks.leaders.moves import KINDS, PARTITIONS, WRITES_PER_SECOND
+from benchmarks.leaders.moves import KINDS, PARTITIONS, WRITES_PER_SECOND, measure
+
+__all__ = ("OPTIONS", "measure", "write_chapter")
 
 matplotlib.use("Agg")
 
@@ -24,6 +26,7 @@ from matplotlib import pyplot
 PICTURE = ROOT / "docs" / "pictures" / "leader-moves.svg"
 PAGE = ROOT / "docs" / "drafts" / "002-kip-951-measured.md"
 HEADING = "## Leaders that move"
+OPTIONS = {"moves": 40}
 
 _LABELS = {"hints": "with hints", "none": "hints ignored"}
 _COLORS = {"hints": "#0072b2", "none": "#e69f00"}

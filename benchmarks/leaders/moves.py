@@ -183,7 +183,7 @@ def _move_leaders(
     return found
 
 
-def run(json_path: Path, moves: int) -> None:
+def measure(json_path: Path, moves: int) -> None:
     """Measure, and write it down."""
     with clusters.running("4.x") as kafka:
         kafka.create_topic(TOPIC, PARTITIONS)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the chapter of ``RESULTS.md`` about live topics."""
+"""Read topics of a running broker with kwire and other clients."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from pathlib import Path
 from benchmarks.harness.broker_runs import describe_counts, describe_machine
 from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import table
-from benchmarks.harness.verdicts import Verdict, summary
+from benchmarks.harness.verdicts import summary
 from benchmarks.live.contender import TASKS
-from benchmarks.live.rounds import CODECS, PARTITIONS, SIZES, SLOW
+from benchmarks.live.rounds import CODECS, PARTITIONS, SIZES, SLOW, measure
 from benchmarks.live.targets import LiveFigures, live_verdicts
 
+__all__ = ("OPTIONS", "measure", "write_chapter")
+
 HEADING = "## Live topics"
+OPTIONS = {"rounds": 5, "scale": 1.0}
+"""Rounds, and the share of the records that are written."""
 
 _METHOD = """\
 Written by `python -m benchmarks live`. A broker of Kafka {kafka} and one client at a
@@ -73,8 +77,8 @@ def _cost_table(figures: LiveFigures) -> str:
     return table(("", "µs"), lines)
 
 
-def write_chapter(json_path: Path) -> list[Verdict]:
-    """Put the chapter of one run into the report; return its verdicts."""
+def write_chapter(json_path: Path) -> str:
+    """Put the chapter of one run into the report; return its verdicts as text."""
     figures = LiveFigures.read(json_path)
     run = figures.run
     found = list(live_verdicts(figures))
@@ -93,4 +97,4 @@ def write_chapter(json_path: Path) -> list[Verdict]:
         parts += [about, _task_table(figures, task)]
     parts += [_COSTS, _cost_table(figures)]
     put_chapter(RESULTS, HEADING, "\n\n".join(parts))
-    return found
+    return summary(found)

@@ -70,7 +70,7 @@ def _read(client: str, task: str, *arguments: Any) -> dict[str, Any]:
     return run_contender("benchmarks.live.contender", client, task, *arguments)
 
 
-def _measure(address: str, rounds: int, scale: float) -> dict[str, list[Any]]:
+def _read_topics(address: str, rounds: int, scale: float) -> dict[str, list[Any]]:
     """Return the figures of each round, by task, size, codec and client."""
     turns = [
         (task, size, codec, client)
@@ -105,7 +105,7 @@ def _memory(address: str, scale: float) -> dict[str, int]:
     }
 
 
-def run(json_path: Path, rounds: int, scale: float) -> None:
+def measure(json_path: Path, rounds: int, scale: float) -> None:
     """Measure everything and write it down."""
     print("reception and logic, without a broker", flush=True)
     reception = machine.reception()
@@ -120,7 +120,7 @@ def run(json_path: Path, rounds: int, scale: float) -> None:
             for codec in CODECS:
                 fill(kafka, size, codec, count_of(size, scale))
         memory = _memory(kafka.address, scale)
-        found = _measure(kafka.address, rounds, scale)
+        found = _read_topics(kafka.address, rounds, scale)
         release = kafka.release
     write_run(
         json_path,

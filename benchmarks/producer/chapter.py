@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The run of all producers, its targets, and its chapter."""
+"""Write to a topic with kwire and other producers."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from tools.interop.broker import broker as brokers
 from tools.interop.broker import workloads
 
 HEADING = "## Producers"
+OPTIONS = {"rounds": 5, "scale": 1.0}
+"""Rounds, and the share of the records that are written."""
 TOPIC = "written"
 PARTITIONS = 4
 KINDS = ((100, "none"), (100, "lz4"), (1000, "none"))
@@ -79,7 +81,7 @@ threads) / wall. Imports and the making of rows and tables are not counted, conn
 and the wait for the last acknowledgement are. {slow}."""
 
 
-def run(json_path: Path, rounds: int, scale: float) -> None:
+def measure(json_path: Path, rounds: int, scale: float) -> None:
     """Measure everything and write it down."""
     counts = {size: int(count * scale) for size, count in RECORDS.items()}
     turns: list[tuple[Any, ...]] = [

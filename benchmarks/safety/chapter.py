@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks safety``: runs all of it and writes the chapter."""
+"""Measure what safety costs, on the terminal; ``--record`` keeps the figures."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import kwire
 from benchmarks.safety import arrow, bombs, checks, imports, linear
-from tools.generate.promises import Figure, record
+from tools.generate import promises
+from tools.generate.promises import Figure
 
+OPTIONS = {"parts": ("time", "bombs", "import", "checks", "arrow"), "record": False}
 TEST = "make bench-safety"
 
 
@@ -75,7 +77,7 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
 }
 
 
-def run(parts: Sequence[str], keep: bool) -> int:
+def show(parts: Sequence[str], record: bool) -> int:
     """Measure the parts that are asked for, or all; 1 where a bound is broken."""
     if kwire.backend != "fast":
         raise SystemExit("there is no compiled engine to measure: make build")
@@ -84,6 +86,6 @@ def run(parts: Sequence[str], keep: bool) -> int:
     print()
     for figure in figures:
         print(f"{'missed' if figure in broken else 'kept':8}{figure.text()}")
-    if keep and not parts and not broken:
-        record("time", figures)
+    if record and not parts and not broken:
+        promises.record("time", figures)
     return min(1, len(broken))

@@ -1,13 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cases of ``worker.py`` and of ``executors.py``.
-
-Writes ``docs/project/scale.md``.
-"""
+"""Plan, list and read logs of up to 80,000 segments."""
 
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import platform
 import tempfile
@@ -22,6 +20,7 @@ from benchmarks.scale.inputs import SEGMENTS, write_logs
 from benchmarks.spark.inputs import write_log
 
 PAGE = ROOT / "docs" / "project" / "scale.md"
+OPTIONS: dict[str, object] = {}
 PAUSE_MS = 50
 COUNTS = (400, 4_000, 80_000)
 JOBS = (
@@ -108,7 +107,7 @@ Medians of {rounds} reads. CPU is that of Spark and of all its workers.
 """
 
 
-def run() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def measure(json_path: Path) -> None:
     """Measure every case in a process of its own: planning and listing, then reads."""
     found, reads = [], []
     with tempfile.TemporaryDirectory(prefix="kwire-scale-") as name:
@@ -123,7 +122,7 @@ def run() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         for count in EXECUTORS:
             print(f"  a read by {count} executors", flush=True)
             reads.append(run_contender("benchmarks.scale.executors", count, log.path))
-    return found, reads
+    json_path.write_text(json.dumps([found, reads]))
 
 
 def _cells(each: dict[str, Any]) -> list[str]:
@@ -137,10 +136,11 @@ def _cells(each: dict[str, Any]) -> list[str]:
     ]
 
 
-def write_page(found: list[dict[str, Any]], reads: list[dict[str, Any]]) -> None:
-    """Write the page of one run."""
+def write_chapter(json_path: Path) -> str:
+    """Write the page of one run; return its path."""
     from kwire.log.parallel import THREADS
 
+    found, reads = json.loads(json_path.read_text())
     head = ("job", "segments", "size", "splits", "CPU seconds", "peak memory")
     stored = [
         [
@@ -187,3 +187,4 @@ def write_page(found: list[dict[str, Any]], reads: list[dict[str, Any]]) -> None
             cpus=os.cpu_count(),
         )
     )
+    return str(PAGE)

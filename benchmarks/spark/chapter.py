@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the chapter of ``RESULTS.md`` about Spark."""
+"""Read Kafka's log files as tables of Spark, beside a replay and other clients."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.codec.report import PICTURES
-from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.chapters import PICTURES, RESULTS, put_chapter
 from benchmarks.harness.tables import table
-from benchmarks.harness.verdicts import Verdict, summary
+from benchmarks.harness.verdicts import summary
 from benchmarks.spark import inputs, picture
 from benchmarks.spark.cases import (
     EMPTY,
@@ -24,9 +23,13 @@ from benchmarks.spark.cases import (
     log_case,
 )
 from benchmarks.spark.reading import LEAST
+from benchmarks.spark.rounds import measure
 from benchmarks.spark.targets import SHARES, SparkFigures, spark_verdicts
 
+__all__ = ("OPTIONS", "measure", "write_chapter")
+
 HEADING = "## Spark"
+OPTIONS: dict[str, object] = {}
 
 _SHAPE = (inputs.RECORDS, inputs.KEY_BYTES, inputs.VALUE_BYTES, inputs.HEADER_BYTES)
 _METHOD = """\
@@ -162,8 +165,8 @@ def _memory_table(figures: SparkFigures) -> str:
     return table(("1 GiB in", "private", "resident"), lines)
 
 
-def write_chapter(json_path: Path) -> list[Verdict]:
-    """Put the chapter of one run at the end of the report; return its verdicts."""
+def write_chapter(json_path: Path) -> str:
+    """Put the chapter of one run into the report; return its verdicts as text."""
     figures = SparkFigures.read(json_path)
     found = list(spark_verdicts(figures))
     pure = figures.run["pure"]
@@ -187,4 +190,4 @@ def write_chapter(json_path: Path) -> list[Verdict]:
     ]
     put_chapter(RESULTS, HEADING, "\n\n".join(parts))
     picture.draw(figures, PICTURES / "spark.png")
-    return found
+    return summary(found)

@@ -100,9 +100,8 @@ def _pure(folder: Path) -> dict[str, float]:
     return {"rows": log.rows, "seconds": float(done.stdout)}
 
 
-def run(json_path: Path) -> None:
+def measure(json_path: Path) -> None:
     """Measure everything and write it down."""
-    (ROOT / "build").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="spark-") as name:
         folder = Path(name)
         print("writing logs of 1.3 GiB and frames", flush=True)

@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ``RESULTS.md`` and its pictures from pytest-benchmark's JSON.
+"""Messages, records, connections and the start, beside the other codecs.
 
-Run as ``python -m benchmarks.codec.report JSON``. What the figures mean is said here
-and, of records and connections, in ``records/report.py`` and ``connections/report.py``;
-what they must reach is judged in ``targets.py`` and its like for the other two.
+pytest-benchmark measures and writes the figures. Tables of records and connections are
+in ``records/report.py`` and ``connections/report.py``; targets are in the three files
+``targets.py``.
 """
 
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -34,13 +35,14 @@ from benchmarks.codec.rows import (
     ZERO_COPY,
 )
 from benchmarks.codec.targets import METADATA, unclaimed, verdicts, wishes
-from benchmarks.harness.chapters import RESULTS, put_chapters
+from benchmarks.harness import ROOT
+from benchmarks.harness.chapters import PICTURES, RESULTS, put_chapters
 from benchmarks.harness.contenders import CONTENDERS
 from benchmarks.harness.tables import table
-from benchmarks.harness.verdicts import Verdict, summary
+from benchmarks.harness.verdicts import summary
 from benchmarks.workloads.messages import RECORD_SIZES, workload
 
-PICTURES = Path(__file__).resolve().parents[1] / "pictures"
+OPTIONS: dict[str, object] = {}
 PACKAGES = (
     "kio",
     "kafka-python",
@@ -268,8 +270,34 @@ def machine_line(figures: Figures) -> str:
     )
 
 
-def write(json_path: Path) -> list[Verdict]:
-    """Write the report of one run; return its verdicts."""
+def _run_pytest(*arguments: str) -> None:
+    """Run pytest on some files; a failure ends the program with its code."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", *arguments]
+    code = subprocess.run(command, cwd=ROOT).returncode
+    if code:
+        sys.exit(code)
+
+
+def measure(json_path: Path) -> None:
+    """Compare the values of all contenders, then measure them."""
+    print("the same values and bytes from every contender", flush=True)
+    _run_pytest(
+        "benchmarks/codec/test_inputs.py",
+        "benchmarks/codec/records/test_inputs.py",
+        "benchmarks/codec/connections/test_inputs.py",
+    )
+    print("measuring, about six minutes", flush=True)
+    _run_pytest(
+        "benchmarks/codec/measure_rows.py",
+        "benchmarks/codec/records/measure.py",
+        "benchmarks/codec/measure_start.py",
+        "--benchmark-quiet",
+        f"--benchmark-json={json_path}",
+    )
+
+
+def write_chapter(json_path: Path) -> str:
+    """Write the common chapters from one run; return its verdicts as text."""
     figures = Figures.read(json_path)
     found = [
         *verdicts(figures),
@@ -296,8 +324,4 @@ def write(json_path: Path) -> list[Verdict]:
     put_chapters(RESULTS, parts)
     plot.draw_messages(figures, PICTURES / "results.png")
     plot.draw_records(figures, PICTURES / "records.png")
-    return found
-
-
-if __name__ == "__main__":
-    print(summary(write(Path(sys.argv[1]))))
+    return summary(found)

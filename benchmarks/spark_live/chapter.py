@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks spark-live``: kwire's sources beside Spark's own.
+"""Read and write topics of a broker in Spark, beside Spark's own source and sink.
 
 All read the same topic of one live broker, in one Spark of two threads, rows written
 to nowhere; two write the rows of a table in memory to new topics. The broker and
@@ -24,11 +24,12 @@ from typing import Any
 
 from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import table
-from benchmarks.harness.verdicts import Verdict
+from benchmarks.harness.verdicts import Verdict, summary
 from benchmarks.spark import inputs
 from benchmarks.spark.session import cpu_seconds, open_session
 
 HEADING = "## Live topics in Spark"
+OPTIONS: dict[str, object] = {}
 TOPIC = "orders"
 PARTITIONS = 2
 ROWS = 400_000
@@ -150,7 +151,7 @@ def check(session: Any, kafka: Any, rows: Any) -> None:
     delete_topics(kafka)
 
 
-def measure(
+def _run_rounds(
     session: Any, kafka: Any, rows: Any
 ) -> dict[str, list[tuple[float, float]]]:
     """Run all cases in turn, round after round; return wall and CPU seconds of each."""
@@ -185,7 +186,7 @@ def cache_rows(session: Any, kafka: Any) -> Any:
     return rows
 
 
-def run(json_path: Path) -> None:
+def measure(json_path: Path) -> None:
     """Measure and write it down."""
     from tools.interop.broker import broker as brokers
     from tools.interop.spark.own_source import own_jars
@@ -199,7 +200,7 @@ def run(json_path: Path) -> None:
         with open_session(Path(name), own_jars()) as session:
             rows = cache_rows(session, kafka)
             check(session, kafka, rows)
-            seconds = measure(session, kafka, rows)
+            seconds = _run_rounds(session, kafka, rows)
         found = {
             "release": kafka.release,
             "cpus": os.cpu_count(),
@@ -209,8 +210,8 @@ def run(json_path: Path) -> None:
     json_path.write_text(json.dumps(found, indent=1))
 
 
-def write_chapter(json_path: Path) -> list[Verdict]:
-    """Put the chapter of one run into the report; return its verdicts."""
+def write_chapter(json_path: Path) -> str:
+    """Put the chapter of one run into the report; return its verdicts as text."""
     found = json.loads(json_path.read_text())
     lines, verdicts = [], []
     for case in CASES:
@@ -250,7 +251,7 @@ def write_chapter(json_path: Path) -> list[Verdict]:
     )
     text = "\n\n".join((textwrap.fill(method, 88), table(head, lines)))
     put_chapter(RESULTS, HEADING, text)
-    return verdicts
+    return summary(verdicts)
 
 
 def _lead(own: list[list[float]], live: list[list[float]], index: int) -> float:

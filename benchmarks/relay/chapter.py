@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what the relay costs for each Fetch exchange, by the size of the response.
-
-    python -m benchmarks.relay [uvloop]
+"""Print what the relay costs for each Fetch exchange, by the size of the response.
 
 The relay has a process of its own; this one is the client and the broker. The event
 loop's thread splits, records and passes on frames; the rest of the CPU is that of the
@@ -33,6 +31,7 @@ CASES = (
 """Name, bytes of a response, exchanges, and requests that are sent ahead."""
 
 ROUNDS = 3
+OPTIONS = {"uvloop": False}
 _HOST = "127.0.0.1"
 _VERSION = 12
 
@@ -91,7 +90,7 @@ def measure(size: int, count: int, ahead: int, *options: str) -> tuple[float, fl
     ):
         broker = threading.Thread(target=_answer, args=(server, len(request), answer))
         broker.start()
-        command = [sys.executable, "-m", "benchmarks.relay", "--relay"]
+        command = [sys.executable, "-m", "benchmarks.relay.chapter"]
         with subprocess.Popen(
             [*command, str(server.getsockname()[1]), out, *options],
             stdin=subprocess.PIPE,
@@ -120,24 +119,23 @@ def measure(size: int, count: int, ahead: int, *options: str) -> tuple[float, fl
     return process, thread
 
 
-def main(*options: str) -> None:
+def show(uvloop: bool) -> int:
     """Print a line for each size."""
+    options = ("uvloop",) if uvloop else ()
     for name, size, count, ahead in CASES:
         runs = [measure(size, count, ahead, *options) for _ in range(ROUNDS)]
         process, thread = (median(each) for each in zip(*runs, strict=True))
         print(
             f"{name:6} {process:9.1f} us of CPU, {thread:8.1f} us of them in the loop"
         )
+    return 0
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--relay"]:
-        serving = _relay(int(sys.argv[2]), sys.argv[3])
-        if "uvloop" in sys.argv:
-            import uvloop
+    serving = _relay(int(sys.argv[1]), sys.argv[2])
+    if "uvloop" in sys.argv:
+        import uvloop
 
-            uvloop.run(serving)
-        else:
-            asyncio.run(serving)
+        uvloop.run(serving)
     else:
-        main(*sys.argv[1:])
+        asyncio.run(serving)
