@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..limits import DEFAULT, Limits
-from .options import make_arguments
 
 if TYPE_CHECKING:
     import ssl as tls
@@ -127,6 +126,9 @@ def connect(
     Raises ``ValueError`` with the names of two settings that contradict each other, and
     for ``ssl.*`` or ``sasl.*`` without ``security.protocol``. No error shows a value.
     """
+    from .asynchronous import Kafka
+    from .options import make_arguments
+
     arguments = make_arguments(
         addresses,
         config,
@@ -139,8 +141,6 @@ def connect(
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
     )
-    from .asynchronous import Kafka
-
     return Kafka(*arguments)
 
 
@@ -158,6 +158,9 @@ def connect_sync(
     request_timeout_s: float = 30.0,
 ) -> KafkaSync:
     """Return a client of a cluster with blocking calls; otherwise as ``connect``."""
+    from .options import make_arguments
+    from .sync import KafkaSync
+
     arguments = make_arguments(
         addresses,
         config,
@@ -170,6 +173,4 @@ def connect_sync(
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
     )
-    from .sync import KafkaSync
-
     return KafkaSync(*arguments)
