@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes arrays of messages, request headers and record sets into Arrow.
+"""Decodes record sets into Arrow record batches.
 
 The engine makes the columns; the functions here return them as pyarrow's types. They
 import pyarrow when they are called: ``pip install kwire[arrow]``.
@@ -8,36 +8,26 @@ import pyarrow when they are called: ``pip install kwire[arrow]``.
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 from ._backend import record_engine as engine
-from .arrow_input import admit_array
+from .arrow_arrays import load_pyarrow
 from .columns import check_unit
-from .errors import quote
-from .framing import decode_request
 from .limits import DEFAULT, Limits
-from .messages import RequestHeader
 from .read_options import make_read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Literal
+    from typing import Literal
 
     import pyarrow
     from typing_extensions import Buffer
 
     from .columns import Unit
-    from .messages import Message
     from .records import AbortedTransaction
 
-__all__ = ["messages_to_arrow", "records_to_arrow", "request_headers_to_arrow"]
-
+__all__ = ["records_to_arrow"]
 
 _schemas: dict[tuple[bool, bool, str, bool], pyarrow.Schema] = {}
-# The types of a message class, by whether they have views and errors.
-_types: WeakKeyDictionary[type[Message], dict[tuple[bool, bool], pyarrow.DataType]]
-_types = WeakKeyDictionary()
 
 
 def records_to_arrow(
@@ -66,7 +56,7 @@ def records_to_arrow(
     Raises ``DecodeError`` as ``records.decode_batches`` does, ``LimitExceeded`` if keys
     or values are over 2 GiB and no views.
     """
-    library = load_pyarrow()
+    library = load_pyarrow("kwire.records.arrow")
     options = make_read_options(
         errors=errors,
         check_crc=check_crc,
@@ -92,143 +82,6 @@ def records_to_arrow(
     return made
 
 
-def messages_to_arrow(
-    array: Any,
-    cls: type[Message],
-    version: int,
-    *,
-    on_error: Literal["raise", "null"] = "raise",
-    views: bool = False,
-    limits: Limits | None = DEFAULT,
-) -> pyarrow.StructArray:
-    """Decode an array of encoded messages, one a row, into nested Arrow arrays.
-
-    ``array`` is a pyarrow array or chunked array of a binary or string type, or an
-    object with ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a polars
-    series; each row is one message body of class ``cls``, all of the same version. A
-    field becomes a column of its name in Python, a struct a struct, an array a list; a
-    field that the version lacks has its default in every row, a null row gives a null
-    struct. Tagged fields that kwire does not know are left out. ``limits.frame_bytes``
-    bounds each row.
-
-    Raises what ``kwire.decode`` raises for the first bad row; the path begins with the
-    row, ``[7].topics[0]``, and the offset counts from the row's first byte. Its hint
-    at a frame that was passed in place of a message is left out.
-    ``on_error="null"`` goes on instead: a bad row has null in every field, and a last
-    field ``_error`` has the text of its error, null for good rows.
-    With ``views``, bytes and records fields are binary_view: their bytes stay in
-    ``array``, whose memory the result holds; up to 12 bytes are copied, and so is text.
-    ``EncodeError`` if the Arrow data of ``array`` is invalid.
-    ``LimitExceeded`` where one column would outgrow Arrow's 32-bit offsets.
-    """
-    keep_errors = _keeps_errors(on_error)
-    pyarrow = load_pyarrow()
-    flat = _binary_array(array, pyarrow)
-    validity, offsets, data = flat.buffers()
-    made = engine.decode_messages(
-        cls,
-        version,
-        validity,
-        offsets,
-        data,
-        flat.offset,
-        len(flat),
-        pyarrow.types.is_large_binary(flat.type),
-        keep_errors,
-        limits,
-        views,
-    )
-    known = _types.setdefault(cls, {})
-    key = (bool(views), keep_errors)
-    if key not in known:
-        converted = pyarrow.array(made)
-        known[key] = converted.type
-        return converted
-    # All versions have one type, which takes longer to read than the data.
-    return made.import_with(pyarrow.Array._import_from_c, known[key])
-
-
-def request_headers_to_arrow(
-    array: Any,
-    *,
-    on_error: Literal["raise", "null"] = "raise",
-    limits: Limits = DEFAULT,
-) -> pyarrow.StructArray:
-    """Decode the headers of an array of requests of any API, one frame a row.
-
-    ``array`` is as for ``messages_to_arrow``; each row is a frame without its size, as
-    ``framing.decode_request`` takes it. Fields, all nullable: api_key int16,
-    api_version int16, correlation_id int32, client_id string, and body_position int32,
-    the byte of the row at which the body begins. The body is not read, tags in the
-    header are checked and left out. ``limits.frame_bytes`` bounds each row.
-
-    Raises what ``decode_request`` raises for the first bad header or unknown API or
-    version, with the row at the front of its path (``[7].client_id``).
-    ``on_error="null"`` goes on instead, as ``messages_to_arrow`` does.
-    """
-    keep_errors = _keeps_errors(on_error)
-    pyarrow = load_pyarrow()
-    flat = _binary_array(array, pyarrow)
-    validity, offsets, data = flat.buffers()
-    made = engine.decode_request_headers(
-        RequestHeader,
-        lambda frame: decode_request(frame, limits=limits),
-        validity,
-        offsets,
-        data,
-        flat.offset,
-        len(flat),
-        pyarrow.types.is_large_binary(flat.type),
-        keep_errors,
-        limits,
-    )
-    return pyarrow.array(made)
-
-
-def _keeps_errors(on_error: str) -> bool:
-    """Whether bad rows become null and leave the text of their error."""
-    if on_error not in ("raise", "null"):
-        raise ValueError(f'on_error must be "raise" or "null" (got {quote(on_error)})')
-    return on_error == "null"
-
-
-def _binary_array(array: Any, pyarrow: Any) -> Any:
-    """Convert an array of any binary type into one chunk of binary or large binary."""
-    if isinstance(array, pyarrow.ChunkedArray):
-        kind = array.type
-        if array.num_chunks == 1:
-            array = array.chunk(0)
-    elif isinstance(array, pyarrow.Array):
-        kind = array.type
-    elif hasattr(array, "__arrow_c_array__"):
-        array = pyarrow.array(array)
-        kind = array.type
-    elif hasattr(array, "__arrow_c_stream__"):
-        return _binary_array(pyarrow.chunked_array(array), pyarrow)
-    else:
-        raise TypeError(f"an Arrow array is required (got {type(array).__name__})")
-    admit_array(array)
-    types = pyarrow.types
-    if types.is_string(kind):
-        array = array.cast(pyarrow.binary())
-    elif (
-        types.is_large_string(kind)
-        or types.is_fixed_size_binary(kind)
-        or types.is_binary_view(kind)
-        or types.is_string_view(kind)
-        or types.is_null(kind)
-    ):
-        array = array.cast(pyarrow.large_binary())
-    elif not types.is_binary(kind) and not types.is_large_binary(kind):
-        raise TypeError(f"an array of binary is required (got one of {kind})")
-    if isinstance(array, pyarrow.ChunkedArray):
-        # Chunks of 2 GiB together require 64-bit offsets as one chunk.
-        if types.is_binary(array.type) and array.nbytes >= 2**31:
-            array = array.cast(pyarrow.large_binary())
-        array = array.combine_chunks()
-    return array
-
-
 def null_empty_lists(lists: pyarrow.ListArray) -> pyarrow.ListArray:
     """Make each empty list null, as Spark's Kafka source returns headers.
 
@@ -238,17 +91,6 @@ def null_empty_lists(lists: pyarrow.ListArray) -> pyarrow.ListArray:
 
     offsets = lists.offsets
     is_empty = compute.equal(offsets[:-1], offsets[1:])
-    return load_pyarrow().ListArray.from_arrays(
+    return load_pyarrow("kwire.records.arrow").ListArray.from_arrays(
         offsets, lists.values, lists.type, mask=is_empty
     )
-
-
-def load_pyarrow() -> Any:
-    """Import pyarrow; the error names the extra to install."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError(
-            "kwire.arrow requires pyarrow: pip install kwire[arrow]"
-        ) from None
-    return pyarrow

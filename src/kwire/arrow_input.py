@@ -1,35 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Validates foreign Arrow data, and splits it into buffers that the engine reads.
+"""Splits columns of records, of any Arrow library, into buffers that the engine reads.
 
-Arrow data consists of offsets, views, dictionary indices and child lengths that point
-into memory. The kernels of pyarrow (``cast``, ``take``, ``combine_chunks``) follow them
-without a check: an offset that points elsewhere ends the process, or copies other
-memory of the process into a record. ``admit_array`` checks all of them. Every array
-from outside kwire passes through it before the first kernel, whatever made the array.
-The check costs about 1 ns a value, 5 ns a header, and 0.05 ns a byte of text.
-
-The Arrow C data interface transfers addresses without the sizes of the memory there.
-The exporter is code of the same process, and no check here can detect a wrong address,
-array offset or last offset (the size of the data) of an exported array.
+``arrow_arrays.admit_array`` validates each column before its first use.
 """
 
 from __future__ import annotations
 
+from .arrow_arrays import admit_array, describe_arrow_error, load_pyarrow
 from .errors import EncodeError, quote
 from .formatting import escape_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from .record_types import TableRows
 
 
+_USER = "the columns of another library"
+
+
 def load_column_types() -> dict[str, Any]:
     """Import pyarrow, and return the types of record columns that the engine reads."""
-    pyarrow = _import_pyarrow()
+    pyarrow = load_pyarrow(_USER)
     binary = pyarrow.binary()
     pair = pyarrow.struct([("key", pyarrow.string()), ("value", binary)])
     return {
@@ -41,67 +36,6 @@ def load_column_types() -> dict[str, Any]:
     }
 
 
-def admit_array(array: Any, name: str = "") -> None:
-    """Validate an array or chunked array completely, before a kernel reads it.
-
-    Raises ``EncodeError`` with ``name``, the name of the column, as its path.
-    Source: "Security Considerations" of the Arrow columnar format.
-    """
-    import pyarrow
-
-    try:
-        array.validate(full=True)
-        for chunk in array.chunks if hasattr(array, "chunks") else [array]:
-            for views in _list_views(chunk):
-                _validate_null_views(views)
-    except MemoryError:
-        raise
-    except pyarrow.ArrowException as error:
-        raise EncodeError(
-            f"the Arrow data of the column is invalid ({describe_arrow_error(error)});"
-            " write it again with its library",
-            name,
-        ) from None
-
-
-def _validate_null_views(views: Any) -> None:
-    """Validate all rows of an array of views, as if none of them were null.
-
-    ``validate`` skips the views of null rows, but a cast reads them.
-    """
-    import pyarrow
-
-    kind = pyarrow.binary_view()
-    if not getattr(kind, "has_variadic_buffers", False):
-        raise ImportError(
-            "columns of views with null rows require pyarrow 19 or newer (got"
-            f" {pyarrow.__version__}): pip install --upgrade pyarrow"
-        )
-    buffers = [None, *views.buffers()[1:]]
-    array = pyarrow.Array.from_buffers(kind, len(views), buffers, 0, views.offset)
-    array.validate(full=True)
-
-
-def _list_views(array: Any) -> Iterator[Any]:
-    """Iterate over the arrays of views with null rows within a valid array."""
-    kind = str(array.type)
-    if kind.endswith("_view") and not kind.startswith("list"):
-        if array.null_count:
-            yield array
-        return
-    if "_view" not in kind and "extension" not in kind:
-        return
-    parts = [
-        getattr(array, name)
-        for name in ("storage", "dictionary", "values", "keys", "items")
-        if hasattr(array, name)
-    ]
-    if hasattr(array, "field"):
-        parts += map(array.field, range(array.type.num_fields))
-    for part in parts:
-        yield from _list_views(part)
-
-
 def import_table(table: Any) -> Any:
     """Import a table of any Arrow library as pyarrow's table or record batch.
 
@@ -109,7 +43,7 @@ def import_table(table: Any) -> Any:
     Raises ``TypeError`` for an object that is not a table, and ``EncodeError`` for
     column names that are not UTF-8.
     """
-    pyarrow = _import_pyarrow()
+    pyarrow = load_pyarrow(_USER)
     if not isinstance(table, (pyarrow.RecordBatch, pyarrow.Table)):
         table = _import_table(table, pyarrow)
     read_column_names(table.schema)
@@ -173,7 +107,7 @@ def split_table(table: Any) -> TableRows:
             columns[name] = _combine_chunks(cast_column(column, kind))
         except MemoryError:
             raise
-        except _import_pyarrow().ArrowException as error:
+        except load_pyarrow(_USER).ArrowException as error:
             raise EncodeError(
                 f"the column must be of {kind} (got {escape_line(str(column.type))}):"
                 f" {describe_arrow_error(error)}",
@@ -232,7 +166,7 @@ def split_keys(keys: Any) -> tuple[int, tuple[Any, ...]]:
 
     Raises ``TypeError`` for another object, and ``EncodeError`` for invalid Arrow data.
     """
-    pyarrow = _import_pyarrow()
+    pyarrow = load_pyarrow(_USER)
     words = "keys must be a column of bytes or text"
     try:
         if not isinstance(keys, (pyarrow.Array, pyarrow.ChunkedArray)):
@@ -248,15 +182,6 @@ def split_keys(keys: Any) -> tuple[int, tuple[Any, ...]]:
     except (pyarrow.ArrowException, TypeError) as error:
         raise TypeError(f"{words}: {describe_arrow_error(error)}") from None
     raise TypeError(f"{words} (got {keys.type})")
-
-
-def describe_arrow_error(error: Exception) -> str:
-    """Return the reason of an error of pyarrow as one line.
-
-    The other lines name lines of Arrow's own source. The first one may contain text of
-    the data, so control characters are escaped.
-    """
-    return escape_line(str(error).partition("\n")[0])
 
 
 def _is_bytes(kind: Any) -> bool:
@@ -278,16 +203,6 @@ def _import_table(table: Any, pyarrow: Any) -> Any:
     except pyarrow.ArrowException as error:
         raise TypeError(f"columns are required (got an array): {error}") from None
     raise TypeError(f"columns are required (got {type(table).__name__})")
-
-
-def _import_pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError(
-            "columns that are not kwire's own require pyarrow: pip install kwire[arrow]"
-        ) from None
-    return pyarrow
 
 
 def _buffers(array: Any) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ NAMES = sorted(name for name, _ in golden.by_pair() if name.endswith("Request"))
 
 def to_arrow(kwire, rows, kind=None, **options):
     """Call ``request_headers_to_arrow`` of one engine; its result has to be valid."""
-    arrow = importlib.import_module(f"{kwire.__name__}.arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
     array = (
         pyarrow.array(rows, kind or pyarrow.binary()) if type(rows) is list else rows
     )
@@ -366,7 +366,7 @@ def test_no_object_is_made_for_a_good_row(twins):
         array = pyarrow.array([*rows, None] * count, pyarrow.binary())
         to_arrow(twins.fast, array, on_error="null")
         tracemalloc.start()
-        made = twins.fast.arrow.request_headers_to_arrow(array, on_error="null")
+        made = twins.fast.message_arrow.request_headers_to_arrow(array, on_error="null")
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert made.null_count == count

@@ -81,7 +81,7 @@ def test_array_of_integers_over_the_limit_is_rejected(kwire):
 
 def test_frames_columns_and_byte_maps_have_the_same_limits(kwire, request_data):
     """Every function that decodes messages with ``limits`` rejects the same counts."""
-    arrow = importlib.import_module(f"{kwire.__name__}.arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
     byte_map = importlib.import_module(f"{kwire.__name__}.byte_map")
     cls = kwire.messages.MetadataRequest
     frame = kwire.framing.encode_request(kwire.decode(cls, request_data, 12), 12, 1)
@@ -117,7 +117,7 @@ def test_frames_columns_and_byte_maps_have_the_same_limits(kwire, request_data):
 
 def test_tags_of_headers_have_the_same_limit(kwire):
     """A header over the limit is the same error in a row and in ``decode_request``."""
-    arrow = importlib.import_module(f"{kwire.__name__}.arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
     header = kwire.messages.RequestHeader(
         request_api_key=3,
         request_api_version=12,

@@ -69,10 +69,10 @@ def test_messages_and_headers_are_decoded_wherever_they_lie(kwire, by):
     bodies = [kwire.encode(cls(), 9)] * 20
     for kind in (pyarrow.binary(), pyarrow.large_binary()):
         array = pyarrow.array(frames, kind)
-        read = kwire.arrow.request_headers_to_arrow
+        read = kwire.message_arrow.request_headers_to_arrow
         assert read(misalign_array(array, by)).equals(read(array))
         array = pyarrow.array(bodies, kind)
-        read = kwire.arrow.messages_to_arrow
+        read = kwire.message_arrow.messages_to_arrow
         assert read(misalign_array(array, by), cls, 9).equals(read(array, cls, 9))
 
 

@@ -154,7 +154,7 @@ def test_the_longest_string(kwire):
     data = unsigned_varint(32769) + b"x" * 32768
     refused = ("InvalidLength", 0, "")
     assert fault_of(kwire, partial(wire.decode_compact_string, data)) == refused
-    arrow = importlib.import_module(f"{kwire.__name__}.arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
     cls = kwire.messages.HeartbeatRequest
     for size, name in ((32768, "[0].group_id"), (32767, "")):
         body = unsigned_varint(size + 1) + b"x" * size + bytes(4) + b"\1\0\0"
@@ -292,7 +292,7 @@ def test_no_request_lies_before_the_table_of_headers(twins):
     assert hash(table) and table[-1] == 255
     frame = b"\xff\xff" + (width - 1).to_bytes(2, "big") + bytes(20)
     with pytest.raises(twins.fast.UnsupportedVersion):
-        twins.fast.arrow.request_headers_to_arrow(pyarrow.array([frame]))
+        twins.fast.message_arrow.request_headers_to_arrow(pyarrow.array([frame]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on memory")

@@ -121,7 +121,7 @@ def messages(package):
 
 def columns_of(package, data, version):
     """Read one message into columns, over the very memory of the input."""
-    arrow = on.module(package, "arrow")
+    arrow = on.module(package, "message_arrow")
     cls = package.messages.FindCoordinatorRequest
     return arrow.messages_to_arrow(one_row(data), cls, version, on_error="null")
 
@@ -139,7 +139,7 @@ def headers(package):
     seed = package.framing.encode_request(request, 3, 7, LONG)[4:]
     yield "request", on.call("framing.decode_request"), seed
     for mode in ("raise", "null"):
-        read = on.call("arrow.request_headers_to_arrow", on_error=mode)
+        read = on.call("message_arrow.request_headers_to_arrow", on_error=mode)
         yield (
             f"columns of headers {mode}",
             lambda package, data, read=read: read(package, one_row(data)),
@@ -207,7 +207,7 @@ def try_to_encode(package, data, encode):
         return None
     batch = encode(package, table)
     try:
-        return on.module(package, "arrow").records_to_arrow(batch)
+        return on.module(package, "message_arrow").records_to_arrow(batch)
     except package.KwireError as error:
         raise AssertionError("a batch that kwire cannot read") from error
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
-from ..arrow_input import admit_column, describe_arrow_error, read_column_names
+from ..arrow_arrays import describe_arrow_error
+from ..arrow_input import admit_column, read_column_names
 from ..arrow_types import load_pyarrow
 from ..errors import KwireError, quote
 from ..formatting import escape_line

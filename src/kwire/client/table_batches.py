@@ -14,10 +14,10 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._backend import record_engine as engine
+from ..arrow_arrays import describe_arrow_error
 from ..arrow_input import (
     admit_column,
     cast_column,
-    describe_arrow_error,
     import_table,
     load_column_types,
     split_columns,

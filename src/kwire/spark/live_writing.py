@@ -13,7 +13,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..arrow_input import admit_array
+from ..arrow_arrays import admit_array
 from ..errors import EncodeError
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes messages of any version into one struct column.
 
-``kwire.arrow`` decodes rows of one version; this file brings them into Spark's types,
+``message_arrow`` decodes rows of one version; this file brings them into Spark's types,
 and joins rows of many versions. ``message_reading.py`` reads what comes before a
 message. Nothing here imports Spark: arrays of pyarrow in and out.
 """
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .. import arrow, messages, plan
+from .. import message_arrow, messages, plan
 from ..errors import version_failure
 from ..schema import registry
 from .array_rows import is_valid, join_rows, take_rows
@@ -58,7 +58,7 @@ def decode_version(
     bodies: pa.BinaryArray, name: str, version: int
 ) -> tuple[pa.Array, dict[int, str]]:
     """Decode message bodies of one version, which the message has; as above."""
-    made = arrow.messages_to_arrow(
+    made = message_arrow.messages_to_arrow(
         bodies, getattr(messages, name), version, on_error="null"
     )
     texts = made.field(made.type.num_fields - 1)

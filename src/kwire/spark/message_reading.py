@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pyarrow as pa
 
-from .. import arrow, codec, framing, json_form, messages, plan
+from .. import codec, framing, json_form, message_arrow, messages, plan
 from ..errors import DecodeError, InvalidValue, KwireError, UnsupportedVersion
 from ..schema import registry
 from .array_rows import (
@@ -294,7 +294,7 @@ def _plain_rows(
     if not framed:
         return (asked != NO_VERSION), asked, np.zeros(len(rows), np.int32)
     if entry.kind == "request":
-        heads = arrow.request_headers_to_arrow(rows, on_error="null")
+        heads = message_arrow.request_headers_to_arrow(rows, on_error="null")
         keys, versions, positions = (
             heads.field(column).fill_null(NO_VERSION).to_numpy(zero_copy_only=False)
             for column in ("api_key", "api_version", "body_position")
