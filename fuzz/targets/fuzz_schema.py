@@ -14,14 +14,14 @@ MOST_VERSIONS = 4
 
 def shape(package, text):
     """Build a class; tell what it is."""
-    cls = package.schema.message_class(text)
+    cls = package.messages.message_class(text)
     versions = list(cls.valid_versions)[:MOST_VERSIONS]
     return cls.__name__, cls.api_key, cls.kind, versions, repr(cls())
 
 
 def build_and_use(package, text, body):
     """Build a class and use it on bytes."""
-    cls = package.schema.message_class(text)
+    cls = package.messages.message_class(text)
     said = []
     for version in list(cls.valid_versions)[:MOST_VERSIONS]:
         try:

@@ -61,6 +61,7 @@ _MODULES = (
     "internal_topics",
     "jobs",
     "log",
+    "message_arrow",
     "messages",
     "negotiation",
     "net",

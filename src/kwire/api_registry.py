@@ -3,7 +3,7 @@
 """``ApiRegistry``: the request and response classes of Kafka's APIs and of others.
 
 Frames contain an API key, not the name of a class. ``framing`` and ``connection`` find
-the class of a frame here. ``schema.message_class`` makes classes for APIs that Kafka
+the class of a frame here. ``messages.message_class`` makes classes for APIs that Kafka
 does not have.
 """
 
@@ -25,8 +25,9 @@ class ApiRegistry:
         registry = ApiRegistry(PingRequest, PingResponse)
         framing.decode_request(frame, registry=registry)
 
-    ``classes`` are made by ``schema.message_class``, a request and a response for each
-    API key. A registry does not change, and can be shared by connections and threads.
+    ``classes`` are made by ``messages.message_class``, a request and a response for
+    each API key. A registry does not change, and can be shared by connections and
+    threads.
     Raises ``TypeError`` for anything but a request or response class. Raises
     ``ValueError`` for a class without an API key, for an API key that Kafka uses, for a
     second class of the same API key and kind, and for a request without its response or
@@ -64,7 +65,7 @@ class ApiRegistry:
         if not isinstance(cls, type) or kind not in _KINDS:
             raise TypeError(
                 "classes must be request and response classes, such as those of"
-                f" schema.message_class (got {cls!r:.60})"
+                f" messages.message_class (got {cls!r:.60})"
             )
         api_key = cls.api_key
         if api_key is None:

@@ -71,6 +71,18 @@ KEYS_AT = (18, 26)
 """Where the length of the key of a message is, by magic."""
 
 CODEC_MASK = 0x07
+LEAST_MAGICS = (0, 0, 0, 0, 2)
+"""The first magic with each codec, by the number of the codec.
+
+Only zstd requires record batches. Source: KIP-110.
+"""
+
+KNOWN_CODECS = tuple(
+    sum(1 << number for number, least in enumerate(LEAST_MAGICS) if least <= magic)
+    for magic in range(3)
+)
+"""The codecs of a format, by magic: bit n is set if it has the codec of number n."""
+
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20

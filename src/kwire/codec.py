@@ -20,7 +20,6 @@ from .schema.model import Field, Message, Struct
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 decode = engine.decode
 encode = engine.encode
@@ -130,16 +129,9 @@ def reduce_struct(cls: type, values: tuple[object, ...]) -> tuple[object, ...]:
             f"{cls.__qualname__} comes from a schema read at run time; pickle its "
             "encoded bytes"
         )
-    return restore, (cls.__qualname__, values)
-
-
-def restore(qualname: str, values: tuple[object, ...]) -> object:
-    """Make the message or struct that a pickle describes, on the active engine."""
     from . import messages
 
-    name, _, inner = qualname.partition(".")
-    cls: Any = getattr(messages, name)
-    if inner:
-        cls = getattr(cls, inner)
-    names = (*cls.__match_args__, "unknown_tagged_fields")
-    return cls(**dict(zip(names, values, strict=True)))
+    return messages._restore, (cls.__qualname__, values)
+
+
+engine.bind_pickle(reduce_struct)

@@ -18,6 +18,7 @@ from collections import namedtuple
 from contextlib import suppress
 
 from . import errors
+from .batch_layout import KNOWN_CODECS, LEAST_MAGICS
 from .compression_frames import (
     KIB,
     LZ4_BLOCK,
@@ -83,7 +84,7 @@ def decompress(
     """
     if codec == 0:
         return memoryview(data).cast("B")
-    if not 0 < codec < len(CODECS) or magic < CODECS[codec].least_magic:
+    if not 0 < codec < len(CODECS) or not KNOWN_CODECS[magic] >> codec & 1:
         raise errors.decode_failure(errors.BAD_CODEC, codec, position, "")
     failure: errors.DecodeError
     with memoryview(data) as view, view.cast("B") as payload:
@@ -149,9 +150,9 @@ def compress(codec: int, data: Buffer, magic: int, level: int | None = None) -> 
 def check_magic(codec: int, magic: int) -> None:
     """Refuse a codec that was introduced after the format, with ``EncodeError``."""
     row = CODECS[codec]
-    if magic < row.least_magic:
+    if magic < LEAST_MAGICS[row.number]:
         raise errors.EncodeError(
-            f"{row.name} requires magic {row.least_magic} (got magic={magic})",
+            f"{row.name} requires magic {LEAST_MAGICS[row.number]} (got magic={magic})",
             "compression",
         )
 
@@ -485,9 +486,7 @@ def _load_zstd() -> Any:
 
 # The table ----------------------------------------------------------------------------
 
-Codec = namedtuple(
-    "Codec", "number name least_magic read write bound levels usual_level"
-)
+Codec = namedtuple("Codec", "number name read write bound levels usual_level")
 """A codec: its number in the attributes of a batch, and all else that is its own.
 
 ``read(data, magic, limit, allocate)``, ``write(data, magic, level)`` and
@@ -496,14 +495,13 @@ are the lowest and the highest.
 """
 
 CODECS = (
-    Codec(0, "none", 0, None, _write_plain, int, (0, -1), 0),
-    Codec(1, "gzip", 0, _read_gzip, _write_gzip, _bound_gzip, (0, 9), 6),
-    Codec(2, "snappy", 0, _read_snappy, _write_snappy, _bound_snappy, (0, -1), 0),
-    Codec(3, "lz4", 0, _read_lz4, _write_lz4, _bound_lz4, (1, 12), 1),
+    Codec(0, "none", None, _write_plain, int, (0, -1), 0),
+    Codec(1, "gzip", _read_gzip, _write_gzip, _bound_gzip, (0, 9), 6),
+    Codec(2, "snappy", _read_snappy, _write_snappy, _bound_snappy, (0, -1), 0),
+    Codec(3, "lz4", _read_lz4, _write_lz4, _bound_lz4, (1, 12), 1),
     Codec(
         4,
         "zstd",
-        2,
         _read_zstd,
         _write_zstd,
         _bound_zstd,
@@ -515,9 +513,3 @@ CODECS = (
 
 NAMES: tuple[str, ...] = tuple(codec.name for codec in CODECS)
 """The codecs by the number in the attributes of a batch."""
-
-KNOWN_CODECS = tuple(
-    sum(1 << codec.number for codec in CODECS if codec.least_magic <= magic)
-    for magic in range(3)
-)
-"""The codecs of a format, by magic: bit n is set if it has the codec of number n."""

@@ -13,6 +13,10 @@ from . import codec
 from .formatting import suggest_names
 from .schema import registry
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 def by_key(api_key: int, kind: str, family: str | None = None) -> type:
     """Find the class of an API key, record type or record id.
@@ -27,6 +31,28 @@ def by_key(api_key: int, kind: str, family: str | None = None) -> type:
     if found is None:
         found = _by_key[key] = _build(registry.find_by_key(*key).name)
     return found
+
+
+def message_class(text: str) -> type[Any]:
+    """Build a message class from a schema in Kafka's JSON message language.
+
+    Comments, coerced scalars and ``commonStructs`` are understood as Kafka's own
+    generator understands them. Raises ``SchemaError`` with the position, the field
+    and the rule for a text that the generator would refuse. The class belongs to the
+    caller: it is in no registry, and two calls give two classes. On the compiled engine
+    a class stays in memory until the process ends, some 5 kB of it: keep what you made.
+    A version in which elements of an array would take no bytes cannot be read safely:
+    using it raises ``SchemaError``, the rule being ``empty-element``. Structs within
+    structs may make 65,536 fields of a message, each counted at each of its uses; more
+    are refused by the rule ``layout-too-large``, as a default would hold them all.
+    Time is linear in the text.
+    Source: ``org.apache.kafka.message.MessageSpec``.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a str (got {type(text).__name__})")
+    from .schema import language
+
+    return codec.build_class(language.read_message(text))
 
 
 _by_key: dict[tuple[int, str, str | None], type] = {}
@@ -56,4 +82,14 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return [*registry.names(), "ALL", "by_key"]
+    return [*registry.names(), "ALL", "by_key", "message_class"]
+
+
+def _restore(qualname: str, values: tuple[object, ...]) -> object:
+    """Make the message or struct that a pickle describes, on the active engine."""
+    name, _, inner = qualname.partition(".")
+    cls: Any = globals().get(name) or __getattr__(name)
+    if inner:
+        cls = getattr(cls, inner)
+    names = (*cls.__match_args__, "unknown_tagged_fields")
+    return cls(**dict(zip(names, values, strict=True)))

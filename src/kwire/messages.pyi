@@ -41,6 +41,9 @@ def by_key(
 @overload
 def by_key(api_key: int, kind: str, family: str | None = None) -> type[Message]: ...
 
+def message_class(text: str) -> type[Message]: ...
+def _restore(qualname: str, values: tuple[object, ...]) -> object: ...
+
 # The four classes below are for annotations alone, they do not exist at run time.
 
 @type_check_only

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An API that Kafka does not have, on every way that a frame takes.
 
-``schema.message_class`` makes its classes; ``framing.ApiRegistry`` makes them known.
+``messages.message_class`` makes its classes; ``framing.ApiRegistry`` makes them known.
 Without the registry, frames of this API are rejected with an error that names it.
 """
 
@@ -24,7 +24,7 @@ def make_class(kwire, kind, key=KEY, name="Ping", more=""):
     """Make one class of the API."""
     full_name = f"{name}{kind.title()}"
     text = TEXT.format(key=key, kind=kind, name=full_name, more=more)
-    return kwire.schema.message_class(text)
+    return kwire.messages.message_class(text)
 
 
 @pytest.fixture

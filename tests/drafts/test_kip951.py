@@ -74,7 +74,7 @@ def produce(cls, **partition):
 def schema_error(kwire, text):
     """Load a schema that must fail; give its error."""
     with pytest.raises(kwire.SchemaError) as caught:
-        kwire.schema.message_class(text)
+        kwire.messages.message_class(text)
     return caught.value
 
 

@@ -129,14 +129,14 @@ WIDTHS = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
 
 def make_run(kwire):
     """Make a class of integers of each width, in two orders, and nothing else."""
-    schema = importlib.import_module(f"{kwire.__name__}.schema")
+    messages = importlib.import_module(f"{kwire.__name__}.messages")
     fields = [
         {"name": f"{kind}{place}", "type": kind, "versions": "0+"}
         for place, kinds in enumerate([WIDTHS, reversed(WIDTHS)])
         for kind in kinds
     ]
     head = {"type": "data", "name": "Run", "validVersions": "0"}
-    return schema.message_class(
+    return messages.message_class(
         json.dumps(head | {"flexibleVersions": "none", "fields": fields})
     )
 

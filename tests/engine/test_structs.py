@@ -341,7 +341,7 @@ def test_pickles_cross_between_engines(twins, writer, reader):
 
 def test_schemas_at_run_time_say_how_to_pickle(kwire):
     """Their class is nowhere to be found again, and the error says what to do."""
-    cls = kwire.schema.message_class(SCHEMA)
+    cls = kwire.messages.message_class(SCHEMA)
     with pytest.raises(TypeError, match="pickle its encoded bytes"):
         pickle.loads(pickle.dumps(cls()))
 
@@ -455,7 +455,7 @@ SCHEMA = """
 
 def test_schemas_at_run_time_make_working_classes(kwire):
     """A schema of one's own gives a class like any other, in its own registry."""
-    cls = kwire.schema.message_class(SCHEMA)
+    cls = kwire.messages.message_class(SCHEMA)
     assert (cls.__name__, cls.api_key, cls.kind) == ("SampleRequest", 900, "request")
     assert cls().id == 7
     made = cls(id=1, parts=[cls.Part(part_name="ab", size=5, weight=0.5)])
@@ -470,7 +470,7 @@ def test_schemas_at_run_time_make_working_classes(kwire):
         kwire.decode(cls, data[:-1], 2)
     assert caught.value.message_name == "SampleRequest"
     assert "SampleRequest" not in kwire.messages.ALL
-    assert kwire.schema.message_class(SCHEMA) is not cls
+    assert kwire.messages.message_class(SCHEMA) is not cls
 
 
 def encode_topics(kwire, count):

@@ -108,7 +108,7 @@ def test_versions_that_lack_a_field_do_not_quote_it(kwire):
     schema = """{"name": "Outer", "type": "data", "validVersions": "0-1",
       "flexibleVersions": "none", "fields": [
         {"name": "Held", "type": "string", "versions": "1+"}]}"""
-    outer = kwire.schema.message_class(schema)
+    outer = kwire.messages.message_class(schema)
     token = kwire.messages.RenewDelegationTokenRequest(hmac=SECRET_BYTES)
     with pytest.raises(kwire.EncodeError) as caught:
         kwire.encode(outer(held=token), 0)

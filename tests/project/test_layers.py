@@ -80,7 +80,9 @@ FLOORS = [
     },
     {
         "columns",
+        "arrow_arrays",
         "arrow_input",
+        "message_arrow",
         "internal_topics",
         "partitioners",
         "negotiation",
@@ -98,11 +100,7 @@ FLOORS = [
 ]
 """The floors of the house, the lowest first."""
 
-UPWARD = {
-    ("schema", "codec"): "a class for a schema that is read at run time",
-    ("_pure", "codec"): "a pickle names the function that restores it",
-    ("_fast", "codec"): "a pickle names the function that restores it",
-}
+UPWARD: dict[tuple[str, str], str] = {}
 """Imports within functions, or for type checkers, that look up on purpose."""
 
 

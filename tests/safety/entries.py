@@ -199,7 +199,7 @@ def arrays():
     """Arrays of frames and messages, and record sets as Arrow."""
     given = partial(on_rows, good.requests)
     for mode in ("raise", "null"):
-        run = on.rows("arrow.request_headers_to_arrow", on_error=mode)
+        run = on.rows("message_arrow.request_headers_to_arrow", on_error=mode)
         errors = VERSIONED if mode == "raise" else ()
         name = f"header columns {mode}"
         yield Entry(name, run, given, errors, share=200, is_view=True, growth=400)

@@ -142,7 +142,7 @@ def rows_of_class(name, version, mode):
 
     def run(package, data):
         cls = getattr(package.messages, name)
-        read = module(package, "arrow").messages_to_arrow
+        read = module(package, "message_arrow").messages_to_arrow
         return checked(read(rows_of(data), cls, version, on_error=mode))
 
     return run
@@ -153,7 +153,7 @@ def views_of_class(name, version, mode):
 
     def run(package, data):
         cls = getattr(package.messages, name)
-        read = module(package, "arrow").messages_to_arrow
+        read = module(package, "message_arrow").messages_to_arrow
         made = read(rows_of(data), cls, version, on_error=mode, views=True)
         # Not in full: a prefix is not that of its bytes once these have changed.
         made.validate()
@@ -445,7 +445,7 @@ def changes_of_leaders(package, data):
 def compiled(package, data):
     """Compile a schema, and look at what came of it."""
     text = bytes(data).decode(errors="surrogateescape")
-    cls = module(package, "schema").message_class(text)
+    cls = module(package, "messages").message_class(text)
     return cls.__name__, str(cls.valid_versions), repr(cls())
 
 

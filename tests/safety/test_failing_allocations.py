@@ -153,10 +153,10 @@ def describe_tagged(name, kind, tag, **keys):
 
 def message_class(kwire, *fields):
     """Make a message of one flexible version."""
-    schema = importlib.import_module(f"{kwire.__name__}.schema")
+    messages = importlib.import_module(f"{kwire.__name__}.messages")
     described = {"type": "data", "name": "Large", "fields": fields}
     described |= {"validVersions": "0", "flexibleVersions": "0+"}
-    return schema.message_class(json.dumps(described))
+    return messages.message_class(json.dumps(described))
 
 
 VALUES = {

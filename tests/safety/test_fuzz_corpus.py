@@ -128,10 +128,10 @@ PLANTED = [
     ("fuzz_wire", "wire", "decode_string"),
     *((target, "compression", "decompress") for target in CODECS),
     ("fuzz_log", "log", "Segment.headers"),
-    ("fuzz_schema", "schema", "message_class"),
+    ("fuzz_schema", "messages", "message_class"),
     ("fuzz_negotiation", "negotiation", "ApiVersionsHandshake.receive_frame"),
     ("fuzz_connection", "connection", "ClientConnection.receive_data"),
-    ("fuzz_arrow", "arrow", "messages_to_arrow"),
+    ("fuzz_arrow", "message_arrow", "messages_to_arrow"),
     ("fuzz_tables", "client.table_batches", "TableColumns"),
 ]
 """Every target, and what is broken for it: a module and its function."""
@@ -247,7 +247,7 @@ def bad_rows_as_null(right):
         ),
         ("fuzz_batch", "columns", "decode_records", no_bytes),
         *((target, "compression", "decompress", no_ceiling) for target in CODECS),
-        ("fuzz_arrow", "arrow", "messages_to_arrow", bad_rows_as_null),
+        ("fuzz_arrow", "message_arrow", "messages_to_arrow", bad_rows_as_null),
     ],
 )
 def test_a_target_sees_what_both_engines_do_wrong(

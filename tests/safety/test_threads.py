@@ -111,7 +111,7 @@ SCHEMA = """
 
 def test_a_fresh_message_is_met_at_once(kwire, in_threads):
     """The first use of a class in each version may happen in all threads."""
-    fresh = [kwire.schema.message_class(SCHEMA % number) for number in range(ROUNDS)]
+    fresh = [kwire.messages.message_class(SCHEMA % number) for number in range(ROUNDS)]
     met = [0] * THREADS
 
     def work(number):
@@ -129,7 +129,7 @@ def test_schemas_are_compiled_at_once(kwire, in_threads):
     """Each thread its own class, of one text."""
 
     def work(number):
-        cls = kwire.schema.message_class(SCHEMA % number)
+        cls = kwire.messages.message_class(SCHEMA % number)
         assert kwire.decode(cls, bytes(8), 0) == cls()
 
     in_threads(work)

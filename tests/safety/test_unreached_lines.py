@@ -33,8 +33,8 @@ def describe_tagged(name, kind, tag, **keys):
 
 def message(kwire, *fields):
     """Make a message of two versions, the second one flexible."""
-    schema = importlib.import_module(f"{kwire.__name__}.schema")
-    return schema.message_class(
+    messages = importlib.import_module(f"{kwire.__name__}.messages")
+    return messages.message_class(
         json.dumps(
             {
                 "type": "data",
@@ -49,7 +49,7 @@ def message(kwire, *fields):
 
 def arrow(kwire):
     """Find the package's module of Arrow columns."""
-    return importlib.import_module(f"{kwire.__name__}.arrow")
+    return importlib.import_module(f"{kwire.__name__}.message_arrow")
 
 
 def module(package, name):

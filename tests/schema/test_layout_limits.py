@@ -57,7 +57,7 @@ def test_structs_may_nest_as_deep_as_the_limit(kwire):
 
     The pure engine cannot write out each of the paths, and walks instead.
     """
-    cls = kwire.schema.message_class(deepest(14))
+    cls = kwire.messages.message_class(deepest(14))
     assert len(language.read_message(deepest(14)).structs()) == 15
     data = kwire.encode(cls(), version=0)
     assert kwire.decode(cls, data, version=0) == cls()
@@ -135,7 +135,7 @@ SOMETIMES_EMPTY = """{"name": "Lists", "type": "data", "validVersions": "0-1",
 
 def test_a_version_whose_elements_take_no_bytes_is_refused_when_it_is_used(kwire):
     """Its counts could not be checked; the other versions are as good as any."""
-    cls = kwire.schema.message_class(SOMETIMES_EMPTY)
+    cls = kwire.messages.message_class(SOMETIMES_EMPTY)
     data = kwire.encode(cls(items=[cls.Item(id=7)]), 1)
     assert data == b"\0\0\0\1\7"
     assert kwire.decode(cls, data, 1).items == (cls.Item(id=7),)

@@ -15,9 +15,14 @@ import sysconfig
 from pathlib import Path
 
 import kwire
-from kwire import framing, records, schema, wire
+from kwire import framing, records, wire
 from kwire.connection import ClientConnection
-from kwire.messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
+from kwire.messages import (
+    ApiVersionsRequest,
+    MetadataRequest,
+    MetadataResponse,
+    message_class,
+)
 
 
 def check(kept: bool, what: str) -> None:
@@ -73,7 +78,7 @@ def modules() -> None:
         '{"type": "data", "name": "N", "validVersions": "0", "flexibleVersions": "0+",'
         ' "fields": []}'
     )
-    check(kwire.encode(schema.message_class(text)(), version=0) == b"\0", "schemas")
+    check(kwire.encode(message_class(text)(), version=0) == b"\0", "schemas")
     connection = ClientConnection(client_id="me")
     asked = framing.FrameSplitter().feed(connection.data_to_send())
     _, hello = framing.decode_request(next(iter(asked)))

@@ -11,5 +11,6 @@ from .frames import bind_headers as bind_headers
 from .frames import decode_response as decode_response
 from .frames import encode_request as encode_request
 from .frames import encode_response as encode_response
+from .structs import bind_pickle as bind_pickle
 from .structs import binding_of as binding_of
 from .structs import make_struct as make_struct

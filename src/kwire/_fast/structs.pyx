@@ -102,6 +102,17 @@ from sys import intern
 
 from kwire import plan as plans
 
+cdef object _reduce_struct = None
+
+
+def bind_pickle(reduce_struct):
+    """Set the function that describes a struct for pickle.
+
+    It needs the module of the messages, which the engine cannot import.
+    """
+    global _reduce_struct
+    _reduce_struct = reduce_struct
+
 
 def make_struct(
     str name,
@@ -224,9 +235,7 @@ cdef object replace(object self, object args, PyObject* kwargs):
 
 cdef object reduce_method(object self, object ignored):
     """Return what pickle requires to restore the struct on either engine."""
-    from kwire.codec import reduce_struct
-
-    return reduce_struct(type(self), values_of(self))
+    return _reduce_struct(type(self), values_of(self))
 
 
 cdef object to_dict(object self, object ignored):

@@ -20,6 +20,7 @@ from ..batch_layout import (
     BATCH_OVERHEAD,
     CODEC_MASK,
     CONTROL,
+    KNOWN_CODECS,
     LEAST_RECORD,
     LOG_OVERHEAD,
     MAGIC_AT,
@@ -27,7 +28,6 @@ from ..batch_layout import (
     MESSAGE_TIMESTAMP_AT,
     TRANSACTIONAL,
 )
-from ..compression import KNOWN_CODECS
 from .checksums import crc32, crc32c
 from .cursor import CursorFault
 

@@ -4,6 +4,7 @@
 # What an engine offers to the floors above it, with the types that users see: the
 # class that goes into a decoder is the class that comes out.
 
+from collections.abc import Callable
 from typing import Literal, TypeVar
 
 from typing_extensions import Buffer
@@ -55,6 +56,9 @@ def encode_response(
 ) -> bytes: ...
 def bind_headers(
     request_header: type[RequestHeader], response_header: type[ResponseHeader]
+) -> None: ...
+def bind_pickle(
+    reduce_struct: Callable[[type, tuple[object, ...]], tuple[object, ...]],
 ) -> None: ...
 def binding_of(cls: type) -> Binding: ...
 def make_struct(

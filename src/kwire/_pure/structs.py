@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 
 _SEALED = "messages are frozen; use replace() to get a changed copy"
 
+_pickle: dict[str, Any] = {}
+
+
+def bind_pickle(reduce_struct: Any) -> None:
+    """Set the function that describes a struct for pickle.
+
+    It needs the module of the messages, which the engine cannot import.
+    """
+    _pickle["reduce"] = reduce_struct
+
 
 def make_struct(
     name: str,
@@ -188,6 +198,5 @@ def _hash(self: Any) -> int:
 
 
 def _reduce(self: Any) -> tuple[Any, ...]:
-    from ..codec import reduce_struct
-
-    return reduce_struct(type(self), self._values(self))
+    described: tuple[Any, ...] = _pickle["reduce"](type(self), self._values(self))
+    return described

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..error_codes import FENCED_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER
 from ..errors import RemoteProtocolError
-from ..schema import message_class, releases
+from ..messages import message_class
+from ..schema import releases
 from .provenance import Provenance
 from .schemas import schema_text
 

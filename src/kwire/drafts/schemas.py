@@ -3,12 +3,12 @@
 """Loads the schema files of the drafts and makes their message classes.
 
 A file in ``schemas/`` is one message in Kafka's JSON message language. Its class is
-built once, by ``kwire.schema.message_class``, and stays outside the registry.
+built once, by ``kwire.messages.message_class``, and stays outside the registry.
 """
 
 from __future__ import annotations
 
-from .. import schema
+from .. import messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def message_class(name: str) -> type[Any]:
     """Return the class of a schema file; every call gives the same one."""
     made = _classes.get(name)
     if made is None:
-        made = _classes.setdefault(name, schema.message_class(schema_text(name)))
+        made = _classes.setdefault(name, messages.message_class(schema_text(name)))
     return made
 
 

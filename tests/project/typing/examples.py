@@ -161,10 +161,10 @@ def reading_records(data: bytes, position: int | None) -> None:
 
 def own_schema(text: str, data: bytes) -> None:
     """A class made at run time has fields that no checker can know."""
-    cls = kwire.schema.message_class(text)
+    cls = kwire.messages.message_class(text)
     kwire.encode(cls(topics=[]), 0)
     print(kwire.decode(cls, data, 0).topics)
-    kwire.schema.message_class(data)  # error
+    kwire.messages.message_class(data)  # error
 
 
 def failing(data: bytes) -> None:

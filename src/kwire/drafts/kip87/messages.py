@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ... import compression as codecs
 from ..._backend import record_engine as engine
+from ...batch_layout import KNOWN_CODECS
 from ...errors import (
     CorruptBatch,
     DecodeError,
@@ -277,7 +278,7 @@ def _foreign(found: Dialect | None, start: int) -> CorruptBatch:
 def _read_one(source: bytes, start: int, end: int) -> Message:
     """Read one complete entry; no byte of it may be left over."""
     offset, _, _, magic, attributes = struct.unpack_from(">qiIBB", source, start)
-    if not codecs.KNOWN_CODECS[_CODECS_OF] >> (attributes & CODEC_MASK) & 1:
+    if not KNOWN_CODECS[_CODECS_OF] >> (attributes & CODEC_MASK) & 1:
         codec = attributes & CODEC_MASK
         words = f"no compression has the number {codec} in this format"
         raise CorruptBatch(words, start)
