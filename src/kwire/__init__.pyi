@@ -20,6 +20,7 @@ from . import framing as framing
 from . import internal_topics as internal_topics
 from . import jobs as jobs
 from . import log as log
+from . import message_arrow as message_arrow
 from . import messages as messages
 from . import negotiation as negotiation
 from . import net as net
