@@ -17,11 +17,11 @@ import uuid
 from typing import Any
 
 from kwire import messages, records
+from kwire._limits import DEFAULT
 from kwire.client.chunks import Chunk, DecodingOptions
 from kwire.cluster import ClusterSettings, ScanMachine, ScanOptions
 from kwire.connection import RequestReceived, ServerConnection
 from kwire.frame_splitter import FrameSplitter
-from kwire.limits import DEFAULT
 from kwire.negotiation import ApiVersionTable
 
 FRAME_BYTES = 4 << 20

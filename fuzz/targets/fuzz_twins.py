@@ -49,7 +49,7 @@ class Choices:
 
 def leaf(package, code, choices):
     """Choose a value that is no struct and no array; now and then a strange one."""
-    plan = package.plan
+    plan = package.schema.plan
     choice = choices.byte()
     if choice >= 0xF0 or code == plan.STRUCT:  # a struct that this version lacks
         return STRANGE[choice % len(STRANGE)]

@@ -21,8 +21,8 @@ _HOMES = {
     "encode": "codec",
     "from_json": "json_form",
     "to_json": "json_form",
-    "Limits": "limits",
-    "VersionRange": "versions",
+    "Limits": "_limits",
+    "VersionRange": "schema.versions",
     **dict.fromkeys(
         (
             "CorruptBatch",
@@ -45,35 +45,40 @@ _HOMES = {
         "errors",
     ),
 }
-_MODULES = (
-    "adapters",
-    "arrow",
-    "byte_map",
-    "client",
-    "cluster",
-    "columns",
-    "compression",
-    "connection",
-    "drafts",
-    "error_codes",
-    "errors",
-    "framing",
-    "internal_topics",
-    "jobs",
-    "log",
-    "message_arrow",
-    "messages",
-    "negotiation",
-    "net",
-    "partitioners",
-    "protocol_guide",
-    "recording",
-    "records",
-    "sasl",
-    "schema",
-    "spark",
-    "wire",
-)
+_MODULES = {
+    "error_codes": "schema.error_codes",
+    **{
+        name: name
+        for name in (
+            "adapters",
+            "arrow",
+            "byte_map",
+            "client",
+            "cluster",
+            "columns",
+            "compression",
+            "connection",
+            "drafts",
+            "errors",
+            "framing",
+            "internal_topics",
+            "jobs",
+            "log",
+            "message_arrow",
+            "messages",
+            "negotiation",
+            "net",
+            "partitioners",
+            "protocol_guide",
+            "recording",
+            "records",
+            "sasl",
+            "schema",
+            "spark",
+            "wire",
+        )
+    },
+}
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 
@@ -81,13 +86,13 @@ __all__ = ["__version__", *_HOMES, *_MODULES]
 def __getattr__(name: str) -> object:
     import sys
 
-    home = _HOMES.get(name, name)
-    if home is name and name not in _MODULES:
+    home = _HOMES.get(name) or _MODULES.get(name)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # Not by importlib, which is slow to import itself.
     __import__(f"{__name__}.{home}")
     value = sys.modules[f"{__name__}.{home}"]
-    if home is not name:
+    if name in _HOMES:
         value = getattr(value, name)
     globals()[name] = value
     return value

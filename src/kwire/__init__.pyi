@@ -14,7 +14,7 @@ from . import columns as columns
 from . import compression as compression
 from . import connection as connection
 from . import drafts as drafts
-from . import error_codes as error_codes
+from .schema import error_codes as error_codes
 from . import errors as errors
 from . import framing as framing
 from . import internal_topics as internal_topics
@@ -50,9 +50,9 @@ from .errors import SchemaError as SchemaError
 from .errors import TrailingBytes as TrailingBytes
 from .errors import Truncated as Truncated
 from .errors import UnsupportedVersion as UnsupportedVersion
-from .limits import Limits as Limits
+from ._limits import Limits as Limits
 from .messages import Message
-from .versions import VersionRange as VersionRange
+from .schema.versions import VersionRange as VersionRange
 
 _M = TypeVar("_M", bound=Message)
 

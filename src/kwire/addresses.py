@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 
-from .formatting import quote_text
+from ._text import quote_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

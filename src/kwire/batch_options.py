@@ -11,9 +11,9 @@ from collections import namedtuple
 
 from . import compression as codecs
 from . import errors
-from .batch_layout import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from .errors import EncodeError
 from .record_classes import BatchHeader
+from .schema.batch_layout import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from collections import Counter
 from keyword import iskeyword
 from types import MappingProxyType
 
-from . import plan
 from ._backend import engine
 from .errors import SchemaError
+from .schema import plan
 from .schema.model import Field, Message, Struct
 
 TYPE_CHECKING = False

@@ -15,9 +15,9 @@ from struct import Struct, unpack_from
 from struct import error as struct_error
 
 from ._backend import record_engine as engine
+from ._limits import DEFAULT, PIECE_BYTES, Limits
 from .batch_options import BatchOptions, make_compressor, make_header
 from .errors import EncodeError
-from .limits import DEFAULT, PIECE_BYTES, Limits
 from .read_options import make_read_options
 from .records import decode_batches
 from .records import encode_batch as encode_rows

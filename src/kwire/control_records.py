@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from . import errors, messages
 from ._backend import engine
+from ._limits import DEFAULT, Limits
 from .errors import DecodeError, InvalidValue
-from .limits import DEFAULT, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ with their compression. What the other magic cannot carry is lost, and counted.
 from __future__ import annotations
 
 from . import records
+from ._limits import DEFAULT, Limits
 from .errors import INPUT_CHANGED, EncodeError, decode_failure, quote
-from .limits import DEFAULT, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .versions import VersionRange
+    from .schema.versions import VersionRange
 
 
 class KwireError(Exception):

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import deque
 from struct import Struct
 
+from ._limits import DEFAULT, Limits
 from .errors import DecodeError, InvalidLength, LimitExceeded
-from .limits import DEFAULT, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,14 +9,15 @@ a socket or remembers a request.
 
 from __future__ import annotations
 
-from . import errors, frame_hints, plan
+from . import errors, frame_hints
 from ._backend import engine
+from ._limits import DEFAULT, Limits
 from .api_registry import KAFKA
 from .api_registry import ApiRegistry as ApiRegistry
 from .errors import DecodeError, UnsupportedVersion
 from .frame_splitter import FrameSplitter as FrameSplitter
-from .limits import DEFAULT, Limits
 from .messages import RequestHeader, ResponseHeader
+from .schema import plan
 from .schema import registry as schemas
 
 TYPE_CHECKING = False

@@ -13,9 +13,9 @@ from functools import cache, partial
 
 from . import messages, wire
 from ._backend import engine
+from ._limits import DEFAULT, Limits
 from .control_records import place_error, read_message, read_version
 from .errors import DecodeError, InvalidValue, UnsupportedVersion, quote
-from .limits import DEFAULT, Limits
 from .schema import registry
 
 TYPE_CHECKING = False

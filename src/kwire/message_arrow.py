@@ -11,10 +11,10 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from ._backend import record_engine as engine
+from ._limits import DEFAULT, Limits
 from .arrow_arrays import admit_array, load_pyarrow
 from .errors import quote
 from .framing import decode_request
-from .limits import DEFAULT, Limits
 from .messages import RequestHeader
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ facts.
 from __future__ import annotations
 
 from . import codec
-from .formatting import suggest_names
+from ._text import suggest_names
 from .schema import registry
 
 TYPE_CHECKING = False

@@ -19,7 +19,8 @@ from collections import deque
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
-from . import error_codes
+from ._limits import DEFAULT, Limits
+from ._text import escape_line, format_address, quote_text
 from .addresses import connection_problem as connection_problem
 from .addresses import format_reason
 from .addresses import split_address as split_address
@@ -39,12 +40,11 @@ from .errors import (
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from .formatting import escape_line, format_address, quote_text
-from .limits import DEFAULT, Limits
 from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from .negotiation import DEFAULT_POLICY
 from .negotiation.handshake import SILENCE_S
 from .sasl import CredentialsError
+from .schema import error_codes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

@@ -19,17 +19,17 @@ from __future__ import annotations
 from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import plan as plans
+from ._text import suggest_names
 from .errors import version_failure
-from .formatting import suggest_names
+from .schema import plan as plans
 from .schema import registry, releases
-from .versions import NONE, VersionRange
+from .schema.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .plan import Plan, Step
     from .schema.model import Message
+    from .schema.plan import Plan, Step
 
 TYPES = {code: name.upper() for name, code in plans.CODES.items()}
 TYPES[plans.BOOL] = "BOOLEAN"

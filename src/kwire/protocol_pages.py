@@ -13,9 +13,10 @@ from itertools import groupby
 from re import split
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import pages, protocol_guide
+from . import protocol_guide
+from ._text import pages
 from .schema import registry, releases
-from .versions import VersionRange
+from .schema.versions import VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

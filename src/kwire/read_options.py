@@ -11,14 +11,14 @@ from functools import partial
 
 from . import compression as codecs
 from ._backend import record_engine as engine
-from .limits import DEFAULT
+from ._limits import DEFAULT
 from .record_classes import TransactionFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .limits import Limits
+    from ._limits import Limits
     from .record_classes import AbortedTransaction
 
 _INT64 = 2**63 - 1

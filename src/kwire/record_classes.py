@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from . import compression as codecs
 from ._backend import record_engine as engine
-from .batch_layout import (
+from .schema.batch_layout import (
     CODEC_MASK,
     CONTROL,
     DELETE_HORIZON,

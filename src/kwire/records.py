@@ -14,11 +14,16 @@ from __future__ import annotations
 from . import compression as codecs
 from . import errors
 from ._backend import record_engine as engine
-from .batch_layout import BATCH_OVERHEAD, CODEC_MASK, LOG_OVERHEAD, MESSAGE_OVERHEADS
+from ._limits import DEFAULT, PIECE_BYTES, Limits
 from .batch_options import BatchOptions, make_compressor, make_header
-from .limits import DEFAULT, PIECE_BYTES, Limits
 from .read_options import make_read_options
 from .record_classes import Batch, BatchHeader, Record, TransactionFilter
+from .schema.batch_layout import (
+    BATCH_OVERHEAD,
+    CODEC_MASK,
+    LOG_OVERHEAD,
+    MESSAGE_OVERHEADS,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

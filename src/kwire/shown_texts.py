@@ -14,7 +14,7 @@ import os
 import re
 
 from . import consumer_properties, producer_properties
-from .formatting import suggest_names
+from ._text import suggest_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

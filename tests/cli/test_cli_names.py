@@ -18,7 +18,7 @@ import pyarrow.parquet
 import pytest
 
 from kwire import jobs, log
-from kwire.formatting import format_name
+from kwire._text import format_name
 from tests.cli.made_logs import DATA, rows, write_log
 
 BAD = r"b\xffd"

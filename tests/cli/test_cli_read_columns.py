@@ -16,6 +16,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+from kwire._limits import DEFAULT
 from kwire._pure.checksums import crc32c
 from kwire.cli.commands.read import _Reader
 from kwire.cli.output import Output, RowFormat
@@ -25,7 +26,6 @@ from kwire.cli.record_output import open_records
 from kwire.cli.record_rows import RowMaker
 from kwire.client.chunks import COLUMNS, Chunk, DecodingOptions
 from kwire.cluster.scan_options import Fetched
-from kwire.limits import DEFAULT
 from kwire.records import Record, encode_batch
 from tests.harness.sweeps import sweep
 

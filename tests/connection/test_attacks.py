@@ -218,7 +218,7 @@ def test_a_fallback_is_a_release(kwire, release):
 
 def test_a_number_of_many_digits_is_a_value_error_in_kwires_words(kwire):
     """Python has a limit of its own for them, whose error names no field."""
-    versions = module(kwire, "versions")
+    versions = module(kwire, "schema.versions")
     with pytest.raises(ValueError, match="version"):
         versions.VersionRange.from_text("9" * 5000)
     guide = module(kwire, "protocol_guide")

@@ -436,7 +436,7 @@ def test_an_announced_size_takes_no_memory(kwire, peers, side, size):
 def test_the_ceiling_is_the_callers(kwire, side):
     """One byte over it is refused, and a frame of just that size is not."""
     module = importlib.import_module(f"{kwire.__name__}.connection")
-    limits = kwire.limits.Limits(frame_bytes=1000)
+    limits = kwire._limits.Limits(frame_bytes=1000)
 
     def connection():
         if side == "client":

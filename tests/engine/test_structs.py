@@ -49,8 +49,8 @@ def test_every_field_of_every_message_has_its_default(kwire):
         binding = kwire._backend.engine.binding_of(cls)
         made = cls()
         for field in binding.message.struct.fields:
-            default = kwire.plan.resolve_default(field)
-            if default is kwire.plan.STRUCT_DEFAULT:
+            default = kwire.schema.plan.resolve_default(field)
+            if default is kwire.schema.plan.STRUCT_DEFAULT:
                 default = getattr(cls, field.type)()
             assert getattr(made, field.attribute) == default
         assert made.unknown_tagged_fields == ()

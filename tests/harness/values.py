@@ -229,4 +229,4 @@ def systematic(package, name, version):
     layout = binding_of(package, name).plan(version)
     yield "defaults", {}
     for title, taste in TASTES.items():
-        yield title, taste.message(package.plan, layout)
+        yield title, taste.message(package.schema.plan, layout)

@@ -56,7 +56,7 @@ def expected(kwire, frame):
     api_key, version = (int.from_bytes(frame[i : i + 2], "big") for i in (0, 2))
     message = kwire.messages.by_key(api_key, "request")._binding.message
     read, end = kwire._backend.engine.decode_prefix(
-        header, frame, kwire.plan.request_header_version(message, version)
+        header, frame, kwire.schema.plan.request_header_version(message, version)
     )
     return dict(
         zip(
@@ -114,7 +114,7 @@ def frames_of_all_versions(kwire):
                 correlation_id=number * 65_537 - 2**31,
                 **{} if (name, version) == OLDEST else {"client_id": client},
             )
-            head = kwire.plan.request_header_version(message, version)
+            head = kwire.schema.plan.request_header_version(message, version)
             frames.append(kwire.encode(header, head) + body)
     return frames
 

@@ -79,7 +79,7 @@ def test_header_versions_of_every_request(kwire):
         if cls.kind != "request":
             continue
         message = kwire._backend.engine.binding_of(cls).message
-        found = kwire.plan.request_header_version(message, version)
+        found = kwire.schema.plan.request_header_version(message, version)
         old = name == "ControlledShutdownRequest" and version == 0
         assert found == (0 if old else 1 + (version in cls.flexible_versions))
         counts[found] += 1
@@ -91,7 +91,7 @@ def test_header_goes_by_versions_that_kwire_does_not_know(kwire):
     """ApiVersions v99 still has header v2: a broker has to answer it with error 35."""
     cls = kwire.messages.ApiVersionsRequest
     message = kwire._backend.engine.binding_of(cls).message
-    assert kwire.plan.request_header_version(message, 99) == 2
+    assert kwire.schema.plan.request_header_version(message, 99) == 2
     with pytest.raises(kwire.UnsupportedVersion, match="ApiVersionsRequest"):
         kwire.framing.decode_request(
             from_hex("0012 0063 00000007 0002 6d65 00 01 02 03")

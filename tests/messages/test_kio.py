@@ -143,7 +143,7 @@ def test_kio_reads_and_writes_the_same(kwire, name):
             continue
         layout = binding_of(kwire, name).plan(version)
         for number in range(ROUNDS):
-            bridge = Bridge(kwire.plan, f"{name} {version} {number}")
+            bridge = Bridge(kwire.schema.plan, f"{name} {version} {number}")
             plain, theirs = bridge.struct(entity, layout)
             ours = build(kwire, name, plain)
             written = kwire.encode(ours, version)

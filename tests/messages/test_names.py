@@ -7,7 +7,7 @@ import importlib
 import pytest
 from click.testing import CliRunner
 
-from kwire.formatting import suggest_names
+from kwire._text import suggest_names
 
 
 @pytest.mark.parametrize(

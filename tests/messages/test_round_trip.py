@@ -158,7 +158,7 @@ def non_default(package, field, default):
         if default is None:
             return {}
         inner = next(f for f in field.struct.fields if f.struct is None)
-        value = package.plan.resolve_default(inner)
+        value = package.schema.plan.resolve_default(inner)
         return {inner.attribute: non_default(package, inner, value)}
     if field.is_array:
         return [] if default is None else [sample(package, field)]
@@ -169,7 +169,7 @@ def sample(package, field):
     """Make one plain value of a type that no schema has for a default."""
     if field.struct is not None:
         return {}
-    return Middle().leaves(package.plan)[package.plan.CODES[field.type]]
+    return Middle().leaves(package.schema.plan)[package.schema.plan.CODES[field.type]]
 
 
 def lacking(package, layout, plain):
@@ -177,7 +177,7 @@ def lacking(package, layout, plain):
 
     Structs inside arrays are entered at their second element.
     """
-    plan = package.plan
+    plan = package.schema.plan
     for step in layout.steps:
         field = layout.struct.fields[step.slot]
         if step.place in (plan.ABSENT, plan.IGNORED):
@@ -199,10 +199,10 @@ def test_fields_that_a_version_lacks(kwire, name):
     cls, all_versions = versions(kwire, name)
     for version in all_versions:
         layout = binding_of(kwire, name).plan(version)
-        base = Middle().message(kwire.plan, layout)
+        base = Middle().message(kwire.schema.plan, layout)
         for path, place, plain in lacking(kwire, layout, base):
             message = build(kwire, name, plain)
-            if place == kwire.plan.ABSENT:
+            if place == kwire.schema.plan.ABSENT:
                 with pytest.raises(kwire.EncodeError) as caught:
                     kwire.encode(message, version)
                 assert caught.value.path == path
@@ -217,7 +217,7 @@ def test_fields_that_a_version_lacks(kwire, name):
 
 def test_fields_that_a_version_lacks_are_many(kwire):
     """The test above has work: both kinds, at the top and inside structs."""
-    plan = kwire.plan
+    plan = kwire.schema.plan
     counts = {}
     for name, version in PAIRS:
         for path, place, _ in lacking(kwire, binding_of(kwire, name).plan(version), {}):

@@ -19,7 +19,7 @@ import pytest
 
 from kwire import protocol_guide
 from kwire.schema import registry
-from kwire.versions import VersionRange
+from kwire.schema.versions import VersionRange
 from tests.harness.sweeps import sweep
 from tests.project.test_layers import FLOORS
 from tools.generate import api_pages, docs

@@ -40,70 +40,6 @@ HEAVY = {
     "importlib.resources",
 }
 
-FLOORS = [
-    {
-        "__version__",
-        "errors",
-        "limits",
-        "versions",
-        "error_codes",
-        "frame_hints",
-        "java_utf8",
-        "formatting",
-        "atomic_files",
-        "regular_files",
-        "batch_layout",
-        "record_types",
-        "addresses",
-        "consumer_properties",
-        "producer_properties",
-        "shown_texts",
-    },
-    {"schema", "compression", "compression_frames"},
-    {"plan"},
-    {"_pure", "_fast"},
-    {"_backend"},
-    {
-        "codec",
-        "messages",
-        "api_registry",
-        "json_form",
-        "framing",
-        "wire",
-        "frame_splitter",
-        "record_classes",
-        "read_options",
-        "batch_options",
-        "records",
-        "conversion",
-        "control_records",
-    },
-    {
-        "columns",
-        "arrow_arrays",
-        "arrow_input",
-        "message_arrow",
-        "internal_topics",
-        "partitioners",
-        "negotiation",
-        "connection",
-        "drafts",
-        "sasl",
-        "protocol_guide",
-        "protocol_pages",
-        "byte_map",
-        "pages",
-        "cluster",
-    },
-    {"arrow", "arrow_types", "log"},
-    {"spark", "recording", "jobs", "cli", "net", "client", "adapters", "__main__"},
-]
-"""The floors of the house, the lowest first."""
-
-UPWARD: dict[tuple[str, str], str] = {}
-"""Imports within functions, or for type checkers, that look up on purpose."""
-
-
 def run(code, backend="auto", *options):
     """Run code in a fresh interpreter; return what it prints, by lines."""
     environment = os.environ | {"KWIRE_BACKEND": backend}
@@ -257,14 +193,6 @@ def test_pure_run_loads_nothing_compiled():
     assert run(code, "pure") == [""]
 
 
-def floor_of(name):
-    """Find the floor of a module, or of a public name, by its name below ``kwire``."""
-    name = installed._HOMES.get(name, name)
-    found = [level for level, names in enumerate(FLOORS) if name in names]
-    assert found, f"kwire.{name} is on no floor: give it one in FLOORS"
-    return found[0]
-
-
 def python_imports(path):
     """Go through the imports of a Python file: (name within kwire, is at the top)."""
     tree = ast.parse(path.read_text())
@@ -309,16 +237,6 @@ def all_imports():
     return listed
 
 
-def test_no_import_looks_up():
-    """A file imports from its own floor or lower; exceptions are in a list."""
-    upward = {
-        (home, target)
-        for path, home, target, _ in all_imports()
-        if floor_of(target) > floor_of(home)
-    }
-    assert upward <= UPWARD.keys()
-
-
 def test_only_two_modules_import_an_engine():
     """Everything else works on the active engine, through ``_backend`` or ``wire``."""
     homes = {
@@ -328,17 +246,6 @@ def test_only_two_modules_import_an_engine():
     }
     # The splitter takes a type alone, for type checkers.
     assert homes == {"_backend", "wire", "frame_splitter"}
-
-
-def test_exceptions_to_the_floors_are_needed_and_deferred():
-    """None is stale, and none happens while a module is imported."""
-    found = {
-        (home, target): at_top
-        for path, home, target, at_top in all_imports()
-        if (home, target) in UPWARD
-    }
-    assert found.keys() == UPWARD.keys()
-    assert not any(found.values())
 
 
 def test_imports_are_really_found():

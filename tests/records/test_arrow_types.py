@@ -5,8 +5,8 @@
 import subprocess
 import sys
 
-from kwire import plan
 from kwire.arrow_types import OF_PLAN, load_arrow_types
+from kwire.schema import plan
 
 
 def test_every_primitive_has_a_type():

@@ -45,7 +45,7 @@ class Dearest:
 
     def __init__(self, package, binding, price, size, zero_copy=False):
         """Measure the objects that there are."""
-        self.plan, self.binding, self.price = package.plan, binding, price
+        self.plan, self.binding, self.price = package.schema.plan, binding, price
         self.size = size
         size = sys.getsizeof
         self.tuple, self.slot = size(()), size((1,)) - size(())
@@ -191,7 +191,7 @@ def dearest_input(package, name, version, size, **options):
     """Write the input of a pair that costs most; return its factor too."""
     binding = binding_of(package, name)
     layout = binding.plan(version)
-    factor = package.plan.memory_factor(
+    factor = package.schema.plan.memory_factor(
         layout, compiled=package.backend == "fast", **options
     )
     writer = Dearest(package, binding, factor, size, **options)
@@ -257,7 +257,7 @@ def dearest_pairs(kwire):
     for name, version in pairs(kwire):
         layout = binding_of(kwire, name).plan(version)
         compiled = kwire.backend == "fast"
-        factor = kwire.plan.memory_factor(layout, compiled=compiled)
+        factor = kwire.schema.plan.memory_factor(layout, compiled=compiled)
         if factor >= DEAR:
             chosen.setdefault(factor, (name, version))
     assert len(chosen) >= 3
@@ -283,7 +283,9 @@ def test_zero_copy_costs_no_more_than_its_plan_says(kwire, figure):
     compiled, chosen = kwire.backend == "fast", {}
     for name, version in pairs(kwire):
         layout = binding_of(kwire, name).plan(version)
-        factor = kwire.plan.memory_factor(layout, compiled=compiled, zero_copy=True)
+        factor = kwire.schema.plan.memory_factor(
+            layout, compiled=compiled, zero_copy=True
+        )
         chosen.setdefault(factor, (name, version))
     dear = [pair for factor, pair in chosen.items() if factor >= DEAR]
     assert len(dear) >= 5

@@ -223,7 +223,7 @@ def test_unknown_tags_survive_at_every_level(kwire, figure):
     """In all flexible pairs: each struct keeps its tags, and the bytes come back."""
     count = structs = deepest = 0
     for name, version, layout in flexible(kwire):
-        message = build(kwire, name, Marked(9).message(kwire.plan, layout))
+        message = build(kwire, name, Marked(9).message(kwire.schema.plan, layout))
         data = kwire.encode(message, version)
         read = kwire.decode(type(message), data, version)
         assert kwire.encode(read, version) == data, (name, version)
@@ -240,7 +240,7 @@ def test_unknown_tags_survive_at_every_level(kwire, figure):
 
 def with_tags(kwire, name, version, layout, size):
     """Return a call that decodes a message; each struct has a tag of that size."""
-    message = build(kwire, name, Marked(size).message(kwire.plan, layout))
+    message = build(kwire, name, Marked(size).message(kwire.schema.plan, layout))
     data = kwire.encode(message, version)
     call = partial(kwire.decode, type(message), data, version)
     call()

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwire.errors import SchemaError
-from kwire.plan import compile_plan
 from kwire.schema import language
 from kwire.schema.model import FIXED_SIZES, KINDS, VARIABLE_TYPES, Message
+from kwire.schema.plan import compile_plan
 
 VALID = """{
   "name": "DemoRequest", "type": "request", "apiKey": 9, // a comment

@@ -15,9 +15,9 @@ from uuid import UUID
 import pytest
 
 from kwire.errors import SchemaError
-from kwire.plan import STRUCT_DEFAULT, resolve_default
 from kwire.schema.language import read_message
 from kwire.schema.model import Field
+from kwire.schema.plan import STRUCT_DEFAULT, resolve_default
 from tests.harness.sweeps import sweep
 
 

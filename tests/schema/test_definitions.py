@@ -13,9 +13,9 @@ from importlib import resources
 
 import pytest
 
-from kwire.plan import compile_plan
 from kwire.schema import notation, registry, rules
 from kwire.schema.model import Message
+from kwire.schema.plan import compile_plan
 from tests.harness.sweeps import sweep
 
 NAMES = registry.names()

@@ -11,7 +11,7 @@ import pytest
 from kwire.errors import SchemaError
 from kwire.schema import language
 from kwire.schema.model import FIXED_SIZES, KINDS, VARIABLE_TYPES
-from kwire.versions import NONE, VersionRange
+from kwire.schema.versions import NONE, VersionRange
 
 EVERY_KEY = """{
   // A request that uses every key that the language has.

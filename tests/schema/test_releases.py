@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 from kwire.schema import registry
-from kwire.versions import NONE, VersionRange
+from kwire.schema.versions import NONE, VersionRange
 from tests.connection.negotiation.advertised_tables import TABLES, advertised
 
 OLDEST_FIRST = (

@@ -14,7 +14,7 @@ import pytest
 from kwire.errors import SchemaError
 from kwire.schema import language, rules
 from kwire.schema.model import Field, Message, Struct
-from kwire.versions import NONE, VersionRange
+from kwire.schema.versions import NONE, VersionRange
 from tests.harness.sweeps import sweep
 from tests.schema.schema_texts import write_request
 

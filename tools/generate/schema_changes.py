@@ -12,10 +12,10 @@ import itertools
 import textwrap
 from collections.abc import Iterator
 
-from kwire.plan import compile_plan
 from kwire.schema import rules
 from kwire.schema.model import Field, Message
-from kwire.versions import VersionRange
+from kwire.schema.plan import compile_plan
+from kwire.schema.versions import VersionRange
 from tools.generate.schema_files import Entries, Entry
 from tools.generate.schema_merge import BYTES, layout_change
 

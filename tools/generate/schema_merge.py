@@ -17,10 +17,10 @@ from __future__ import annotations
 import copy
 
 from kwire.errors import SchemaError
-from kwire.plan import PRESENT, TAGGED, Plan, Step, compile_plan
 from kwire.schema import notation, rules
 from kwire.schema.model import Field, Message, Struct
-from kwire.versions import HIGHEST, NONE, VersionRange
+from kwire.schema.plan import PRESENT, TAGGED, Plan, Step, compile_plan
+from kwire.schema.versions import HIGHEST, NONE, VersionRange
 from tools.generate.schema_sources import ImportRefused
 
 

@@ -15,8 +15,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kwire import plan
-from kwire.schema import registry
+from kwire.schema import plan, registry
 from kwire.schema.model import Field, Message, Struct
 
 STUB = Path(__file__).resolve().parents[2] / "src" / "kwire" / "messages.pyi"

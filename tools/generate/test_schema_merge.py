@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from kwire.plan import compile_plan
 from kwire.schema import language, notation, registry
 from kwire.schema.model import Field, Message, Struct
-from kwire.versions import VersionRange
+from kwire.schema.plan import compile_plan
+from kwire.schema.versions import VersionRange
 from tools.generate import schema_merge
 from tools.generate.schema_sources import ImportRefused
 from tools.generate.small_schemas import field, schema

@@ -10,7 +10,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 from kwire._fast.cursor cimport Cursor
 
 cdef enum:
-    # The layout of batches and messages, as ``kwire/batch_layout.py`` draws it.
+    # The layout of batches and messages, as ``kwire/schema/batch_layout.py`` draws it.
     BASE_OFFSET_AT = 0
     SIZE_AT = 8
     LOG_OVERHEAD = 12

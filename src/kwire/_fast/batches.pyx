@@ -29,7 +29,7 @@ from kwire._fast.python_api cimport (
 from kwire._fast.structs cimport new_struct, slots_of, type_of
 
 from kwire import errors
-from kwire.batch_layout import KNOWN_CODECS
+from kwire.schema.batch_layout import KNOWN_CODECS
 
 cdef PyTypeObject* _header_class = NULL
 

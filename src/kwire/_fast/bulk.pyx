@@ -28,7 +28,8 @@ from kwire._fast.python_api cimport (
     new_bytes,
 )
 
-from kwire import errors, plan
+from kwire import errors
+from kwire.schema import plan
 
 __all__ = [
     "decode_unsigned_varints",

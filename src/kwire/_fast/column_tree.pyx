@@ -29,7 +29,7 @@ from kwire._fast.python_api cimport PyBytes_AS_STRING
 
 from weakref import WeakKeyDictionary
 
-from kwire import plan
+from kwire.schema import plan
 
 
 @cython.final

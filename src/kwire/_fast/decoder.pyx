@@ -34,7 +34,7 @@ from kwire._fast.shared_ints cimport *
 from kwire._fast.structs cimport Layout, methods_of, slots_of, take_struct
 
 from kwire import errors, frame_hints, java_utf8
-from kwire.limits import DEFAULT
+from kwire._limits import DEFAULT
 
 # primitives.pxd names the handler, importing it makes it known to Python.
 assert java_utf8.HANDLER == "kwire-java"

@@ -41,7 +41,7 @@ from kwire._fast.structs cimport slots_of, type_of
 from kwire._fast.writer cimport *
 
 from kwire import errors
-from kwire import plan as plans
+from kwire.schema import plan as plans
 
 
 cdef object _empty = ()

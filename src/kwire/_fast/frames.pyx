@@ -27,8 +27,8 @@ from kwire._fast.structs cimport slots_of
 from kwire._fast.writer cimport Writer, ensure, finish, start
 
 from kwire import errors, frame_hints
-from kwire.limits import DEFAULT
-from kwire.plan import request_header_version, response_header_version
+from kwire._limits import DEFAULT
+from kwire.schema.plan import request_header_version, response_header_version
 
 cdef object _request_header = None
 cdef object _response_header = None

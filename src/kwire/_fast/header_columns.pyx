@@ -27,9 +27,9 @@ from kwire._fast.primitives cimport read_length
 from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBuffer_Release, PyBytes_AS_STRING
 
-from kwire import plan
+from kwire.schema import plan
 from kwire.errors import DecodeError, UnsupportedVersion, decode_failure
-from kwire.limits import DEFAULT
+from kwire._limits import DEFAULT
 from kwire.schema import registry
 
 LARGEST_OFFSET = 2**31 - 1

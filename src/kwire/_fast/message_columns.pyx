@@ -39,7 +39,7 @@ from kwire._fast.program cimport *
 from kwire._fast.python_api cimport PyBuffer_Release, PyBytes_AS_STRING
 
 from kwire import errors
-from kwire.limits import DEFAULT
+from kwire._limits import DEFAULT
 
 LARGEST_OFFSET = 2**31 - 1
 

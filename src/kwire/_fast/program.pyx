@@ -21,7 +21,7 @@ from kwire._fast.python_api cimport (
 )
 from kwire._fast.structs cimport CACHED_VERSIONS, Layout, layout_of
 
-from kwire import plan as plans
+from kwire.schema import plan as plans
 
 cdef frozenset SIGNED = frozenset((plans.INT8, plans.INT16, plans.INT32, plans.INT64))
 

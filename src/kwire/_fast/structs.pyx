@@ -100,7 +100,7 @@ cdef extern from *:
 
 from sys import intern
 
-from kwire import plan as plans
+from kwire.schema import plan as plans
 
 cdef object _reduce_struct = None
 

@@ -32,7 +32,7 @@ from kwire._fast.python_api cimport *
 from kwire._fast.writer cimport *
 
 from kwire import errors
-from kwire import plan as plans
+from kwire.schema import plan as plans
 from kwire.schema.model import FIXED_SIZES
 
 __all__ = [

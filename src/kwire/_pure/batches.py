@@ -15,7 +15,7 @@ from __future__ import annotations
 import struct
 
 from .. import errors
-from ..batch_layout import (
+from ..schema.batch_layout import (
     ATTRIBUTES_AT,
     BATCH_OVERHEAD,
     CODEC_MASK,

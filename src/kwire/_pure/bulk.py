@@ -12,7 +12,8 @@ Twin: ``_fast/bulk.pyx``. Differs from its twin in: faults as exceptions.
 
 from __future__ import annotations
 
-from .. import errors, plan
+from .. import errors
+from ..schema import plan
 from .cursor import Cursor, CursorFault, read_unsigned_varint
 from .wire import open_input, read_varint, read_varlong
 from .writer import Writer, write_unsigned_varint, write_unsigned_varlong

@@ -14,7 +14,7 @@ from array import array
 from struct import Struct
 
 from .. import errors
-from ..batch_layout import BATCH_OVERHEAD, CODEC_MASK, KEYS_AT
+from ..schema.batch_layout import BATCH_OVERHEAD, CODEC_MASK, KEYS_AT
 from .arrays import Array, Memory, hold_memory, load_interface
 from .cursor import (
     Cursor,

@@ -14,8 +14,9 @@ that is kept while walking, and the call of the straight-line code.
 
 from __future__ import annotations
 
-from .. import errors, frame_hints, plan
-from ..limits import DEFAULT, Limits
+from .. import errors, frame_hints
+from .._limits import DEFAULT, Limits
+from ..schema import plan
 from .cursor import Cursor, CursorFault, read_unsigned_varint, require
 from .path import format_path
 from .primitives import (

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import struct
 
-from .. import plan
+from ..schema import plan
 from .cursor import Cursor, read_unsigned_varint
 from .decoder import read_tagged_fields
 from .encoder import write_tagged_fields

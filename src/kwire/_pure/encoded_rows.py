@@ -11,7 +11,7 @@ Twin: ``_fast/encoded_rows.pyx``. Differs from its twin in: faults as exceptions
 from __future__ import annotations
 
 from .. import errors
-from ..batch_layout import BATCH_OVERHEAD
+from ..schema.batch_layout import BATCH_OVERHEAD
 from .record_encoder import check_base, encode_record, join_batch
 from .rows import LARGEST, check_rows, make_encode_failure, split
 from .writer import ValueFault

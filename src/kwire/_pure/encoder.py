@@ -13,7 +13,8 @@ that is kept while walking, and the call of the straight-line code.
 
 from __future__ import annotations
 
-from .. import errors, plan
+from .. import errors
+from ..schema import plan
 from .path import format_path
 from .primitives import (
     LARGEST,

@@ -9,9 +9,9 @@ from typing import Literal, TypeVar
 
 from typing_extensions import Buffer
 
-from ..limits import Limits
+from .._limits import Limits
 from ..messages import Message, Request, RequestHeader, Response, ResponseHeader
-from ..plan import Binding
+from ..schema.plan import Binding
 
 _M = TypeVar("_M", bound=Message)
 _R = TypeVar("_R", bound=Response)

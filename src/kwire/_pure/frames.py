@@ -9,8 +9,8 @@ its own. Twin: ``_fast/frames.pyx``. Differs from its twin in: nothing.
 from __future__ import annotations
 
 from .. import errors, frame_hints
-from ..limits import DEFAULT, Limits
-from ..plan import request_header_version, response_header_version
+from .._limits import DEFAULT, Limits
+from ..schema.plan import request_header_version, response_header_version
 from .decoder import decode_part, is_lenient
 from .encoder import encode
 from .program import find_program

@@ -13,7 +13,7 @@ Python needs for itself: ``read_header``.
 
 from __future__ import annotations
 
-from .. import plan
+from .._limits import DEFAULT, Limits
 from ..errors import (
     INPUT_CHANGED,
     DecodeError,
@@ -21,8 +21,7 @@ from ..errors import (
     UnsupportedVersion,
     decode_failure,
 )
-from ..limits import DEFAULT, Limits
-from ..schema import registry
+from ..schema import plan, registry
 from .arrays import Array
 from .decoder import decode_prefix
 from .message_columns import (

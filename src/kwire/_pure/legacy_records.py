@@ -14,7 +14,7 @@ Python needs for itself: ``collect_run``.
 from __future__ import annotations
 
 from .. import errors
-from ..batch_layout import BATCH_OVERHEAD, CODEC_MASK, KEYS_AT, LOG_APPEND_TIME
+from ..schema.batch_layout import BATCH_OVERHEAD, CODEC_MASK, KEYS_AT, LOG_APPEND_TIME
 from .batches import read_entry, wrap_int64
 from .cursor import Cursor, CursorFault, read_int32, require
 from .record_decoder import check_end, check_place, classes, make_failure

@@ -21,8 +21,9 @@ from array import array
 from itertools import accumulate, chain, repeat
 from operator import attrgetter, is_, le
 
-from .. import errors, plan
-from ..limits import DEFAULT, Limits
+from .. import errors
+from .._limits import DEFAULT, Limits
+from ..schema import plan
 from ..schema.model import Field, Struct
 from .arrays import Array, Memory
 from .column_views import ViewSource, make_view_array

@@ -18,8 +18,9 @@ import math
 import operator
 import struct
 
-from .. import errors, plan
+from .. import errors
 from ..java_utf8 import HANDLER
+from ..schema import plan
 from .cursor import (
     Cursor,
     CursorFault,

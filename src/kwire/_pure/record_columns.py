@@ -18,7 +18,7 @@ from array import array
 from itertools import accumulate
 
 from .. import errors
-from ..batch_layout import CODEC_MASK, LOG_APPEND_TIME
+from ..schema.batch_layout import CODEC_MASK, LOG_APPEND_TIME
 from .arrays import Array, Memory
 from .column_views import ViewSource, find_places, make_view_array
 from .decoder import get_input

@@ -15,7 +15,7 @@ the call of ``record_fast_lane.py``, whose code reads records without a fault.
 from __future__ import annotations
 
 from .. import errors
-from ..batch_layout import (
+from ..schema.batch_layout import (
     BATCH_OVERHEAD,
     LEAST_RECORD,
     LOG_APPEND_TIME,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import struct
 
 from .. import errors
-from ..batch_layout import (
+from ..schema.batch_layout import (
     BATCH_OVERHEAD,
     CODEC_MASK,
     DELETE_HORIZON,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import struct
 
-from ..batch_layout import (
+from ..schema.batch_layout import (
     BATCH_OVERHEAD,
     DELETE_HORIZON,
     LOG_APPEND_TIME,

@@ -14,7 +14,7 @@ Python needs for itself: ``read_single_message``, ``has_unwanted``.
 from __future__ import annotations
 
 from .. import errors
-from ..batch_layout import (
+from ..schema.batch_layout import (
     BATCH_OVERHEAD,
     CODEC_MASK,
     CONTROL,

@@ -18,7 +18,7 @@ import operator
 import time
 
 from .. import errors
-from ..batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS
+from ..schema.batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS
 from .path import format_path
 from .writer import ValueFault
 

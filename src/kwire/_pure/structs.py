@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from .. import plan
+from ..schema import plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ Twin: ``_fast/wire.pyx``. Differs from its twin in: faults as exceptions.
 
 from __future__ import annotations
 
-from .. import errors, plan
+from .. import errors
+from ..schema import plan
 from ..schema.model import FIXED_SIZES
 from .cursor import (
     Cursor,

@@ -24,17 +24,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import compression
 from .._backend import record_engine as engine
-from ..batch_layout import (
+from .._limits import MIB, Limits
+from ..errors import KwireError
+from ..record_classes import TransactionFilter
+from ..records import read_batch_header
+from ..schema.batch_layout import (
     BATCH_OVERHEAD,
     CODEC_MASK,
     CONTROL,
     LOG_APPEND_TIME,
     TRANSACTIONAL,
 )
-from ..errors import KwireError
-from ..limits import MIB, Limits
-from ..record_classes import TransactionFilter
-from ..records import read_batch_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

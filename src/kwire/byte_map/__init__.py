@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import plan
 from .._backend import engine
+from .._limits import DEFAULT, Limits
 from ..api_registry import KAFKA, ApiRegistry
-from ..limits import DEFAULT, Limits
+from ..schema import plan
 from .message_walk import MessageWalk
 from .record_walk import RecordWalk
 from .spans import KINDS, ByteMap, Span

@@ -12,8 +12,9 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from .. import errors, plan, wire
+from .. import errors, wire
 from ..errors import DecodeError
+from ..schema import plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,12 +12,13 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .. import errors, framing, plan
+from .. import errors, framing
 from .._backend import engine
+from .._limits import DEFAULT, Limits
 from ..errors import DecodeError, KwireError
-from ..limits import DEFAULT, Limits
 from ..messages import RequestHeader, ResponseHeader
 from ..protocol_guide import type_name
+from ..schema import plan
 from .cursor import MapCursor
 from .record_walk import RecordWalk
 from .spans import KIND_OF, ByteMap, SpanNotes, measure_varint

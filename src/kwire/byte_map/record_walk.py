@@ -26,11 +26,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import errors, plan, records
-from ..batch_layout import CODEC_MASK, LOG_APPEND_TIME
+from .. import errors, records
+from .._limits import Limits
 from ..control_records import decode_control_record
 from ..errors import DecodeError, KwireError
-from ..limits import Limits
+from ..schema import plan
+from ..schema.batch_layout import CODEC_MASK, LOG_APPEND_TIME
 from .cursor import MapCursor, join_path
 from .spans import Span, SpanNotes
 

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import plan
-from ..error_codes import name as error_name
 from ..protocol_guide import TYPES
-from ..schema import registry
+from ..schema import plan, registry
+from ..schema.error_codes import name as error_name
 from .cursor import join_path
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ..formatting import format_name, format_time
+from .._text import format_name, format_time
 from .output import Table
 
 if TYPE_CHECKING:

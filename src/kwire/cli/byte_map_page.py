@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import pages
-from ..formatting import format_count
+from .._text import format_count, pages
 from .byte_map_tree import LOOKS, draw_tree
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import math
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from ..formatting import escape_line, format_count, format_time
+from .._text import escape_line, format_count, format_time
 from .byte_formats import make_cell
 
 if TYPE_CHECKING:

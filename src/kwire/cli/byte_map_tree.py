@@ -12,9 +12,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import records
+from .._text import format_count
 from ..byte_map import Span
 from ..errors import KwireError
-from ..formatting import format_count
 from .byte_map_rows import value_text
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from .. import byte_map, framing, messages, plan, records
+from .. import byte_map, framing, messages, records
 from ..codec import decode
 from ..errors import DecodeError, KwireError
 from ..protocol_guide import find_messages
-from ..schema import registry
+from ..schema import plan, registry
 from .byte_inputs import FORMS, read_input
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .. import log
-from ..formatting import format_name
+from .._text import format_name
 from ..regular_files import NotRegularFile, open_regular
 from .main import explain
 from .terminal import say

@@ -20,8 +20,8 @@ import click
 
 from .. import __version__
 from .._backend import backend
+from .._text import escape_line, format_name, suggest_names
 from ..errors import KwireError
-from ..formatting import escape_line, format_name, suggest_names
 from ..shown_texts import is_pem
 from .terminal import buffer_output, guard_terminals, say, say_usage
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..formatting import escape_line
+from .._text import escape_line
 from .output import clear_unknown
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..formatting import escape_line
+from .._text import escape_line
 from .byte_formats import compact_json
 from .json_fields import encode_bytes
 from .line_template import escape_literal, fill_lines

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..formatting import escape_line, format_name
-from ..limits import MIB
+from .._limits import MIB
+from .._text import escape_line, format_name
 from .log_inputs import list_files
 from .record_runs import join_runs, make_run
 from .terminal import say

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..formatting import escape_line, format_time
+from .._text import escape_line, format_time
 from .byte_formats import NULL, Cell, compact_json, format_cell, make_cell
 from .internal_records import decode_control, decode_internal, is_internal
 from .internal_text import is_decoded, record_words

@@ -15,7 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..limits import DEFAULT, Limits
+from .._limits import DEFAULT, Limits
 
 if TYPE_CHECKING:
     import ssl as tls

@@ -16,14 +16,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import columns
-from ..formatting import escape_line, format_time
+from .._text import escape_line, format_time
 from ..records import TransactionFilter, decode_batches, decode_rows, iter_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .._limits import Limits
     from ..cluster import Fetched
-    from ..limits import Limits
     from ..records import Batch, Headers, Record
 
 COLUMNS = (

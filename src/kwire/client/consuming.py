@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from .._text import escape_line
 from ..cluster import ConsumerMachine, GroupMetadata, GroupOptions
-from ..formatting import escape_line
 from .chunks import Chunk
 from .descriptions import describe_cluster, describe_topics, warn_unclosed
 from .options import make_scan_options

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from ..formatting import escape_line
+from .._text import escape_line
 
 if TYPE_CHECKING:
     import re

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from .._text import escape_line
 from ..errors import quote
-from ..formatting import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

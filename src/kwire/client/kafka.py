@@ -9,8 +9,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 from weakref import WeakSet
 
+from .._text import format_count
 from ..cluster import ScanMachine
-from ..formatting import format_count
 from .descriptions import (
     describe_cluster,
     describe_topics,

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from .._limits import Limits
 from ..addresses import split_address
 from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
-from ..limits import Limits
 from ..read_options import check_errors
 from .chunks import COLUMNS, DecodingOptions
 from .properties import is_fallback, read_config

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..formatting import format_size
+from .._text import format_size
 
 
 class ScanProgress(NamedTuple):

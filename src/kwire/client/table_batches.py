@@ -14,6 +14,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._backend import record_engine as engine
+from .._text import escape_line
 from ..arrow_arrays import describe_arrow_error
 from ..arrow_input import (
     admit_column,
@@ -24,7 +25,6 @@ from ..arrow_input import (
 )
 from ..cluster import BatchSender, check_partition
 from ..errors import EncodeError
-from ..formatting import escape_line
 from ..partitioners import crc32_column, murmur2_column
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from .. import error_codes as codes
 from ..errors import KwireError
 from ..messages import FindCoordinatorRequest
 from ..negotiation import TRANSACTIONS
 from ..negotiation.facts import first_version
+from ..schema import error_codes as codes
 from . import faults
 from .errors import NotAuthorized, RequestRefused
 from .metadata import Broker

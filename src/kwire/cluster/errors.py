@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._text import escape_line
 from ..errors import KwireError
-from ..formatting import escape_line
 
 if TYPE_CHECKING:
     from .producer_options import Receipt

@@ -11,8 +11,8 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from .. import error_codes as codes
-from ..formatting import quote_text
+from .._text import quote_text
+from ..schema import error_codes as codes
 from .errors import NotAuthorized, RequestRefused, TopicNotFound
 
 if TYPE_CHECKING:

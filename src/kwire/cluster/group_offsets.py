@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from .. import error_codes as codes
 from ..errors import KwireError
 from ..messages import OffsetCommitRequest, OffsetFetchRequest
+from ..schema import error_codes as codes
 from . import faults
 from .coordinators import CoordinatorType, is_moved
 from .errors import (

@@ -16,7 +16,7 @@ from collections import deque
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import error_codes
+from .._text import format_address, quote_text
 from ..connection import (
     ClientConnection,
     ConnectionClosed,
@@ -29,9 +29,9 @@ from ..connection import (
 )
 from ..connection.client import expects_response
 from ..errors import KwireError, UnsupportedVersion
-from ..formatting import format_address, quote_text
 from ..messages import SaslHandshakeRequest
 from ..negotiation.handshake import SILENCE_S
+from ..schema import error_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

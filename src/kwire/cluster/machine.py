@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import error_codes
+from .._text import format_address
 from ..errors import KwireError
-from ..formatting import format_address
 from ..messages import MetadataRequest
+from ..schema import error_codes
 from .errors import AuthenticationRefused, BrokersUnreachable, FeatureUnsupported
 from .frame_budget import FrameBudget
 from .link import Link, LinkState

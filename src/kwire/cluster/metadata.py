@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from .. import error_codes
 from ..internal_topics import TOPICS as INTERNAL_TOPICS
 from ..messages import MetadataRequest, MetadataResponse
 from ..negotiation.facts import first_nullable_version, first_version
+from ..schema import error_codes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from .._backend import record_engine as engine
-from ..batch_layout import BATCH_OVERHEAD
 from ..batch_options import BatchOptions, make_compressor, make_header
 from ..compression import bound, codec_of, find_room
 from ..records import decode_rows, encode_batch
+from ..schema.batch_layout import BATCH_OVERHEAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ from enum import Enum, auto
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from .. import error_codes as codes
-from ..batch_layout import MAX_TIMESTAMP_AT
 from ..messages import InitProducerIdRequest, ProduceRequest
 from ..negotiation import MAGIC_0, MAGIC_1, MAGIC_2
+from ..schema import error_codes as codes
+from ..schema.batch_layout import MAX_TIMESTAMP_AT
 from . import faults
 from .errors import DeliveryFailed, NotAuthorized, ProducerFenced, RequestRefused
 from .faults import Reaction

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from ..limits import DEFAULT, Limits
+from .._limits import DEFAULT, Limits
 from ..negotiation import DEFAULT_POLICY
 
 if TYPE_CHECKING:

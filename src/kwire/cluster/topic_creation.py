@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import error_codes as codes
 from ..errors import KwireError
 from ..messages import CreateTopicsRequest
 from ..negotiation import TOPIC_DEFAULTS
+from ..schema import error_codes as codes
 from . import faults
 from .errors import BrokersUnreachable, NotAuthorized, RequestRefused
 from .machine import ClusterMachine

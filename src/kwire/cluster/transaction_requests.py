@@ -10,7 +10,6 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from .. import error_codes as codes
 from ..messages import (
     AddOffsetsToTxnRequest,
     AddPartitionsToTxnRequest,
@@ -18,6 +17,7 @@ from ..messages import (
     InitProducerIdRequest,
     TxnOffsetCommitRequest,
 )
+from ..schema import error_codes as codes
 from . import faults
 from .errors import NotAuthorized, ProducerFenced, RequestRefused
 

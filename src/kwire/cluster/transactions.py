@@ -16,7 +16,6 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from .. import error_codes as codes
 from ..errors import KwireError
 from ..messages import EndTxnRequest, InitProducerIdRequest
 from ..negotiation import (
@@ -26,6 +25,7 @@ from ..negotiation import (
     FinalizedFeatures,
 )
 from ..negotiation.facts import first_version
+from ..schema import error_codes as codes
 from .coordinators import Coordinators, CoordinatorType
 from .errors import BrokersUnreachable, TransactionFailed
 from .link import LinkState

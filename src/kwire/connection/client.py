@@ -14,6 +14,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import __version__, framing
+from .._limits import DEFAULT, Limits
 from ..api_registry import KAFKA, ApiRegistry
 from ..errors import (
     KwireError,
@@ -21,7 +22,6 @@ from ..errors import (
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from ..limits import DEFAULT, Limits
 from ..messages import (
     ProduceRequest,
     SaslAuthenticateRequest,

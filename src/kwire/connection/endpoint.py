@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from .._limits import Limits
     from ..frame_splitter import Frame
-    from ..limits import Limits
     from .events import ConnectionClosed, Event
 
 _JOINED_BYTES = 1 << 14

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..errors import UnsupportedVersion
-from ..plan import mask_secret
+from ..schema.plan import mask_secret
 
 if TYPE_CHECKING:
     from ..messages import Request, Response

@@ -13,9 +13,9 @@ from collections import deque
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .. import framing
+from .._limits import DEFAULT, Limits
 from ..api_registry import KAFKA, ApiRegistry
 from ..errors import LocalProtocolError, RemoteProtocolError, quote
-from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, SaslHandshakeRequest
 from ..negotiation import answer_api_versions
 from ..negotiation.handshake import HEADER_BYTES

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import codec, errors
 from .._backend import engine
+from .._limits import DEFAULT, Limits
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
-from ..limits import DEFAULT, Limits
 from ..messages import RequestHeader, ResponseHeader
 from ..negotiation import DEFAULT_POLICY, fallback_table
 

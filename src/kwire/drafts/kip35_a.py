@@ -17,8 +17,8 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import codec
+from .._limits import DEFAULT, Limits
 from ..errors import InvalidValue, UnsupportedVersion
-from ..limits import DEFAULT, Limits
 from ..negotiation import DEFAULT_POLICY, ApiVersionTable
 from ..schema import releases
 from . import exchange, schemas
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..negotiation import VersionPolicy
-    from ..versions import VersionRange
+    from ..schema.versions import VersionRange
 
     Documents: TypeAlias = Mapping[
         int, Mapping[int, VersionRange | tuple[int, int] | str]

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import codec
-from ..limits import DEFAULT, Limits
+from .._limits import DEFAULT, Limits
 from ..negotiation import DEFAULT_POLICY, ApiVersionTable, VersionPolicy
 from ..schema import registry
 from . import exchange, schemas

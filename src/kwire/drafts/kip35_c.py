@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import codec
+from .._limits import DEFAULT, Limits
 from ..errors import RemoteProtocolError
-from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsResponse
 from ..negotiation import DEFAULT_POLICY, ApiVersionTable
 from . import exchange, schemas

@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..error_codes import FENCED_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER
 from ..errors import RemoteProtocolError
 from ..messages import message_class
 from ..schema import releases
+from ..schema.error_codes import FENCED_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER
 from .provenance import Provenance
 from .schemas import schema_text
 

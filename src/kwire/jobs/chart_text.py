@@ -11,7 +11,7 @@ import math
 from datetime import UTC, datetime, timedelta
 from unicodedata import east_asian_width
 
-from ..formatting import escape_line, format_size, format_time
+from .._text import escape_line, format_size, format_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@
 
 A chart is rows: a label, marks, and words at the end. Here is decided which marks there
 are, and where: in percent of the drawing, which is as wide as the page allows.
-``pages/templates/chart.html`` draws them, and the browser finds room for the words.
+``_text/templates/chart.html`` draws them, and the browser finds room for the words.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import pages
+from .._text import pages
 from .chart_text import (
     check_tone,
     choose_ticks,
@@ -26,7 +26,7 @@ from .chart_text import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..pages.markup import Markup
+    from .._text.markup import Markup
 
     Legend = Mapping[str, str]
     Point = tuple[int, float | None]

@@ -12,14 +12,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import pages
-from ..formatting import format_time
+from .._text import format_time, pages
 from .chart_text import check_tone, format_amount, to_milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..pages.markup import Markup
+    from .._text.markup import Markup
 
 ROWS_SHOWN = 200
 """Rows of a table that the page shows; the Parquet files have all of them."""

@@ -15,8 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from uuid import UUID
 
+from .._text import format_name
 from ..errors import InvalidValue
-from ..formatting import format_name
 from .indexes import read_small_file
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._text import format_name
 from ..errors import DecodeError
-from ..formatting import format_name
 from . import problems
 from .problems import Problem
 from .transactions import ABORT, read_marker

@@ -12,14 +12,14 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._limits import DEFAULT, MIB
 from ..atomic_files import create_file
-from ..limits import DEFAULT, MIB
 from .problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..limits import Limits
+    from .._limits import Limits
     from .segments import Segment
 
 _PIECE = MIB

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..limits import MIB
+from .._limits import MIB
 from .indexes import do_ascend
 from .problems import Problem
 

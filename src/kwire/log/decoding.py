@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._limits import MIB, Limits
 from ..errors import DecodeError, UnsupportedVersion
-from ..limits import MIB, Limits
 from ..read_options import check_errors
 from ..records import Batch, decode_batches, read_batch_header, read_records
 from . import problems

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..formatting import format_name
+from .._text import format_name
 from . import problems
 from .decoding import check_records
 from .problems import Problem
@@ -18,7 +18,7 @@ from .problems import Problem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ..limits import Limits
+    from .._limits import Limits
     from .checks import Checks
     from .segments import Segment
 

@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, overload
 
+from .._limits import DEFAULT
+from .._text import format_name
 from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersion
-from ..formatting import format_name
 from ..framing import decode_prefixed
-from ..limits import DEFAULT
 from ..messages import AbortedTxn
 from ..regular_files import open_regular
 from .problems import in_file
@@ -31,7 +31,7 @@ from .storage import StoredPath, locate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..limits import Limits
+    from .._limits import Limits
     from .storage import Named, Place
 
 _OFFSET_ENTRY = struct.Struct(">ii")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..limits import DEFAULT
+from .._limits import DEFAULT
 from .checkpoints import read_leader_epochs, read_partition_metadata
 from .examine import examine
 from .segments import find_transactions
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from uuid import UUID
 
+    from .._limits import Limits
     from ..columns import Records
-    from ..limits import Limits
     from ..records import Batch, BatchHeader
     from .problems import Problem
     from .segments import Segment

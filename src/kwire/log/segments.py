@@ -15,9 +15,9 @@ from bisect import bisect_left, bisect_right
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._limits import DEFAULT, MIB
+from .._text import format_name
 from ..errors import DecodeError
-from ..formatting import format_name
-from ..limits import DEFAULT, MIB
 from ..regular_files import check_regular
 from .cutting import find_cuts
 from .decoding import check_records, decode_columns, decode_one, decode_runs
@@ -42,8 +42,8 @@ from .walk import SegmentWalk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from .._limits import Limits
     from ..columns import Records
-    from ..limits import Limits
     from ..records import Batch, BatchHeader
     from .file_bytes import Access
     from .problems import OnCorrupt

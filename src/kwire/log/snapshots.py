@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from .. import messages
 from .._backend import record_engine as engine
+from .._limits import DEFAULT
+from .._text import format_name
 from ..errors import DecodeError, InvalidValue, UnsupportedVersion
-from ..formatting import format_name
 from ..framing import decode_prefixed
-from ..limits import DEFAULT
 from .indexes import parse_base_offset, read_small_file
 from .problems import in_file
 from .storage import locate
 
 if TYPE_CHECKING:
-    from ..limits import Limits
+    from .._limits import Limits
     from .storage import Named
 
 _ENTRIES_AT = 6

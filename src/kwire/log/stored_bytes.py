@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..limits import MIB
+from .._limits import MIB
 from .file_bytes import FileBytes, reserve_buffer
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._limits import DEFAULT
+from .._text import format_name
 from ..errors import DecodeError
-from ..formatting import format_name
-from ..limits import DEFAULT
 from . import problems
 from .checkpoints import read_leader_epochs, read_partition_metadata
 from .checks import Checks, unreadable_file
@@ -26,7 +26,7 @@ from .snapshots import ProducerSnapshot
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..limits import Limits
+    from .._limits import Limits
     from .partitions import Partition
 
 

@@ -15,17 +15,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from ..batch_layout import LOG_OVERHEAD, MAGIC_AT, SIZE_AT
+from .._limits import DEFAULT, MIB
 from ..errors import CorruptBatch
-from ..limits import DEFAULT, MIB
 from ..records import measure_run, read_batch_header
+from ..schema.batch_layout import LOG_OVERHEAD, MAGIC_AT, SIZE_AT
 from . import problems
 from .problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..limits import Limits
+    from .._limits import Limits
     from ..records import BatchHeader
     from .file_bytes import FileBytes
 

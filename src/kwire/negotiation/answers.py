@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import error_codes, framing
+from .. import framing
+from .._limits import DEFAULT, Limits
 from ..errors import RemoteProtocolError
-from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, ApiVersionsResponse
+from ..schema import error_codes
 from .handshake import FIRST_WITH_NAMES, SOFTWARE_NAME
 from .tables import ApiVersionTable
 

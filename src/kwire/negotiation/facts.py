@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..schema import registry, releases
-from ..versions import NONE, VersionRange
+from ..schema.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .. import __version__, error_codes, framing
+from .. import __version__, framing
+from .._limits import DEFAULT, Limits
 from ..errors import (
     DecodeError,
     EncodeError,
@@ -20,9 +21,9 @@ from ..errors import (
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from ..limits import DEFAULT, Limits
 from ..messages import ApiVersionsRequest, ApiVersionsResponse
-from ..versions import VersionRange
+from ..schema import error_codes
+from ..schema.versions import VersionRange
 from .facts import first_version
 from .policy import DEFAULT_POLICY
 from .tables import ApiVersionTable, fallback_table

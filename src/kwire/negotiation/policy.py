@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .._backend import engine
 from ..schema import registry
-from ..versions import NONE, VersionRange
+from ..schema.versions import NONE, VersionRange
 from .facts import as_range, find_api_key
 
 if TYPE_CHECKING:

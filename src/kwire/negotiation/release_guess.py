@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from ..schema import releases
-from ..versions import VersionRange
+from ..schema.versions import VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

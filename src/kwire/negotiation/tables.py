@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import error_codes
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
-from ..schema import releases
-from ..versions import HIGHEST, NONE, VersionRange
+from ..schema import error_codes, releases
+from ..schema.versions import HIGHEST, NONE, VersionRange
 from .facts import as_range, facts, find_api_key, name_of, range_or_none
 from .features import FEATURES
 from .policy import DEFAULT_POLICY

@@ -17,9 +17,9 @@ from functools import lru_cache
 from struct import Struct
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from .. import framing, plan, wire
+from .. import framing, wire
+from .._limits import Limits
 from ..errors import KwireError
-from ..limits import Limits
 from ..messages import (
     EnvelopeRequest,
     ProduceRequest,
@@ -27,7 +27,7 @@ from ..messages import (
     SaslAuthenticateRequest,
     SaslHandshakeRequest,
 )
-from ..schema import registry
+from ..schema import plan, registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

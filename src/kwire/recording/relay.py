@@ -15,8 +15,8 @@ import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._limits import Limits
 from ..errors import KwireError
-from ..limits import Limits
 from ..net import NetworkError, address_text, split_address
 from .buffering import CaptureBuffer
 from .relay_connections import RelayConnection

@@ -22,10 +22,10 @@ import zlib
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ..formatting import format_name
+from .._text import format_name
 from ..regular_files import open_regular
 from ..schema import releases
-from ..versions import VersionRange
+from ..schema.versions import VersionRange
 from .requests import Request, find_fate
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arrow_types import make_arrow_schema
 from ..schema import releases
-from ..versions import NONE, VersionRange
+from ..schema.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

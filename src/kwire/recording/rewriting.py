@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import error_codes, framing
+from .. import framing
 from ..messages import (
     ApiVersionsResponse,
     DescribeClusterResponse,
@@ -25,6 +25,7 @@ from ..messages import (
 )
 from ..negotiation import name_of
 from ..negotiation.facts import first_version
+from ..schema import error_codes
 from .pairing import NO_LIMITS
 
 if TYPE_CHECKING:

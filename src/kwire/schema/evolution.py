@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 from ..errors import SchemaError
-from ..versions import VersionRange
 from .model import Field, Message, Struct
 from .rules import join, quote, refuse
+from .versions import VersionRange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

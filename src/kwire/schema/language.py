@@ -19,9 +19,9 @@ Source: ``org.apache.kafka.message.MessageSpec``, ``StructSpec`` and ``FieldSpec
 from __future__ import annotations
 
 from ..errors import SchemaError
-from ..versions import NONE, VersionRange
 from . import json_text, rules
 from .model import KINDS, Field, Message, Struct
+from .versions import NONE, VersionRange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

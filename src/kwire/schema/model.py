@@ -9,7 +9,7 @@ own files, and ``rules.py`` checks them.
 
 from __future__ import annotations
 
-from ..versions import NONE, VersionRange
+from .versions import NONE, VersionRange
 
 KINDS = (
     "request",

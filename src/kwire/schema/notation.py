@@ -28,8 +28,8 @@ checks schemas from outside.
 from __future__ import annotations
 
 from ..errors import SchemaError
-from ..versions import NONE, VersionRange
 from .model import FIXED_SIZES, VARIABLE_TYPES, Field, Message, Struct
+from .versions import NONE, VersionRange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ until a message is used. The facts themselves are in the definition files.
 
 from __future__ import annotations
 
-from ..versions import VersionRange
 from . import notation
 from .model import Message
+from .versions import VersionRange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

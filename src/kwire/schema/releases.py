@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..versions import NONE, VersionRange
 from . import registry
+from .versions import NONE, VersionRange
 
 if TYPE_CHECKING:
     NAMES: tuple[str, ...]

@@ -19,8 +19,8 @@ from __future__ import annotations
 import re
 
 from ..errors import SchemaError
-from ..versions import VersionRange
 from .model import FIXED_SIZES, VARIABLE_TYPES, Field, Message, Struct
+from .versions import VersionRange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import warnings
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ..formatting import format_name
+from .._text import format_name
 from .offsets import report_loss
 from .planning import (
     Bounds,

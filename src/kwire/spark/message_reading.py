@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pyarrow as pa
 
-from .. import codec, framing, json_form, message_arrow, messages, plan
+from .. import codec, framing, json_form, message_arrow, messages
 from ..errors import DecodeError, InvalidValue, KwireError, UnsupportedVersion
-from ..schema import registry
+from ..schema import plan, registry
 from .array_rows import (
     as_binary,
     cut_prefixes,

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from .. import plan
 from ..arrow_types import OF_PLAN, load_arrow_types
-from ..schema import registry
+from ..schema import plan, registry
 
 if TYPE_CHECKING:
     from ..schema.model import Field, Message, Struct

@@ -31,8 +31,8 @@ from .message_types import (
 
 if TYPE_CHECKING:
     from ..messages import Message
-    from ..plan import Plan
     from ..schema.model import Field, Struct
+    from ..schema.plan import Plan
 
 DATA = pa.struct([("data", pa.binary())])
 """What rows are written to, beside the error."""

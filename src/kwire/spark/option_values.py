@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 
-from ..limits import DEFAULT, Limits
+from .._limits import DEFAULT, Limits
 from ..shown_texts import is_pem
 
 TYPE_CHECKING = False

@@ -22,7 +22,7 @@ from .topic_options import TopicOptions, read_topic_options
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..limits import Limits
+    from .._limits import Limits
 
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 DUPLICATES = ("keep", "longest", "error")

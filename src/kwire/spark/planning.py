@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .. import log
-from ..formatting import format_name
+from .._text import format_name
 from ..log.parallel import map_requests
 from .offsets import DataLoss, divide
 from .topic_options import EARLIEST, LATEST, find_given

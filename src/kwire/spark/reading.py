@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import log
+from .._text import format_name
 from ..errors import CorruptBatch, DecodeError
-from ..formatting import format_name
 from .layout import BATCH_COLUMNS, Layout, arrow_schema
 from .record_batches import make_assembler
 

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from .. import arrow
-from ..batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
 from ..errors import DecodeError
+from ..schema.batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
 from .array_rows import as_binary, is_valid, make_struct, text_column, view_memory
 from .message_types import make_list_type, with_error
 

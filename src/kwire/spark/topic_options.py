@@ -14,7 +14,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ..formatting import escape_line
+from .._text import escape_line
 from .option_names import ISOLATION
 from .option_values import (
     check_at_most_one,

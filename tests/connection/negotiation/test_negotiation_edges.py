@@ -12,7 +12,7 @@ import pytest
 
 from kwire.negotiation import guess_release
 from kwire.schema import releases
-from kwire.versions import NONE
+from kwire.schema.versions import NONE
 
 NAMES = "06 6b77697265 04 312e30 00"
 V3 = f"0012 0003 00000007 0002 6b77 00 {NAMES}"

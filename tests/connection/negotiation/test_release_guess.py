@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from kwire.negotiation import release_guess
 from kwire.schema import releases
-from kwire.versions import NONE, VersionRange
+from kwire.schema.versions import NONE, VersionRange
 from tests.connection.negotiation.advertised_tables import TABLES, advertised
 from tests.harness.sweeps import sweep
 
@@ -223,7 +223,7 @@ def test_a_broker_with_zookeeper_is_not_taken_for_one_without(guess):
 
 def test_a_table_may_be_ranges_or_an_object_that_advertises(guess, kwire):
     rows = table_of("4.1", "controller")
-    own = kwire.versions.VersionRange
+    own = kwire.schema.versions.VersionRange
     ranges = {key: own(*ends) for key, ends in rows.items()}
     assert guess(ranges) == guess(SimpleNamespace(advertised=rows)) == guess(rows)
 

@@ -183,7 +183,7 @@ def put(message, path, attribute, value):
 def base(package, name, version):
     """Make a message with a value in every field."""
     layout = binding_of(package, name).plan(version)
-    return build(package, name, Middle().message(package.plan, layout))
+    return build(package, name, Middle().message(package.schema.plan, layout))
 
 
 def outcome(package, message, version, path, attribute, value):

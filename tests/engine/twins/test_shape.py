@@ -209,13 +209,13 @@ def test_opcodes_of_fixed_sizes_are_the_codes_of_the_plan(kwire):
     opcodes = numbers("program.pxd")
     fixed = {
         f"OP_{kind.upper()}": code
-        for kind, code in kwire.plan.CODES.items()
-        if code <= kwire.plan.UUID
+        for kind, code in kwire.schema.plan.CODES.items()
+        if code <= kwire.schema.plan.UUID
     }
     assert len(fixed) == 9
     assert {name: opcodes[name] for name in fixed} == fixed
     others = [opcodes[name] for name in opcodes if name not in fixed]
-    assert min(others) > kwire.plan.UUID
+    assert min(others) > kwire.schema.plan.UUID
     assert len(set(opcodes.values())) == len(opcodes)
 
 

@@ -114,7 +114,7 @@ def describe_error(error: Any, layout: Any) -> str:
     ``layout`` is the plan of the message and version. The text ends with whether the
     bad bytes are in a tagged field, in a tag section, or a length over 2^31.
     """
-    from kwire import plan
+    from kwire.schema import plan
 
     text = f"{type(error).__name__}: {error.reason}, {error.path} byte {error.offset}"
     for attribute in re.findall("[a-z_][a-z_0-9]*", error.path):

@@ -20,7 +20,17 @@ from typing import Any, NamedTuple
 from tools.interop.oracle import oracle
 
 HUGE = (2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1)
-FORMATS = (None, "?", "b", "h", "H", "i", "I", "q", "d")  # by type code of kwire.plan
+FORMATS = (
+    None,
+    "?",
+    "b",
+    "h",
+    "H",
+    "i",
+    "I",
+    "q",
+    "d",
+)  # by type code of kwire.schema.plan
 BAD_TEXT = (
     "ff",
     "80",
@@ -99,7 +109,7 @@ class Forger:
         return (value % limit).to_bytes(size, "big")
 
     def struct(self, value: Any, layout: Any) -> bytes:
-        from kwire import plan
+        from kwire.schema import plan
 
         written = [
             self.field(getattr(value, step.attribute), step)
@@ -127,7 +137,7 @@ class Forger:
         return b"\xff" if null else b"\1"
 
     def element(self, value: Any, step: Any) -> bytes:
-        from kwire import plan
+        from kwire.schema import plan
 
         if step.plan:
             return self.struct(value, step.plan)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from ...formatting import format_count
+from ..._text import format_count
 from ...schema import releases
 from ..job_options import out_option, read_rows, spark_option
 from ..main import FINE, PROBLEMS

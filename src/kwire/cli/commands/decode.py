@@ -10,8 +10,8 @@ import click
 from rich.highlighter import JSONHighlighter
 from rich.text import Text
 
+from ..._text import escape_line
 from ...errors import KwireError
-from ...formatting import escape_line
 from ..byte_pieces import MOST_FAILURES, add_byte_options, find_pieces
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..message_json import MessageJson, indent_json

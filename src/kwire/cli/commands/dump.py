@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...formatting import format_count, read_time
+from ..._text import format_count, read_time
 from ..batch_rows import open_batches
 from ..internal_records import is_internal
 from ..log_inputs import LogInputs, add_partition_options, say_unreadable

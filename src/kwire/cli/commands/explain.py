@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from ...formatting import escape_line
-from ...limits import MIB
+from ..._limits import MIB
+from ..._text import escape_line
 from ..byte_map_rows import make_row, value_text
 from ..byte_pieces import MOST_FAILURES, add_byte_options, find_pieces
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain

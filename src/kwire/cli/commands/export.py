@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ...formatting import format_count
+from ..._text import format_count
 from ..job_options import out_option, read_rows, spark_option
 from ..log_inputs import add_partition_options
 from ..main import EXIT_CODES, FINE, PROBLEMS

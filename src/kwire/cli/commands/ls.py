@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ... import log
+from ..._text import format_count, format_name, format_size, format_time_range
 from ...errors import DecodeError, KwireError
-from ...formatting import format_count, format_name, format_size, format_time_range
 from ...log.parallel import map_requests
 from ..log_inputs import LogInputs, add_partition_options, list_files, say_unreadable
 from ..main import CANNOT, EXIT_CODES, FINE, explain

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...formatting import format_count, format_time
+from ..._text import format_count, format_time
 from ..job_options import out_option, read_rows, spark_option
 from ..main import EXIT_CODES, FINE
 from ..output import RowFormat, format_option, open_output, write_table

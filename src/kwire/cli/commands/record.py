@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...formatting import escape_line, format_count, format_size
+from ..._text import escape_line, format_count, format_size
 from ...net import address_text, split_address
 from ...recording.relay import (
     HIGHEST_MAX_FRAME,

@@ -9,7 +9,7 @@ import os
 import click
 
 from ... import log
-from ...formatting import format_count, format_size
+from ..._text import format_count, format_size
 from ...regular_files import open_regular
 from ..main import FINE, PROBLEMS
 from ..output import RowFormat, format_option, open_output

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..._limits import DEFAULT, MIB
+from ..._text import format_count
 from ...cluster import ClusterError
 from ...errors import DecodeError
-from ...formatting import format_count
-from ...limits import DEFAULT, MIB
 from ..brokers import add_cluster_options, compression_option, connect_cluster
 from ..cluster_command import ClusterCommand
 from ..log_inputs import LogInputs, add_partition_options, say_unreadable

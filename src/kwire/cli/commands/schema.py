@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from ... import protocol_guide
-from ...formatting import format_size
+from ..._text import format_size
 from ...schema import registry, releases
-from ...versions import HIGHEST, NONE, VersionRange
+from ...schema.versions import HIGHEST, NONE, VersionRange
 from ..output import JsonLines, Table, open_output
 from ..terminal import say
 

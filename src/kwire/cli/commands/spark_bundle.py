@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ...formatting import format_size
+from ..._text import format_size
 from ...spark.bundling import bundle, setting
 from ..main import EXIT_CODES
 from ..output import open_output

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from ... import error_codes
+from ..._text import format_count, suggest_names
 from ...errors import KwireError
-from ...formatting import format_count, suggest_names
+from ...schema import error_codes
 from ..brokers import add_cluster_options, connect_cluster
 from ..cluster_command import ClusterCommand
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from ... import log
+from ..._text import format_count, format_size
 from ...errors import DecodeError, KwireError
-from ...formatting import format_count, format_size
 from ..log_inputs import LogInputs, add_partition_options
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output import RowFormat, format_option, open_output

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ...formatting import escape_line, format_count
+from ..._text import escape_line, format_count
 from ...negotiation import (
     DEFAULT_POLICY,
     FEATURES,
@@ -23,7 +23,7 @@ from ...negotiation import (
     name_of,
 )
 from ...schema import registry, releases
-from ...versions import NONE, VersionRange
+from ...schema.versions import NONE, VersionRange
 from ..broker_nodes import reach_all
 from ..brokers import add_broker_options, read_access, read_addresses
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ... import compression as codecs
 from ..._backend import record_engine as engine
-from ...batch_layout import KNOWN_CODECS
+from ..._limits import DEFAULT, Limits
 from ...errors import (
     CorruptBatch,
     DecodeError,
@@ -30,7 +30,7 @@ from ...errors import (
     TrailingBytes,
     Truncated,
 )
-from ...limits import DEFAULT, Limits
+from ...schema.batch_layout import KNOWN_CODECS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

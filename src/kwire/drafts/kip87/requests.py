@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..._backend import engine
+from ..._limits import DEFAULT, Limits
 from ...errors import TRAILING_BYTES, UnsupportedVersion, decode_failure
-from ...limits import DEFAULT, Limits
 from ...messages import RequestHeader
 from ..schemas import message_class
 

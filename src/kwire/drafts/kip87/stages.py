@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...error_codes import INVALID_RECORD, NONE
 from ...errors import EncodeError, UnsupportedVersion
+from ...schema.error_codes import INVALID_RECORD, NONE
 from .compaction import is_tombstone
 from .conversion import TombstoneReport, down_convert, up_convert
 from .messages import TOMBSTONE_BIT

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ... import framing
+from ..._text import format_name
 from ...errors import KwireError
-from ...formatting import format_name
 from ...messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
 from ...recording.capture_files import REQUEST, CaptureError, read_capture_file
 from ...recording.pairing import AwaitedRequests

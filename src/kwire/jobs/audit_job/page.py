@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ...formatting import format_count
+from ..._text import format_count
 from ...recording.requests import find_fate
 from .. import charts
 from ..report import Report, describe_rest, list_columns

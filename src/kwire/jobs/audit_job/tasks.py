@@ -13,7 +13,7 @@ import os
 from datetime import tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...formatting import format_name
+from ..._text import format_name
 from ...recording.capture_files import CaptureFile, list_capture_files
 from ...recording.request_log import (
     BadLine,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...recording.requests import find_fate
 from ...schema import releases
-from ...versions import NONE, VersionRange
+from ...schema.versions import NONE, VersionRange
 from .sightings import API_VERSIONS, SeenRequests
 
 if TYPE_CHECKING:

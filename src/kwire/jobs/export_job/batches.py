@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...arrow_types import make_arrow_schema
-from ...batch_layout import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from ...compression import NAMES
+from ...schema.batch_layout import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from .headers import USES
 
 if TYPE_CHECKING:

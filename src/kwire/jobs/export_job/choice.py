@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ... import log
-from ...batch_layout import CODEC_MASK, CONTROL
+from ...schema.batch_layout import CODEC_MASK, CONTROL
 from .conflicts import ConflictJudge
 from .headers import (
     DISAGREES,
@@ -34,7 +34,7 @@ from .replicas import Lineage, ReplicaChain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ...limits import Limits
+    from ..._limits import Limits
 
 
 class FileSlice(NamedTuple):

@@ -12,14 +12,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...batch_layout import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from ...errors import KwireError
+from ...schema.batch_layout import (
+    CONTROL,
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+)
 from .headers import DOUBTFUL, Candidate, ScannedHeaders, SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...limits import Limits
+    from ..._limits import Limits
 
 _REASONS = (
     "its leader epoch is certain",

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ... import log
+from ..._text import format_name
 from ...errors import DecodeError
-from ...formatting import format_name
 from ...regular_files import NotRegularFile
 from .problems import FileProblem
 from .replicas import ReplicaFolder

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...limits import DEFAULT, MIB, Limits
+from ..._limits import DEFAULT, MIB, Limits
 from .. import running
 from ..tables import Output, make_table
 from .inputs import find_inputs

@@ -12,9 +12,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ..._limits import Limits
 from ...arrow_types import make_arrow_schema
 from ...compression import NAMES
-from ...limits import Limits
 from ...log.walk import MAX_RECORDS_PER_BYTE
 from ..tables import open_table
 from .batches import BATCHES, write_batches

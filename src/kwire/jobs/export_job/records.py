@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..._limits import MIB, Limits
+from ..._text import format_name
 from ...arrow import null_empty_lists
 from ...arrow_types import make_arrow_schema
-from ...formatting import format_name
-from ...limits import MIB, Limits
 from ..running import JobError
 from ..tables import open_table
 from .choice import FileSlice, ReadStep

@@ -16,8 +16,12 @@ from struct import unpack_from
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import log
+from ..._limits import Limits
+from ..._text import format_name
 from ...atomic_files import create_file
-from ...batch_layout import (
+from ...errors import DecodeError
+from ...log.walk import MAX_RECORDS_PER_BYTE
+from ...schema.batch_layout import (
     BATCH_OVERHEAD,
     COUNT_AT,
     DELETE_HORIZON,
@@ -25,10 +29,6 @@ from ...batch_layout import (
     LOG_OVERHEAD,
     MAGIC_AT,
 )
-from ...errors import DecodeError
-from ...formatting import format_name
-from ...limits import Limits
-from ...log.walk import MAX_RECORDS_PER_BYTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

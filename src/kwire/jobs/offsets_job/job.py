@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...limits import MIB
+from ..._limits import MIB
 from .. import running
 from ..tables import Output, open_table
 from .inputs import LogInputs

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ...formatting import format_count, format_name, format_size, format_time
+from ..._text import format_count, format_name, format_size, format_time
 from .. import charts
 from ..chart_text import format_duration
 from ..report import ROWS_SHOWN, Report, describe_rest, list_columns

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...formatting import format_name
+from ..._text import format_name
 from ...regular_files import NotRegularFile
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import columns
-from ...batch_layout import BATCH_OVERHEAD
 from ...compression import bound, codec_of
+from ...schema.batch_layout import BATCH_OVERHEAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,6 @@ from collections import deque
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from ... import error_codes
 from ...client.blocking import BlockingRunner, run_query
 from ...cluster import (
     CreationMachine,
@@ -24,6 +23,7 @@ from ...cluster import (
     ProducerMachine,
     ProducerOptions,
 )
+from ...schema import error_codes
 from ..running import JobError
 from .batches import Numbering, RestoredBatch, cut_rows, make_producer_id
 from .target import (

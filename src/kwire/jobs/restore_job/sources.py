@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..._text import escape_line, format_name
 from ...arrow_types import load_pyarrow, make_arrow_schema
-from ...formatting import escape_line, format_name
 from ...regular_files import open_regular
 from ..export_job.batches import BATCHES
 from ..export_job.outcome import TABLES
@@ -29,7 +29,7 @@ from ..running import JobError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from ...limits import Limits
+    from ..._limits import Limits
     from ...log import Partition
 
 COLUMNS = ("timestamp", "key", "value", "headers")

@@ -22,8 +22,8 @@ Plans have no classes in them: a ``Binding`` holds those that an engine made.
 
 from __future__ import annotations
 
-from .errors import SchemaError, version_failure
-from .schema.model import FIXED_SIZES, Field, Message, Struct
+from ..errors import SchemaError, version_failure
+from .model import FIXED_SIZES, Field, Message, Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

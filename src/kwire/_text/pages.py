@@ -109,6 +109,6 @@ def _compact(text: str) -> str:
 
 def _read(name: str) -> str:
     # The loader finds it in a folder and in a zip, as schema/registry.py says.
-    path = f"{__file__.removesuffix('__init__.py')}templates/{name}"
+    path = f"{__file__.removesuffix('pages.py')}templates/{name}"
     data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
     return data.decode()

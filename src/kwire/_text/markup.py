@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from ..formatting import escape_line
+from . import escape_line
 
 __all__ = ["Markup", "attribute_text", "make_text"]
 
