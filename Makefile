@@ -11,7 +11,7 @@ MINUTES ?= 10
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
-ENGINE := $(wildcard src/kwire/_fast/*.pyx src/kwire/_fast/*.pxd src/kwire/_fast/*.h)
+ENGINE := $(wildcard src/kwire/_engine/fast/*.pyx src/kwire/_engine/fast/*.pxd src/kwire/_engine/fast/*.h)
 SOURCES := src tests tools fuzz benchmarks examples docs/conf.py setup.py
 BUILT := $(VENV)/.built
 TESTED := $(VENV)/.built $(VENV)/.has-test
@@ -74,7 +74,7 @@ pure: $(VENV)/.made $(VENV)/.has-test  ## all tests with no compiled engine
 check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types, generated files, tests of tools
 	$(VENV)/bin/ruff check $(SOURCES)
 	$(VENV)/bin/ruff format --check --quiet $(SOURCES)
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" cython-lint src/kwire/_fast
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" cython-lint src/kwire/_engine/fast
 	$(VENV)/bin/codespell $(filter-out %.py,$(SOURCES)) docs *.md
 	$(VENV)/bin/reuse lint --lines
 	$(PY) -m tools.check.words
@@ -268,5 +268,5 @@ promises: $(TESTED) $(VENV)/.has-coverage $(VENV)/.has-bench $(VENV)/.has-fuzz $
 
 clean:  ## remove what was built
 	rm -rf build dist tools/interop/oracle/target tools/interop/broker/target src/kwire.egg-info $(VENV)
-	rm -f src/kwire/_fast/*.so src/kwire/_fast/*.pyd
+	rm -f src/kwire/_engine/fast/*.so src/kwire/_engine/fast/*.pyd
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

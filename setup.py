@@ -66,14 +66,14 @@ def make_extensions() -> list[Extension]:
         Extension(
             source.removeprefix("src/").removesuffix(".pyx").replace("/", "."),
             [source],
-            include_dirs=["src/kwire/_fast"],
+            include_dirs=["src/kwire/_engine/fast"],
             # This file as well: it has the flags.
-            depends=[*glob.glob("src/kwire/_fast/*.h"), "setup.py"],
+            depends=[*glob.glob("src/kwire/_engine/fast/*.h"), "setup.py"],
             extra_compile_args=flags,
             extra_link_args=links,
             define_macros=[("CYTHON_TRACE_NOGIL", "1")] if DEBUG else [],
         )
-        for source in sorted(glob.glob("src/kwire/_fast/*.pyx"))
+        for source in sorted(glob.glob("src/kwire/_engine/fast/*.pyx"))
     ]
     directives = {
         "language_level": 3,

@@ -46,7 +46,7 @@ def pure():
     before = os.environ.get("KWIRE_BACKEND")
     os.environ["KWIRE_BACKEND"] = "pure"
     try:
-        importlib.import_module(f"{PURE}._backend")
+        importlib.import_module(f"{PURE}._engine.active")
     finally:
         if before is None:
             del os.environ["KWIRE_BACKEND"]

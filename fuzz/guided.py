@@ -44,7 +44,7 @@ def main(test_one_input, modules):
         for name in modules:
             engines.module(package, name)
     if "messages" in modules:
-        _instrument_emitted(atheris, engines.module(package, "_pure.emitter"))
+        _instrument_emitted(atheris, engines.module(package, "_engine.pure.emitter"))
     if COUNTS in os.environ:
         test_one_input = _counted(test_one_input)
     # To merge a corpus the process starts itself again by its first argument.

@@ -128,7 +128,7 @@ def _compressed(codec):
             continue
         if header is None or header.attributes & 7 != codec:
             continue
-        record_engine = engines.module(kwire, "_backend").record_engine
+        record_engine = engines.module(kwire, "_engine.active").record_engine
         try:
             start, end = record_engine.find_payload(data, header)
         except kwire.DecodeError:
@@ -195,7 +195,7 @@ def fuzz_schema():
         yield b"\x08" + bytes(range(8)) + text.encode()
     for name in kwire.messages.ALL[::6]:
         model = (
-            engines.module(kwire, "_backend")
+            engines.module(kwire, "_engine.active")
             .engine.binding_of(getattr(kwire.messages, name))
             .message
         )

@@ -44,7 +44,7 @@ def _load_pure() -> ModuleType:
     before = os.environ.get("KWIRE_BACKEND")
     os.environ["KWIRE_BACKEND"] = "pure"
     try:
-        importlib.import_module("kwire_pure._backend")
+        importlib.import_module("kwire_pure._engine.active")
     finally:
         if before is None:
             del os.environ["KWIRE_BACKEND"]

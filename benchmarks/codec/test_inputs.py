@@ -18,7 +18,7 @@ from benchmarks.codec.rows import MESSAGE_ROWS
 from benchmarks.harness.interleave import Workers
 
 # Without a compiled engine, the pure one is tested in its place.
-BUILT = importlib.util.find_spec("kwire._fast.decoder") is not None
+BUILT = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire": "kwire pure"}
 
 TASKS = sorted(

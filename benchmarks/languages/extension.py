@@ -52,7 +52,7 @@ SYMBOLS = (
 
 def find_modules() -> list[Path]:
     """Return the files of the engine that runs here."""
-    found = importlib.util.find_spec("kwire._fast")
+    found = importlib.util.find_spec("kwire._engine.fast")
     assert found is not None and found.origin is not None
     return sorted(Path(found.origin).parent.glob("*.so"))
 

@@ -63,7 +63,7 @@ def _encode(table_batches: Any, table: Any) -> None:
     """Encode a table as ``send_table`` does: by partition, into full batches."""
     import numpy
 
-    from kwire._backend import record_engine as engine
+    from kwire._engine.active import record_engine as engine
     from kwire.arrow_input import split_columns
     from kwire.partitioners import murmur2_column
 

@@ -24,7 +24,7 @@ from benchmarks.harness import ROOT
 from benchmarks.harness.worker import Worker
 
 COPY = ROOT / "build" / "unchecked"
-ENGINE = Path("src/kwire/_fast")
+ENGINE = Path("src/kwire/_engine/fast")
 ROUNDS = 41
 BATCH_SECONDS = 0.005
 

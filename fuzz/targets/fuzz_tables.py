@@ -47,7 +47,7 @@ def encode_table(package, table, names):
     """Encode the rows of a table as ``send_table`` does."""
     import numpy
 
-    engine = engines.module(package, "_backend").record_engine
+    engine = engines.module(package, "_engine.active").record_engine
     roles = {role: role if role in names else None for role in ROLES}
     table_batches = engines.module(package, "client.table_batches")
     arrow_input = engines.module(package, "arrow_input")

@@ -103,7 +103,7 @@ def struct(package, binding, layout, choices, depth=0):
 def encoded(package, name, version, data):
     """Build a message and encode it."""
     cls = getattr(package.messages, name)
-    binding = engines.module(package, "_backend").engine.binding_of(cls)
+    binding = engines.module(package, "_engine.active").engine.binding_of(cls)
     try:
         message = struct(package, binding, binding.plan(version), Choices(data))
         written = package.encode(message, version)

@@ -17,7 +17,7 @@ PACK = 8
 def repaired(data):
     """Put the right checksum into every entry that is whole."""
     crc32c = engines.module(
-        engines.packages()[0], f"_{engines.packages()[0].backend}.checksums"
+        engines.packages()[0], f"_engine.{engines.packages()[0].backend}.checksums"
     ).crc32c
     data = bytearray(data)
     at = 0

@@ -16,7 +16,7 @@ from __future__ import annotations
 __version__ = "0.1.0"
 
 _HOMES = {
-    "backend": "_backend",
+    "backend": "_engine.active",
     "decode": "codec",
     "encode": "codec",
     "from_json": "json_form",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from . import __version__
-from ._backend import backend, reason
+from ._engine.active import backend, reason
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:

@@ -8,7 +8,7 @@ import pyarrow when they are called: ``pip install kwire[arrow]``.
 
 from __future__ import annotations
 
-from ._backend import record_engine as engine
+from ._engine.active import record_engine as engine
 from ._limits import DEFAULT, Limits
 from .arrow_arrays import load_pyarrow
 from .columns import check_unit

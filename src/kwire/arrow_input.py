@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .record_types import TableRows
+    from ._engine.record_types import TableRows
 
 
 _USER = "the columns of another library"

@@ -17,7 +17,7 @@ from .schema.batch_layout import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .record_types import Compress
+    from ._engine.record_types import Compress
 
 _INT16 = 2**15 - 1
 _INT32 = 2**31 - 1

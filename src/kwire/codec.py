@@ -12,7 +12,7 @@ from collections import Counter
 from keyword import iskeyword
 from types import MappingProxyType
 
-from ._backend import engine
+from ._engine.active import engine
 from .errors import SchemaError
 from .schema import plan
 from .schema.model import Field, Message, Struct

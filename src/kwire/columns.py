@@ -14,7 +14,7 @@ from itertools import accumulate
 from struct import Struct, unpack_from
 from struct import error as struct_error
 
-from ._backend import record_engine as engine
+from ._engine.active import record_engine as engine
 from ._limits import DEFAULT, PIECE_BYTES, Limits
 from .batch_options import BatchOptions, make_compressor, make_header
 from .errors import EncodeError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from .record_types import (
+    from ._engine.record_types import (
         BatchArguments,
         BytesRows,
         HeaderLists,

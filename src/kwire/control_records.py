@@ -11,7 +11,7 @@ and name the key or value in errors.
 from __future__ import annotations
 
 from . import errors, messages
-from ._backend import engine
+from ._engine.active import engine
 from ._limits import DEFAULT, Limits
 from .errors import DecodeError, InvalidValue
 

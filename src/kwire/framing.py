@@ -9,8 +9,9 @@ a socket or remembers a request.
 
 from __future__ import annotations
 
-from . import errors, frame_hints
-from ._backend import engine
+from . import errors
+from ._engine import frame_hints
+from ._engine.active import engine
 from ._limits import DEFAULT, Limits
 from .api_registry import KAFKA
 from .api_registry import ApiRegistry as ApiRegistry

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache, partial
 
 from . import messages, wire
-from ._backend import engine
+from ._engine.active import engine
 from ._limits import DEFAULT, Limits
 from .control_records import place_error, read_message, read_version
 from .errors import DecodeError, InvalidValue, UnsupportedVersion, quote

@@ -16,7 +16,7 @@ import operator
 from typing import Any, NoReturn
 
 from . import errors
-from ._backend import engine
+from ._engine.active import engine
 from .schema import plan
 
 

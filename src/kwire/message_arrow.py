@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from ._backend import record_engine as engine
+from ._engine.active import record_engine as engine
 from ._limits import DEFAULT, Limits
 from .arrow_arrays import admit_array, load_pyarrow
 from .errors import quote

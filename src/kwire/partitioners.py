@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from random import choice
 
-from ._backend import record_engine as engine
+from ._engine.active import record_engine as engine
 from .columns import BytesColumn, load_numpy
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from . import compression as codecs
-from ._backend import record_engine as engine
+from ._engine.active import record_engine as engine
 from ._limits import DEFAULT
 from .record_classes import TransactionFilter
 

@@ -9,7 +9,7 @@ by class and value. ``records.py`` decodes them.
 from __future__ import annotations
 
 from . import compression as codecs
-from ._backend import record_engine as engine
+from ._engine.active import record_engine as engine
 from .schema.batch_layout import (
     CODEC_MASK,
     CONTROL,
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from ._engine.record_types import AbortedTransaction as AbortedTransaction
+    from ._engine.record_types import BatchHeader as BatchHeader
+    from ._engine.record_types import Record as Record
     from .control_records import ControlRecord
-    from .record_types import AbortedTransaction as AbortedTransaction
-    from .record_types import BatchHeader as BatchHeader
-    from .record_types import Record as Record
 
 
 _LARGEST_SEQUENCE = 2**31 - 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from . import compression as codecs
 from . import errors
-from ._backend import record_engine as engine
+from ._engine.active import record_engine as engine
 from ._limits import DEFAULT, PIECE_BYTES, Limits
 from .batch_options import BatchOptions, make_compressor, make_header
 from .read_options import make_read_options
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from ._engine.record_types import Headers as Headers
+    from ._engine.record_types import Row as Row
     from .conversion import ConversionReport as ConversionReport
     from .conversion import convert_batches as convert_batches
     from .record_classes import AbortedTransaction as AbortedTransaction
-    from .record_types import Headers as Headers
-    from .record_types import Row as Row
 
 __all__ = [
     "Batch",

@@ -244,7 +244,7 @@ def test_a_partition_that_is_named_twice_comes_once(run, orders):
 def test_names_of_headers_that_are_no_text_stop_nothing(run, kwire, tmp_path):
     path = write_log(tmp_path / "odd-0", [[(b"k", b"v", START, [("nnnn", b"")])]])
     data = bytearray(path.read_bytes().replace(b"nnnn", b"nn\xff\xff"))
-    crc = importlib.import_module(f"{kwire.__name__}._pure.checksums").crc32c
+    crc = importlib.import_module(f"{kwire.__name__}._engine.pure.checksums").crc32c
     data[17:21] = crc(bytes(data[21:])).to_bytes(4, "big")
     path.write_bytes(data)
     ran = run("dump", tmp_path, "-o", "jsonl")

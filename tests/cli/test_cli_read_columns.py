@@ -16,8 +16,8 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+from kwire._engine.pure.checksums import crc32c
 from kwire._limits import DEFAULT
-from kwire._pure.checksums import crc32c
 from kwire.cli.commands.read import _Reader
 from kwire.cli.output import Output, RowFormat
 from kwire.cli.parquet import RecordGroups

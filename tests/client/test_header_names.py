@@ -27,7 +27,9 @@ def make_batch(kwire, base_offset):
     ]
     batch = kwire.records.encode_batch(rows, base_offset=base_offset)
     batch = batch.replace(b"back", BAD)
-    crc32c = importlib.import_module(f"{kwire.__name__}._backend").record_engine.crc32c
+    crc32c = importlib.import_module(
+        f"{kwire.__name__}._engine.active"
+    ).record_engine.crc32c
     return batch[:17] + crc32c(batch[21:]).to_bytes(4, "big") + batch[21:]
 
 

@@ -50,7 +50,7 @@ def restore(kwire, job):
     module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.sources")
     client = importlib.import_module(f"{kwire.__name__}.client")
     log = importlib.import_module(f"{kwire.__name__}.log")
-    limits = importlib.import_module(f"{kwire.__name__}.limits")
+    limits = importlib.import_module(f"{kwire.__name__}._limits")
 
     def restore(broker, path, topic="orders", bytes_per_s=None):
         found = log.LogDirectory(path)

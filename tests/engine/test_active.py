@@ -34,7 +34,7 @@ def run(code, backend):
 def test_the_engine_asked_for_runs(twins, backend):
     """``kwire.backend`` says it, and the functions really are that engine's."""
     done = run(SHOW, backend)
-    assert done.stdout == f"{backend} kwire._{backend}.decoder\n", done.stderr
+    assert done.stdout == f"{backend} kwire._engine.{backend}.decoder\n", done.stderr
 
 
 @pytest.mark.parametrize("backend", [None, "auto"])
@@ -42,9 +42,9 @@ def test_the_best_engine_there_is_runs_by_default(backend):
     """The compiled engine where it was built, without a setting."""
     done = run(SHOW, backend)
     # Whatever this run was asked to use: a compiled decoder beside the source is best.
-    built = importlib.util.find_spec("kwire._fast.decoder") is not None
+    built = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
     best = "fast" if built else "pure"
-    assert done.stdout == f"{best} kwire._{best}.decoder\n", done.stderr
+    assert done.stdout == f"{best} kwire._engine.{best}.decoder\n", done.stderr
 
 
 def test_the_compiled_engine_is_built_here(twins):
@@ -88,12 +88,12 @@ def test_fast_fails_loudly_where_it_was_not_built(unbuilt):
 def test_the_pure_engine_runs_where_nothing_was_built(unbuilt, backend):
     """A machine without a compiler has a working kwire."""
     done = run(unbuilt, backend)
-    assert done.stdout == "pure kwire._pure.decoder\n", done.stderr
+    assert done.stdout == "pure kwire._engine.pure.decoder\n", done.stderr
 
 
 def test_a_broken_extension_is_heard_of(unbuilt, tmp_path):
     """An extension that is there and does not load is an error, not a fallback."""
-    broken = tmp_path / "kwire" / "_fast" / "decoder.py"
+    broken = tmp_path / "kwire" / "_engine" / "fast" / "decoder.py"
     broken.write_text("import a_library_that_is_not_there\n")
     done = run(unbuilt, "auto")
     assert done.returncode == 1

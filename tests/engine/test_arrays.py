@@ -33,7 +33,7 @@ EXPECTED = [
 @pytest.fixture
 def arrays(kwire):
     """The engine's own module of arrays."""
-    return importlib.import_module(f"{kwire.__name__}._{kwire.backend}.arrays")
+    return importlib.import_module(f"{kwire.__name__}._engine.{kwire.backend}.arrays")
 
 
 def fill_memory(arrays, data):
@@ -243,7 +243,7 @@ def test_freeing_an_array_keeps_the_exception_that_is_raised(arrays):
 @pytest.fixture
 def pure_arrays(plain_kwire):
     """The module of arrays of the engine in plain Python."""
-    return importlib.import_module(f"{plain_kwire.__name__}._pure.arrays")
+    return importlib.import_module(f"{plain_kwire.__name__}._engine.pure.arrays")
 
 
 def test_plain_python_names_what_an_export_requires(pure_arrays, monkeypatch):

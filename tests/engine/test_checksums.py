@@ -28,7 +28,7 @@ BYTES = random.Random(3720).randbytes(100_000)
 
 def checksums_of(kwire):
     """Import the twin of one engine."""
-    return import_module(f"{kwire.__name__}._{kwire.backend}.checksums")
+    return import_module(f"{kwire.__name__}._engine.{kwire.backend}.checksums")
 
 
 def implementations(kwire):

@@ -91,7 +91,9 @@ def test_keywords_are_strings(kwire):
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_count_has_a_largest_value_in_plain_python(twins, more):
     """No array has so many elements; its count is refused all the same."""
-    primitives = importlib.import_module(f"{twins.pure.__name__}._pure.primitives")
+    primitives = importlib.import_module(
+        f"{twins.pure.__name__}._engine.pure.primitives"
+    )
     writer = primitives.Writer()
     if more:
         with pytest.raises(primitives.ValueFault):

@@ -145,7 +145,7 @@ def make_run(kwire):
 def test_integers_are_the_same_wherever_the_input_ends(kwire, after):
     """The quick way loads bytes after an integer, and gives up near the end."""
     cls = make_run(kwire)
-    path = f"{kwire.__name__}._{kwire.backend}.decoder"
+    path = f"{kwire.__name__}._engine.{kwire.backend}.decoder"
     decode = importlib.import_module(path).decode_prefix
     names = [(name, WIDTHS[name[:-1]]) for name in cls.__match_args__]
     for value in (-1, 0, 1, 127, 256, 257, -6):

@@ -46,7 +46,7 @@ def test_every_field_of_every_message_has_its_default(kwire):
     """A message without arguments holds what the plan states, field by field."""
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
-        binding = kwire._backend.engine.binding_of(cls)
+        binding = kwire._engine.active.engine.binding_of(cls)
         made = cls()
         for field in binding.message.struct.fields:
             default = kwire.schema.plan.resolve_default(field)
@@ -243,7 +243,7 @@ def test_to_dict_has_all_fields_of_every_message(kwire):
 
     for name in kwire.messages.ALL:
         cls = getattr(kwire.messages, name)
-        message = kwire._backend.engine.binding_of(cls).message
+        message = kwire._engine.active.engine.binding_of(cls).message
         structs = {
             (struct.name, field.attribute): field.struct.name
             for struct in (message.struct, *message.structs())

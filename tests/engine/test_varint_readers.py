@@ -173,7 +173,7 @@ def functions_with_loops():
     """Find the functions of both engines that put a varint together themselves."""
     found = set()
     # By their whole endings: a module that is compiled for Windows ends in .pyd.
-    sources = ("_fast/*.pyx", "_fast/*.pxd", "_pure/*.py")
+    sources = ("_engine/fast/*.pyx", "_engine/fast/*.pxd", "_engine/pure/*.py")
     for path in (path for source in sources for path in SOURCE.glob(source)):
         name = ""
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -187,7 +187,7 @@ def functions_with_loops():
 
 def test_the_reference_lists_its_copies(kwire):
     """A new copy is found here, listed there, and tried by a row of ``READERS``."""
-    cursor = importlib.import_module("kwire._pure.cursor")
+    cursor = importlib.import_module("kwire._engine.pure.cursor")
     listed = set(re.findall(r"``(\w+\.\w+)``", cursor.read_unsigned_varint.__doc__))
     listed -= {"ByteUtils.readUnsignedVarint"}
     reference = {"cursor.read_unsigned_varint", "cursor.read_unsigned_varlong"}

@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from kwire._pure.checksums import crc32c
+from kwire._engine.pure.checksums import crc32c
 from tests.harness import golden, golden_records, hostile
 from tests.harness.sweeps import sweep
 
@@ -89,7 +89,7 @@ def test_no_field_on_the_wire_is_left_out(kwire, maps):
     for vectors in golden.by_pair().values():
         cls = getattr(kwire.messages, vectors[0].message)
         version = vectors[0].version
-        layout = kwire._backend.engine.binding_of(cls).plan(version)
+        layout = kwire._engine.active.engine.binding_of(cls).plan(version)
         seen = {
             span.path
             for vector in vectors

@@ -19,7 +19,7 @@ def make_batch(size=64 * MIB, record_count=1):
     """Make a zstd batch that holds ``size`` bytes: one value, or smallest records."""
     import kwire
     from kwire import compression
-    from kwire._backend import record_engine
+    from kwire._engine.active import record_engine
 
     if record_count == 1:
         return kwire.records.encode_batch(
@@ -83,7 +83,7 @@ def measure(kwire, expression, count, views=False, **options):
         views=views,
         expression=expression,
     )
-    backend = importlib.import_module(f"{kwire.__name__}._backend").backend
+    backend = importlib.import_module(f"{kwire.__name__}._engine.active").backend
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "KWIRE_BACKEND": backend},

@@ -19,7 +19,7 @@ LONG_TEXT = "né日𝄞" * 40
 def binding_of(package, name):
     """Find the binding of a message on one engine."""
     cls = getattr(package.messages, name)
-    return package._backend.engine.binding_of(cls)
+    return package._engine.active.engine.binding_of(cls)
 
 
 def pairs(package):

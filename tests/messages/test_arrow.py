@@ -460,7 +460,7 @@ def test_rows_have_the_ceiling_of_messages(kwire):
 def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
     """Text, elements and errors: no offset goes over the largest, down to the byte."""
     columns = importlib.import_module(
-        f"{kwire.__name__}._{kwire.backend}.message_columns"
+        f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
     assert columns.LARGEST_OFFSET == 2**31 - 1
     cls = kwire.messages.MetadataResponse
@@ -485,7 +485,7 @@ def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
 def test_offsets_are_not_trusted(kwire):
     """An array that lies about its rows is refused, whatever reads it first."""
     columns = importlib.import_module(
-        f"{kwire.__name__}._{kwire.backend}.message_columns"
+        f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
     cls = kwire.messages.HeartbeatRequest
     row = kwire.encode(cls(), 4)
@@ -527,7 +527,7 @@ def test_offsets_are_not_trusted(kwire):
 def test_buffers_are_let_go(kwire):
     """After success and after failure, a bytearray may change its size again."""
     columns = importlib.import_module(
-        f"{kwire.__name__}._{kwire.backend}.message_columns"
+        f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
     cls = kwire.messages.HeartbeatRequest
     data = bytearray(kwire.encode(cls(), 4))
@@ -566,7 +566,7 @@ def test_no_object_is_made_for_a_row(twins):
 def test_other_threads_run_meanwhile(twins):
     """During one long call of the compiled engine, another thread counts on."""
     kwire = twins.fast
-    columns = importlib.import_module(f"{kwire.__name__}._fast.message_columns")
+    columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")
     cls = kwire.messages.MetadataResponse
     row = metadata(kwire, 100, 100)
     array = binary([row] * 200)
@@ -597,7 +597,7 @@ def test_other_threads_run_meanwhile(twins):
 def test_no_byte_behind_the_data_is_read(twins, family):
     """Every hostile row is the last one, and ends at a page without access."""
     kwire, guarded = twins.fast, Guarded()
-    columns = importlib.import_module(f"{kwire.__name__}._fast.message_columns")
+    columns = importlib.import_module(f"{kwire.__name__}._engine.fast.message_columns")
 
     def work(note):
         for name, version, data in hostile.take(family, HOSTILE_INPUTS // 4):

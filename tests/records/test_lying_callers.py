@@ -29,7 +29,7 @@ HEADS = [
 
 def readers(package):
     """What the engine reads by a head that the caller gives."""
-    engine = importlib.import_module(f"{package.__name__}._backend").record_engine
+    engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
     return engine.find_payload, engine.read_message_run, engine.read_records
 
 

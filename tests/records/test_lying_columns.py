@@ -37,7 +37,7 @@ TEXT = (None, int32s(0, 1, 2, 3), b"abc", 0)
 def encode(package, count=3, headers=None, numbers=None, **columns):
     """Ask the engine of a package for a batch of all rows, or of those with numbers."""
     records = importlib.import_module(f"{package.__name__}.records")
-    engine = importlib.import_module(f"{package.__name__}._backend").record_engine
+    engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
     columns = {
         "offsets": None,
         "timestamps": None,
@@ -190,7 +190,7 @@ def test_buffers_are_released(kwire, way):
 
 def test_buffers_are_held_while_rows_may_be_read(kwire):
     """A column cannot move under the rows that were opened over it."""
-    engine = importlib.import_module(f"{kwire.__name__}._backend").record_engine
+    engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
     data = bytearray(b"abc")
     rows = engine.ColumnRows(3, None, None, (*TEXT[:2], data, 0), TEXT, None)
     with pytest.raises(BufferError):

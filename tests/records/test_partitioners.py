@@ -120,7 +120,7 @@ def test_columns_of_no_bytes_are_refused(partitioners):
 
 def test_offsets_of_a_lying_column_are_checked(kwire, partitioners):
     """No byte outside of the column is looked at."""
-    module = importlib.import_module(f"{kwire.__name__}._backend")
+    module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
     good = numpy.array([0, 1, 2], "int32")
     for bad in ([0, 1, 3], [-1, 1, 2], [2, 1, 2]):
@@ -220,7 +220,7 @@ def test_kafka_python_takes_it_as_its_partitioner(partitioners, name):
 
 def test_rows_are_sorted_by_the_partition_of_their_key(kwire, partitioners):
     """Each list has its rows in order; those without a key are apart."""
-    module = importlib.import_module(f"{kwire.__name__}._backend")
+    module = importlib.import_module(f"{kwire.__name__}._engine.active")
     engine = module.record_engine
     dice = random.Random(5)
     keys = [None, *keys_of(6, 20)]

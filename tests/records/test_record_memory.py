@@ -43,7 +43,7 @@ LISTS = (struct.pack("=3i", 0, 1, 2), 0, 2, TEXT, TEXT)
 
 def engine_of(package):
     """Find what the engine of a package offers for records."""
-    return importlib.import_module(f"{package.__name__}._backend").record_engine
+    return importlib.import_module(f"{package.__name__}._engine.active").record_engine
 
 
 class Raising:

@@ -286,7 +286,7 @@ def test_bytes_with_gaps_are_not_written(kwire):
 
 def test_no_request_lies_before_the_table_of_headers(twins):
     """The key -1 in the highest version would be the byte in front of the table."""
-    module = importlib.import_module("kwire._fast.header_columns")
+    module = importlib.import_module("kwire._engine.fast.header_columns")
     table, width = module.load_header_versions()
     # The hash of bytes is kept once a dict has computed it.
     assert hash(table) and table[-1] == 255

@@ -189,7 +189,7 @@ def encode_all(package, table):
 
 def encode_some(package, table):
     """Encode rows of columns by their numbers, from the last to the first."""
-    engine = on.module(package, "_backend").record_engine
+    engine = on.module(package, "_engine.active").record_engine
     options = on.module(package, "batch_options")
     rows = engine.ColumnRows(*on.module(package, "arrow_input").split_table(table))
     encoded = engine.EncodedRows(1 << 20)

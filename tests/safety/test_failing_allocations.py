@@ -132,7 +132,7 @@ def kwire(twins):
 @pytest.fixture
 def engine(kwire):
     """Find what the engine offers for records."""
-    return importlib.import_module(f"{kwire.__name__}._backend").record_engine
+    return importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pkgutil
 import pytest
 
 import kwire
-from kwire import _fast as engine
+from kwire._engine import fast as engine
 from tests.harness.guard_pages import check
 
 pytestmark = pytest.mark.skipif(

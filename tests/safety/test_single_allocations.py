@@ -121,7 +121,7 @@ def calls(kwire, cls, vector):
     """Name the calls, with how their results are compared."""
     version, data = vector.version, vector.data
     made = kwire.decode(cls, data, version)
-    engine = importlib.import_module(f"{kwire.__name__}._backend").record_engine
+    engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
     framing = kwire.framing
     decode = partial(kwire.decode, cls, data, version)
     again = partial(kwire.encode, version=version)
@@ -173,7 +173,7 @@ def test_whichever_allocation_fails(kwire, failing, lack):
 
 def calls_beside(kwire):
     """Name calls of what is no message of its own."""
-    engine = importlib.import_module(f"{kwire.__name__}._backend").record_engine
+    engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
     wire, framing = kwire.wire, kwire.framing
     heartbeat = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
     good = framing.encode_request(heartbeat, 4, 7, "client")[4:]
@@ -225,7 +225,7 @@ def test_whichever_allocation_fails_beside(kwire, failing, lack):
     check(work)
 
 
-ENGINE = Path(__file__).resolve().parents[2] / "src" / "kwire" / "_fast"
+ENGINE = Path(__file__).resolve().parents[2] / "src" / "kwire" / "_engine" / "fast"
 LEAVES = ("return", "break", "continue")
 
 

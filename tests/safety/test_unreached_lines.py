@@ -54,7 +54,9 @@ def arrow(kwire):
 
 def module(package, name):
     """Find a module of a package's engine."""
-    return importlib.import_module(f"{package.__name__}._{package.backend}.{name}")
+    return importlib.import_module(
+        f"{package.__name__}._engine.{package.backend}.{name}"
+    )
 
 
 @pytest.mark.parametrize("version", [0, 1])
@@ -169,7 +171,7 @@ def test_unknown_tags_are_checked_before_they_are_written(kwire):
 @pytest.mark.parametrize("start", [-1, 3, 2**40])
 def test_a_start_outside_of_the_input_is_refused(kwire, start):
     """It is the caller's mistake and no fault of the bytes."""
-    decode_prefix = importlib.import_module(f"{kwire.__name__}._backend").engine
+    decode_prefix = importlib.import_module(f"{kwire.__name__}._engine.active").engine
     with pytest.raises(ValueError, match=rf"start must be between .* \(got {start}\)"):
         decode_prefix.decode_prefix(kwire.messages.MetadataRequest, b"ab", 1, start)
 

@@ -36,7 +36,7 @@ NONE = (bytes(50), struct.pack("=401i", *[0] * 401), b"", 0)
 
 def engine_of(package):
     """Find what the engine of a package offers for records."""
-    return importlib.import_module(f"{package.__name__}._backend").record_engine
+    return importlib.import_module(f"{package.__name__}._engine.active").record_engine
 
 
 def columns_of(package):
@@ -46,7 +46,9 @@ def columns_of(package):
 
 def module(package, name):
     """Find a module of a package's engine."""
-    return importlib.import_module(f"{package.__name__}._{package.backend}.{name}")
+    return importlib.import_module(
+        f"{package.__name__}._engine.{package.backend}.{name}"
+    )
 
 
 def head(kwire, **fields):

@@ -72,7 +72,9 @@ def test_formats_and_definitions_are_in_it_and_sources_of_the_engine_are_not(tmp
     assert any(name.endswith(".dist-info/METADATA") for name in names)
     ends = {Path(name).suffix for name in names}
     assert not ends & {".pyx", ".pxd", ".h", ".c", ".pyc"}
-    compiled = {name for name in names if name.startswith("kwire/_fast/decoder.")}
+    compiled = {
+        name for name in names if name.startswith("kwire/_engine/fast/decoder.")
+    }
     assert len(compiled) == (kwire.backend == "fast")
 
 
@@ -109,7 +111,7 @@ def write_wheel(path, *names):
 
 
 def test_wheels_take_the_place_of_what_is_installed(tmp_path):
-    engine = "kwire/_fast/decoder.cpython-313-aarch64-linux-gnu.so"
+    engine = "kwire/_engine/fast/decoder.cpython-313-aarch64-linux-gnu.so"
     ours = write_wheel(
         tmp_path / "kwire.whl",
         "kwire/__init__.py",

@@ -47,7 +47,7 @@ from uuid import UUID
 
 from typing_extensions import Buffer
 
-from .versions import VersionRange
+from .schema.versions import VersionRange
 
 _Tags: TypeAlias = Iterable[tuple[int, bytes]]
 

@@ -259,7 +259,7 @@ def compile_engine(
     suffix: str = ".so",
 ) -> None:
     """Compile the C that Cython wrote; a name without a tag loads in every CPython."""
-    engine = Path("src/kwire/_fast")
+    engine = Path("src/kwire/_engine/fast")
     built = WORK / "engines" / tree.name
     built.mkdir(parents=True, exist_ok=True)
     options = ["-shared", "-fPIC", "-O1", "-DNDEBUG", "-fno-strict-aliasing", "-fwrapv"]

@@ -27,7 +27,7 @@ TESTS = ("tests/safety/test_threads.py", "-k", "fast")
 # It takes ten times as long and needs no luck: two accesses are enough for a report.
 SANITIZED_ROUNDS = "4"
 # The C of the engine in a frame of a report.
-ENGINE = re.compile(r"/_fast/\w+\.c:")
+ENGINE = re.compile(r"/_engine/fast/\w+\.c:")
 REPORT = re.compile(r"^WARNING: ThreadSanitizer: .*?^={18}$", re.M | re.S)
 # Where the two accesses of a report were, the innermost frames first.
 ACCESS = re.compile(r"^  \S.* of size .*\n((?:    #\d+ .*\n)+)", re.M)

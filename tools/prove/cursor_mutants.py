@@ -33,7 +33,7 @@ from tools.generate.promises import Figure, record
 from tools.prove.engine_copy import ENGINE, ROOT, Copy
 from tools.prove.equivalent_mutants import EQUIVALENT, HINTS
 
-PURE = Path("src/kwire/_pure")
+PURE = Path("src/kwire/_engine/pure")
 MESSAGES = (
     "tests/messages/test_wire.py",
     "tests/safety/test_bounds.py",
@@ -126,7 +126,7 @@ cdef extern from "mutant.h" nogil:
 """
 CHOSEN = """
 
-from kwire._fast.mutant cimport kwire_choose
+from kwire._engine.fast.mutant cimport kwire_choose
 import os as _os
 kwire_choose(int(_os.environ.get("KWIRE_MUTANT", "0")))
 """
@@ -287,8 +287,8 @@ def plant(copy: Copy) -> list[Mutant]:
             place = "from .. import errors"
             chosen = "from .mutant import kwire_mutant\n"
         else:
-            place = "from kwire._fast."
-            chosen = "from kwire._fast.mutant cimport kwire_mutant\n"
+            place = "from kwire._engine.fast."
+            chosen = "from kwire._engine.fast.mutant cimport kwire_mutant\n"
         head, rest = text.split(f"\n{place}", 1)
         texts[str(path)] = f"{head}\n{chosen}{place}{rest}"
     for name in texts:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-ENGINE = Path("src/kwire/_fast")
+ENGINE = Path("src/kwire/_engine/fast")
 PLANTED = ROOT / "tools" / "prove" / "bugs"
 
 

@@ -28,7 +28,7 @@ from tools.generate.promises import Figure, record
 from tools.prove.engine_copy import ROOT, Copy
 
 TREE = ROOT / "build" / "coverage"
-PURE, FAST = "src/kwire/_pure", "src/kwire/_fast"
+PURE, FAST = "src/kwire/_engine/pure", "src/kwire/_engine/fast"
 LEFT_OUT = (
     "spark",
     "jobs",
@@ -75,7 +75,7 @@ OUT_OF_MEMORY = re.compile(
 """Lines that only an allocation that fails can reach: see ``LEFT_OUT``."""
 
 TRACE = re.compile(r" *__Pyx_TraceLine\(([0-9]+),")
-PLACE = re.compile(r' */[*] +"kwire/_fast/(.*)":([0-9]+)$')
+PLACE = re.compile(r' */[*] +"kwire/_engine/fast/(.*)":([0-9]+)$')
 HEAD = re.compile(r"^\s*(cdef|cpdef|def|class|\)|@)\b.*(\(|:)\s*$|^\s*\).*:$")
 
 
@@ -165,7 +165,7 @@ def fast_lines(found: dict[str, set[int]]) -> tuple[int, int]:
         reached += len(numbers) - len(missed)
         text = (TREE / FAST / source).read_text(encoding="utf-8").splitlines()
         for number in missed:
-            print(f"_fast/{source}:{number}: {text[number - 1].strip()}"[:79])
+            print(f"_engine/fast/{source}:{number}: {text[number - 1].strip()}"[:79])
     return reached, wanted
 
 
@@ -178,10 +178,10 @@ def pure_lines(measured: coverage.Coverage) -> tuple[int, int]:
         wanted += numbers.n_statements + numbers.n_branches
         reached += numbers.n_executed + numbers.n_executed_branches
         for number in sorted(analysis.missing):
-            print(f"_pure/{path.name}:{number}: never run")
+            print(f"_engine/pure/{path.name}:{number}: never run")
         for number, targets in sorted(analysis.missing_branch_arcs().items()):
             goals = ", ".join(str(t) if t > 0 else "the end" for t in targets)
-            print(f"_pure/{path.name}:{number}: never goes on to {goals}")
+            print(f"_engine/pure/{path.name}:{number}: never goes on to {goals}")
     return reached, wanted
 
 
@@ -202,11 +202,11 @@ def main() -> int:
     measured = coverage.Coverage(config_file=".coveragerc")
     measured.load()
     found, answers = lines_of_c_files()
-    what = "lines of `_fast` that answer a failing allocation, left out"
+    what = "lines of `_engine/fast` that answer a failing allocation, left out"
     rows = [Figure("P18", what, answers, "make coverage", most=60)]
     for what, (reached, wanted), least in (
-        ("lines and branches of `_pure`", pure_lines(measured), 100.0),
-        ("lines of `_fast`", fast_lines(found), 98.0),
+        ("lines and branches of `_engine/pure`", pure_lines(measured), 100.0),
+        ("lines of `_engine/fast`", fast_lines(found), 98.0),
     ):
         percent = 100 * reached / wanted
         print(f"{what}: {reached:,} of {wanted:,}, {percent:.2f} %")

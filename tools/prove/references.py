@@ -99,7 +99,7 @@ def rows_of(rows: list[bytes]) -> tuple[None, bytes, bytes]:
 
 def message_columns(kwire: Any) -> dict[str, Call]:
     """Name the ways of making columns of messages."""
-    engine = importlib.import_module("kwire._backend").record_engine
+    engine = importlib.import_module("kwire._engine.active").record_engine
     cls = kwire.messages.MetadataResponse
     topic = cls.MetadataResponseTopic(
         name="t", partitions=[cls.MetadataResponsePartition(isr_nodes=[1, 2])]
@@ -136,7 +136,7 @@ def message_columns(kwire: Any) -> dict[str, Call]:
 
 def header_columns(kwire: Any) -> dict[str, Call]:
     """Name the ways of making columns of request headers."""
-    engine = importlib.import_module("kwire._backend").record_engine
+    engine = importlib.import_module("kwire._engine.active").record_engine
     framing = kwire.framing
     request = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
     frame = framing.encode_request(request, 4, 7, "me")[4:]
@@ -259,7 +259,7 @@ def measure(rounds: int) -> None:
     sys.modules["isal"] = None  # type: ignore[assignment]
     import kwire
 
-    if kwire.backend != "fast" or not kwire._backend.engine.__file__.startswith(
+    if kwire.backend != "fast" or not kwire._engine.active.engine.__file__.startswith(
         str(COPY)
     ):
         raise SystemExit("the engine that was built is not the one that runs")

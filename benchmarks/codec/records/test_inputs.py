@@ -25,7 +25,7 @@ from benchmarks.codec.records.targets import (
 from benchmarks.harness.interleave import Workers
 
 # Without a compiled engine, the pure one is tested in its place.
-BUILT = importlib.util.find_spec("kwire._fast.record_decoder") is not None
+BUILT = importlib.util.find_spec("kwire._engine.fast.record_decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire records": "kwire pure records"}
 
 TASKS = {

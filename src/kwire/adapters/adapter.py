@@ -13,7 +13,7 @@ import importlib
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._backend import backend
+from .._engine.active import backend
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -23,7 +23,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import compression
-from .._backend import record_engine as engine
+from .._engine.active import record_engine as engine
 from .._limits import MIB, Limits
 from ..errors import KwireError
 from ..record_classes import TransactionFilter

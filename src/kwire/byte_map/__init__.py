@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._backend import engine
+from .._engine.active import engine
 from .._limits import DEFAULT, Limits
 from ..api_registry import KAFKA, ApiRegistry
 from ..schema import plan

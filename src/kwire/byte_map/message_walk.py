@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a message by its plan and notes a span for each value.
 
-Fields are read and checked in the order of ``_pure/decoder.py``, so that a map ends
-with the error that decoding raises. Frames and headers are read here as well;
+Fields are read and checked in the order of ``_engine/pure/decoder.py``, so that a map
+ends with the error that decoding raises. Frames and headers are read here as well;
 ``record_walk.py`` reads the batches in records fields.
 """
 
@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .. import errors, framing
-from .._backend import engine
+from .._engine.active import engine
 from .._limits import DEFAULT, Limits
 from ..errors import DecodeError, KwireError
 from ..messages import RequestHeader, ResponseHeader

@@ -18,8 +18,8 @@
     57 records                INT32 count, then records
 
 The active engine reads and checks the batch headers. Records are read here, with the
-checks of ``_pure/record_decoder.py`` in the same order. Compressed records have no
-bytes of their own in the input; they are one span.
+checks of ``_engine/pure/record_decoder.py`` in the same order. Compressed records have
+no bytes of their own in the input; they are one span.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from .. import __version__
-from .._backend import backend
+from .._engine.active import backend
 from .._text import escape_line, format_name, suggest_names
 from ..errors import KwireError
 from ..shown_texts import is_pem

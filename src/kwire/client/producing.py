@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .. import partitioners
-from .._backend import record_engine as engine
+from .._engine.active import record_engine as engine
 from ..cluster import (
     ClusterError,
     ProducerMachine,

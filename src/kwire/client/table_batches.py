@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._backend import record_engine as engine
+from .._engine.active import record_engine as engine
 from .._text import escape_line
 from ..arrow_arrays import describe_arrow_error
 from ..arrow_input import (

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._backend import record_engine as engine
+from .._engine.active import record_engine as engine
 from .row_sender import RowSender
 
 if TYPE_CHECKING:

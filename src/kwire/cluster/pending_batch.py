@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from .._backend import record_engine as engine
+from .._engine.active import record_engine as engine
 from ..batch_options import BatchOptions, make_compressor, make_header
 from ..compression import bound, codec_of, find_room
 from ..records import decode_rows, encode_batch
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
+    from .._engine.record_types import Record
     from ..errors import KwireError
-    from ..record_types import Record
     from .producer_options import Receipt
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .._backend import record_engine as engine
+from .._engine.active import record_engine as engine
 from .errors import TopicNotFound
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import codec, errors
-from .._backend import engine
+from .._engine.active import engine
 from .._limits import DEFAULT, Limits
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
 from ..messages import RequestHeader, ResponseHeader

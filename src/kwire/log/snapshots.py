@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import messages
-from .._backend import record_engine as engine
+from .._engine.active import record_engine as engine
 from .._limits import DEFAULT
 from .._text import format_name
 from ..errors import DecodeError, InvalidValue, UnsupportedVersion

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._backend import engine
+from .._engine.active import engine
 from ..schema import registry
 from ..schema.versions import NONE, VersionRange
 from .facts import as_range, find_api_key

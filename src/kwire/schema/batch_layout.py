@@ -34,7 +34,8 @@ Attributes: bits 0 to 2 are the codec, bit 3 is log append time. Of a record bat
 4 is set in transactions, bit 5 in control batches, bit 6 where there is a delete
 horizon.
 
-``_fast/batches.pxd`` has the same names for the compiled engine; a test compares them.
+``_engine/fast/batches.pxd`` has the same names for the compiled engine; a test compares
+them.
 Source: ``DefaultRecordBatch``, ``LegacyRecord``, KIP-98, KIP-534.
 """
 

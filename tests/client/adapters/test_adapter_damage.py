@@ -15,7 +15,7 @@ import sys
 import pytest
 
 from kwire import Limits, compression
-from kwire._backend import record_engine
+from kwire._engine.active import record_engine
 from kwire.adapters import runs
 from kwire.records import encode_batch
 from tests.client.adapters.fetched import CLIENTS, Aborted, is_same, read_both

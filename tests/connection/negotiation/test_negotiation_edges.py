@@ -93,7 +93,7 @@ def test_node_0_is_a_node_and_a_server_without_a_name_is_anyone(kwire, me):
 
 def test_the_answer_tells_all_that_the_table_holds(kwire):
     """Throttling, the migration, and both ends of what is finalized."""
-    between = importlib.import_module(f"{kwire.__name__}.versions").VersionRange
+    between = importlib.import_module(f"{kwire.__name__}.schema.versions").VersionRange
     served = table(
         kwire,
         {18: (0, 4)},

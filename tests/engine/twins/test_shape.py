@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The twins have the same files, functions, order and docstrings.
 
-``_pure`` is read by ``ast``, ``_fast`` line by line at its ``def`` and ``cdef``. The
+``pure`` is read by ``ast``, ``fast`` line by line at its ``def`` and ``cdef``. The
 functions that count have a docstring and a name without an underscore at its front.
 What only one side has is named in the head of either twin, in double backticks.
 """
@@ -17,7 +17,7 @@ import pytest
 
 import kwire as installed
 
-SOURCE = Path(installed.__file__).parent
+SOURCE = Path(installed.__file__).parent / "_engine"
 ENDINGS = (".pyx", ".pxd", ".py")
 TOP_LEVEL = re.compile(r"(def|cdef|cpdef) .*?(\w+)\(")
 
@@ -101,22 +101,22 @@ def stems(folder):
 
 
 def twin_functions(stem):
-    """List the functions of both twins; code before declarations in ``_fast``."""
+    """List the functions of both twins; code before declarations in ``fast``."""
     fast = {}
-    for path in files("_fast", stem):
+    for path in files("fast", stem):
         read = pure_functions if path.suffix == ".py" else fast_functions
         fast |= read(path)
-    return pure_functions(SOURCE / "_pure" / f"{stem}.py"), fast
+    return pure_functions(SOURCE / "pure" / f"{stem}.py"), fast
 
 
-TWINS = sorted(stems("_pure") & stems("_fast"))
+TWINS = sorted(stems("pure") & stems("fast"))
 
 
 def test_files_have_twins_or_say_that_they_have_none():
     """The same names in both folders, but for files that say that they are alone."""
     alone = [
         f"{folder}/{stem}"
-        for folder, other in [("_pure", "_fast"), ("_fast", "_pure")]
+        for folder, other in [("pure", "fast"), ("fast", "pure")]
         for stem in sorted(stems(folder) - stems(other))
         if not any("Without a twin" in head(path) for path in files(folder, stem))
     ]
@@ -127,7 +127,7 @@ def test_files_have_twins_or_say_that_they_have_none():
 @pytest.mark.parametrize("stem", TWINS)
 def test_heads_name_the_twin(stem):
     """A reader of one file learns where the other is, and what is different there."""
-    for folder, other in [("_pure", "_fast"), ("_fast", "_pure")]:
+    for folder, other in [("pure", "fast"), ("fast", "pure")]:
         text = head(files(folder, stem)[0])
         assert re.search(rf"Twin: ``{other}/{stem}\.\w+``", text)
         assert stem == "engine" or "Differs from its twin in:" in text
@@ -137,7 +137,7 @@ def test_heads_name_the_twin(stem):
 def test_functions_of_one_side_are_named_in_a_head(stem):
     """A reader looks for no other half of a function in vain."""
     pure, fast = twin_functions(stem)
-    heads = " ".join(map(head, files("_pure", stem) + files("_fast", stem)))
+    heads = " ".join(map(head, files("pure", stem) + files("fast", stem)))
     unnamed = [
         name
         for name, function in (pure | fast).items()
@@ -179,7 +179,7 @@ def test_entries_have_the_same_parameters(stem):
 
 def numbers(file_name):
     """Read the numbered names of the enum in a Cython file."""
-    text = (SOURCE / "_fast" / file_name).read_text()
+    text = (SOURCE / "fast" / file_name).read_text()
     body = re.search(r"^cdef enum:\n((?:    .*\n)+)", text, re.MULTILINE).group(1)
     found = re.findall(r"^    (\w+) = (-?\w+)$", body, re.MULTILINE)
     return {name: int(number, 0) for name, number in found}
@@ -221,7 +221,7 @@ def test_opcodes_of_fixed_sizes_are_the_codes_of_the_plan(kwire):
 
 def test_the_layout_of_batches_is_written_the_same_twice(kwire):
     """``batches.pxd`` has the numbers of ``batch_layout.py``, by the same names."""
-    layout = importlib.import_module(f"{kwire.__name__}.batch_layout")
+    layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     python = constants(layout)
     for name, pair in (
         ("MESSAGE_OVERHEAD", "MESSAGE_OVERHEADS"),
@@ -234,7 +234,7 @@ def test_the_layout_of_batches_is_written_the_same_twice(kwire):
 
 def test_the_drawing_of_a_batch_is_its_layout(kwire):
     """Each offset of the drawing is one of the constants, and their order is that."""
-    layout = importlib.import_module(f"{kwire.__name__}.batch_layout")
+    layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     drawn = [int(at) for at in re.findall(r"^ +(\d+)  ", layout.__doc__, re.MULTILINE)]
     places = [value for name, value in constants(layout).items() if "_AT" in name]
     batch = places[: places.index(layout.COUNT_AT) + 1]

@@ -154,7 +154,7 @@ def test_codec_names(kwire):
 def test_a_codec_is_the_row_of_its_number(kwire):
     """Readers, writers and engines find a codec by its place in the table."""
     module = Codec(kwire, "none").module
-    layout = importlib.import_module(f"{kwire.__name__}.batch_layout")
+    layout = importlib.import_module(f"{kwire.__name__}.schema.batch_layout")
     assert [row.number for row in module.CODECS] == list(range(len(module.CODECS)))
     assert tuple(row.name for row in module.CODECS) == module.NAMES
     for magic, known in enumerate(layout.KNOWN_CODECS):

@@ -152,7 +152,7 @@ def judge(
 def differences(mutant: Mutant, answer: oracle.Row) -> Iterator[str]:
     """Describe all that kwire and Kafka do differently with one mutant."""
     from kwire import DecodeError, messages
-    from kwire._backend import engine
+    from kwire._engine.active import engine
 
     name, version, data, _ = mutant
     cls = getattr(messages, name)

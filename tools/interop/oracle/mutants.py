@@ -199,7 +199,7 @@ def mutants(seed: str, rounds: int) -> Iterator[Mutant]:
     """Make ``rounds`` mutants of each kind from the vectors of each pair."""
     import kwire
     from kwire import messages
-    from kwire._backend import engine
+    from kwire._engine.active import engine
 
     vectors = [json.loads(line) for line in oracle.vector_lines(oracle.VECTORS) if line]
     for pair, rows in groupby(vectors, lambda row: (row["message"], row["version"])):

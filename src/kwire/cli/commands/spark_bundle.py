@@ -17,7 +17,7 @@ from ..main import EXIT_CODES
 from ..output import open_output
 from ..terminal import say
 
-_ENGINE = re.compile(r"kwire/_fast/decoder\.(.+)\.(?:so|pyd)")
+_ENGINE = re.compile(r"kwire/_engine/fast/decoder\.(.+)\.(?:so|pyd)")
 
 
 @click.command(

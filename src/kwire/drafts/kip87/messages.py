@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ... import compression as codecs
-from ..._backend import record_engine as engine
+from ..._engine.active import record_engine as engine
 from ..._limits import DEFAULT, Limits
 from ...errors import (
     CorruptBatch,

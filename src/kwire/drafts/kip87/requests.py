@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._backend import engine
+from ..._engine.active import engine
 from ..._limits import DEFAULT, Limits
 from ...errors import TRAILING_BYTES, UnsupportedVersion, decode_failure
 from ...messages import RequestHeader

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decides once which engine runs: ``KWIRE_BACKEND=auto|fast|pure``.
+
+``auto``, the default, takes the compiled engine where it was built and the Python
+one elsewhere. ``fast`` fails loudly where it was not built.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .pure import engine as engine
+    from .pure import record_engine as record_engine
+
+_WANTED = os.environ.get("KWIRE_BACKEND", "auto")
+
+
+def _choose() -> tuple[str, str]:
+    if _WANTED not in ("auto", "fast", "pure"):
+        raise ImportError(
+            f"KWIRE_BACKEND must be auto, fast or pure (got {_WANTED!r}); change or"
+            " unset it"
+        )
+    if _WANTED == "pure":
+        return "pure", f"KWIRE_BACKEND={_WANTED}"
+    try:
+        __import__(f"{__package__}.fast.decoder")
+    except ModuleNotFoundError as error:
+        # Only the want of an extension is a choice; a broken one has to be heard of.
+        if error.name != f"{__package__}.fast.decoder":
+            raise
+    except ImportError as error:
+        if "interpreter" not in str(error):
+            raise
+        # Isolated ones, which CPython has from 3.12 on, are refused by CPython itself.
+        why = "another interpreter has loaded it"
+        if "does not support loading in subinterpreters" in str(error):
+            why = "this one is an isolated subinterpreter, which it does not support"
+        raise ImportError(
+            f"kwire's compiled engine works in one interpreter of a process, and {why};"
+            " set KWIRE_BACKEND=pure before this one imports kwire"
+        ) from error
+    else:
+        return "fast", "KWIRE_BACKEND=fast" if _WANTED == "fast" else "it is built"
+    if _WANTED == "fast":
+        raise ImportError(
+            "KWIRE_BACKEND=fast, but this kwire has no compiled engine: install a wheel"
+            " for this platform, or build one with a C compiler"
+        )
+    return "pure", "no compiled engine is built"
+
+
+backend, reason = _choose()
+
+if not TYPE_CHECKING:
+    if backend == "fast":
+        from .fast import engine as engine
+    else:
+        from .pure import engine as engine
+
+
+def __getattr__(name: str) -> object:
+    # Messages need no engine for records: it is loaded by the first who asks.
+    if name != "record_engine":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    # From here on it is found without this function.
+    found = import_module(f"{__package__}.{backend}.record_engine")
+    globals()[name] = found
+    return found

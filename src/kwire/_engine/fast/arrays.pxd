@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The memory of columns, and the Arrow arrays that are made of it.
+
+A ``Block`` is raw memory that a walk may take, grow and give back without the GIL;
+a ``Memory`` is the Python object that owns one, or holds memory of the caller. Twin:
+``pure/arrays.py``. What differs there is said in ``arrays.pyx``.
+"""
+
+from libc.stdint cimport int64_t, uint8_t
+
+cdef struct Block:
+    # 64-byte aligned; ``room`` bytes may be used, and 64 more may be read.
+    uint8_t* data
+    Py_ssize_t room
+    void* raw
+
+
+cdef bint take_block(Block* block, int64_t room) noexcept nogil
+cdef bint grow_block(Block* block, int64_t used, int64_t room) noexcept nogil
+cdef void give_block(Block* block) noexcept nogil
+
+
+cdef class Memory:
+    cdef Block block
+    cdef uint8_t* data
+    cdef readonly Py_ssize_t size
+    cdef Py_ssize_t exports
+    # The memoryview whose bytes these are; None for a block.
+    cdef object held
+
+
+cpdef Memory new_memory(Py_ssize_t size)
+cpdef Memory grow_memory(Memory memory, Py_ssize_t used, Py_ssize_t size)
+cpdef Memory hold_memory(object view, Py_ssize_t start)
+cdef Memory make_memory(Block* block, Py_ssize_t size)
+cdef int shrink(Memory memory, Py_ssize_t size) except -1
+
+
+cdef class Array:
+    cdef readonly str format
+    cdef readonly str name
+    cdef readonly int64_t length
+    cdef readonly int64_t null_count
+    cdef readonly int64_t offset
+    cdef readonly tuple buffers
+    cdef readonly tuple children
+    cdef readonly bint nullable
+    cdef readonly dict metadata
+    cdef const char* format_text
+    cdef const char* name_text
+    cdef bytes metadata_bytes
+    # Nodes and buffers of the whole tree.
+    cdef int nodes
+    cdef int slots
+
+
+cdef Array new_array(
+    str format,
+    str name,
+    int64_t length,
+    int64_t null_count,
+    tuple buffers,
+    tuple children,
+    bint nullable,
+)

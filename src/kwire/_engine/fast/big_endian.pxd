@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Big-endian integers in memory, and the hints that compilers take.
+
+Nothing here checks bounds: the caller has the right to the bytes. Each load reads the
+input once: another process or thread may write to it meanwhile, so a number that was
+checked must not be loaded again. Without a twin, as Python's own ``struct`` and
+``int.from_bytes`` do this for ``pure``.
+"""
+
+from libc.stdint cimport (
+    int16_t,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
+from libc.string cimport memcpy
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <stdlib.h>
+    #define kwire_swap16 _byteswap_ushort
+    #define kwire_swap32 _byteswap_ulong
+    #define kwire_swap64 _byteswap_uint64
+    #define kwire_likely(x) (x)
+    #define kwire_unlikely(x) (x)
+    #else
+    #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    #define kwire_swap16(x) (x)
+    #define kwire_swap32(x) (x)
+    #define kwire_swap64(x) (x)
+    #else
+    #define kwire_swap16 __builtin_bswap16
+    #define kwire_swap32 __builtin_bswap32
+    #define kwire_swap64 __builtin_bswap64
+    #endif
+    #define kwire_likely(x) __builtin_expect(!!(x), 1)
+    #define kwire_unlikely(x) __builtin_expect(!!(x), 0)
+    #endif
+    /* A compiler that runs out of registers may load a value again from where it came
+       from, unless it cannot know where that was. */
+    static inline unsigned long long kwire_once(unsigned long long value) {
+    #if defined(__GNUC__)
+        __asm__("" : "+r"(value));
+        return value;
+    #else
+        volatile unsigned long long kept = value;
+        return kept;
+    #endif
+    }
+    """
+    uint16_t swap16 "kwire_swap16"(uint16_t) noexcept nogil
+    uint32_t swap32 "kwire_swap32"(uint32_t) noexcept nogil
+    uint64_t swap64 "kwire_swap64"(uint64_t) noexcept nogil
+    uint64_t once "kwire_once"(uint64_t) noexcept nogil
+    bint likely "kwire_likely"(bint) noexcept nogil
+    bint unlikely "kwire_unlikely"(bint) noexcept nogil
+
+
+cdef inline uint64_t load_byte(const uint8_t* at) noexcept nogil:
+    """Load a byte that ``require`` has granted; wide, as varints need it."""
+    return once(at[0])
+
+
+cdef inline int16_t load_int16(const uint8_t* at) noexcept nogil:
+    """Load a big-endian int16 from bytes that ``require`` has granted."""
+    cdef uint16_t raw
+    memcpy(&raw, at, 2)
+    return <int16_t>swap16(<uint16_t>once(raw))
+
+
+cdef inline int32_t load_int32(const uint8_t* at) noexcept nogil:
+    """Load a big-endian int32 from bytes that ``require`` has granted."""
+    cdef uint32_t raw
+    memcpy(&raw, at, 4)
+    return <int32_t>swap32(<uint32_t>once(raw))
+
+
+cdef inline int64_t load_int64(const uint8_t* at) noexcept nogil:
+    """Load a big-endian int64 from bytes that ``require`` has granted."""
+    cdef uint64_t raw
+    memcpy(&raw, at, 8)
+    return <int64_t>swap64(once(raw))
+
+
+cdef inline void store_int16(uint8_t* at, uint16_t value) noexcept nogil:
+    """Store two bytes, most significant first."""
+    value = swap16(value)
+    memcpy(at, &value, 2)
+
+
+cdef inline void store_int32(uint8_t* at, uint32_t value) noexcept nogil:
+    """Store four bytes, most significant first."""
+    value = swap32(value)
+    memcpy(at, &value, 4)
+
+
+cdef inline void store_int64(uint8_t* at, uint64_t value) noexcept nogil:
+    """Store eight bytes, most significant first."""
+    value = swap64(value)
+    memcpy(at, &value, 8)

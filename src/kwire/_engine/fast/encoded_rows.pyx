@@ -1,0 +1,284 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Encodes the rows of a batch as they come, before the numbers of the batch are known.
+
+``rows.pyx`` and ``column_rows.pyx`` read and check them. What encodes all rows at once
+is in ``record_encoder.pyx`` and ``column_encoder.pyx``.
+
+Twin: ``pure/encoded_rows.py``. Differs from its twin in: noted faults for exceptions,
+and a batch whose bytes are those that the rows were written to.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
+
+from kwire._engine.fast.batches cimport *
+from kwire._engine.fast.big_endian cimport unlikely
+from kwire._engine.fast.column_rows cimport (
+    FINE,
+    NOT_UTF8_KEY,
+    ColumnRows,
+    RowFault,
+    make_failure as make_column_failure,
+    put_headers,
+    read_row,
+)
+from kwire._engine.fast.decoder cimport get_input
+from kwire._engine.fast.python_api cimport *
+from kwire._engine.fast.record_encoder cimport *
+from kwire._engine.fast.rows cimport *
+from kwire._engine.fast.writer cimport TOO_LARGE, WRITE_ERROR
+
+from kwire import errors
+
+cdef extern from *:
+    """
+    /* Forget the end of bytes that no other code has. They keep the memory, so this
+       cannot fail. */
+    static inline void kwire_cut_bytes(PyObject *data, Py_ssize_t size) {
+        Py_SET_SIZE((PyVarObject *)data, size);
+        PyBytes_AS_STRING(data)[size] = 0;
+    }
+    """
+    void cut_bytes "kwire_cut_bytes"(PyObject* data, Py_ssize_t size) noexcept
+
+cdef enum:
+    LEAST_ROOM = 1024
+
+
+cdef class EncodedRows:
+    """The rows of one batch of magic 2, each encoded when it is taken.
+
+    ``extend`` and ``extend_columns`` take rows while their records have at most
+    ``most`` bytes; the first is always taken. ``content`` is the bytes of the records,
+    ``len()`` counts them.
+    Units: bytes. Source: ``MemoryRecordsBuilder``.
+    """
+
+    cdef readonly int64_t content
+    cdef int64_t most
+    # Bytes with room for a header and records; whether a batch that was made is they.
+    cdef PyObject* out
+    cdef int64_t room
+    cdef bint is_shared
+    cdef Entry entry
+
+    def __init__(self, int64_t most):
+        self.most = most
+
+    def __dealloc__(self):
+        Py_XDECREF(self.out)
+
+    def __len__(self):
+        return self.entry.count
+
+    def extend(self, rows, Py_ssize_t start=0, int64_t timestamp=-1):
+        """Take rows from index ``start`` on while they fit; return the index after.
+
+        ``rows`` is a list or tuple of rows; those without a timestamp get
+        ``timestamp`` (ms). Offsets of records are left out. Raises ``EncodeError``
+        with the row in its path for what is no row, when the rows before it have been
+        taken.
+        """
+        cdef Blame e
+        cdef Row row
+        cdef Py_ssize_t index
+        cdef int64_t size, body
+        cdef uint8_t* at
+        cdef bint done
+        check_rows(rows)
+        for index in range(max(start, 0), len(rows)):
+            item = rows[index]
+            clear(&e)
+            done = split(&e, <PyObject*>item, 0, &row)
+            if done:
+                # No code of the caller runs from here on.
+                if row.timestamp < 0:
+                    row.timestamp = timestamp
+                size = self.measure(&row, &body)
+                if size < 0:
+                    done = blame_value(&e, TOO_LARGE, NONE)
+                elif not self.fits(size):
+                    drop(&row)
+                    return index
+                elif not self.widen(size, len(rows) - index):
+                    e.fault = WRITE_ERROR
+                    done = False
+            if done:
+                at = self.put(&row, body)
+                put_header_pairs(&at, row.headers)
+                self.note(&row, size)
+            drop(&row)
+            if not done:
+                e.record = index
+                raise make_failure(&e)
+        return max(start, <Py_ssize_t>len(rows))
+
+    def extend_columns(
+        self,
+        ColumnRows columns not None,
+        numbers,
+        Py_ssize_t start=0,
+        int64_t timestamp=-1,
+    ):
+        """Take rows of columns from index ``start`` on, as ``extend`` does.
+
+        ``numbers`` has the numbers of the rows, from 0, as bytes of int64 of this
+        machine. Rows whose timestamp is null get ``timestamp`` (ms). Raises
+        ``EncodeError`` with the number of the row in its path.
+        """
+        cdef Py_buffer buffer
+        cdef Row row
+        cdef Py_ssize_t count
+        cdef Py_ssize_t index = max(start, 0)
+        cdef int64_t size, body
+        cdef int64_t number = 0
+        cdef int64_t header_count = 0
+        cdef uint8_t* at
+        cdef RowFault fault = FINE
+        cdef bint is_large = False
+        cdef bint done = True
+        get_input(numbers, &buffer)
+        count = buffer.len
+        if count % 8:
+            PyBuffer_Release(&buffer)
+            raise ValueError(f"numbers must be int64 (got {count} bytes)")
+        count //= 8
+        # No code of the caller runs until the buffer is released.
+        while index < count:
+            memcpy(&number, <const uint8_t*>buffer.buf + 8 * index, 8)
+            row.timestamp = timestamp
+            fault = read_row(columns, number, &row, &header_count)
+            if unlikely(fault != FINE):
+                break
+            size = self.measure(&row, &body)
+            is_large = size < 0
+            if unlikely(is_large or not self.fits(size)):
+                break
+            done = self.widen(size, count - index)
+            if unlikely(not done):
+                break
+            at = self.put(&row, body)
+            if columns.lists == NULL:
+                at[0] = 0
+            elif not put_headers(columns, header_count, &at):
+                fault = NOT_UTF8_KEY
+                break
+            self.note(&row, size)
+            index += 1
+        PyBuffer_Release(&buffer)
+        if fault != FINE:
+            raise make_column_failure(fault, columns, number, &row)
+        if is_large:
+            raise errors.encode_failure(TOO_LARGE, "", None, f"records[{number}]")
+        if not done:
+            raise MemoryError
+        return max(start, index)
+
+    def make_batch(self, header, compress=None):
+        """Make the batch; ``header`` and ``compress`` are as for ``encode_batch``.
+
+        The records stay, so that it can be made again, with another header.
+        """
+        cdef Entry entry
+        cdef int64_t used
+        cdef PyObject* made
+        fill_entry(header, &entry)
+        check_base(&entry)
+        used = BATCH_OVERHEAD + self.content
+        if self.out == NULL or (self.is_shared and compress is None):
+            made = new_bytes(used)
+            if made == NULL:
+                raise MemoryError
+            data = <object>made
+            Py_XDECREF(made)
+            if self.out != NULL:
+                memcpy(
+                    PyBytes_AS_STRING(made), PyBytes_AS_STRING(self.out), <size_t>used
+                )
+        else:
+            # There is no room from here on: rows that come later are written to a copy.
+            if self.room > used:
+                cut_bytes(self.out, <Py_ssize_t>used)
+                self.room = used
+            data = <object>self.out
+            self.is_shared = self.is_shared or compress is None
+        entry.count = self.entry.count
+        entry.last_offset = max(
+            entry.last_offset, entry.base_offset + entry.count - 1
+        )
+        if entry.count:
+            entry.base_timestamp = self.entry.base_timestamp
+            if not entry.attributes & LOG_APPEND_TIME:
+                entry.max_timestamp = self.entry.max_timestamp
+        if compress is not None:
+            data = compress_records(memoryview(data), BATCH_OVERHEAD, compress)
+        # No other code has these bytes yet.
+        store_batch_head(
+            <uint8_t*>PyBytes_AS_STRING(<PyObject*>data),
+            PyBytes_GET_SIZE(<PyObject*>data),
+            &entry,
+        )
+        return data
+
+    cdef inline int64_t measure(self, Row* row, int64_t* body) noexcept:
+        """Compute the bytes of the next record, and without its size; -1: too many."""
+        row.offset = self.entry.count
+        if row.offset == 0:
+            self.entry.base_timestamp = row.timestamp
+            self.entry.max_timestamp = -1
+        body[0] = measure_body(&self.entry, row)
+        if body[0] > LARGEST - 5 - BATCH_OVERHEAD - self.content:
+            return -1
+        return body[0] + varint_size(<uint32_t>body[0] << 1)
+
+    cdef inline bint fits(self, int64_t size) noexcept:
+        """Whether a record of ``size`` bytes may be in the batch."""
+        return not self.entry.count or self.content + size <= self.most
+
+    cdef inline bint widen(self, int64_t size, int64_t count) noexcept:
+        """Make room for a record, and for ``count`` like it if a batch has so many.
+
+        False with an exception set if there is no memory; then nothing has changed.
+        """
+        return size <= self.room - BATCH_OVERHEAD - self.content or (
+            self.grow(size, count)
+        )
+
+    cdef bint grow(self, int64_t size, int64_t count) noexcept:
+        """Make room, as ``widen`` does."""
+        cdef int64_t used = BATCH_OVERHEAD + self.content
+        cdef int64_t room = self.room
+        cdef PyObject* grown
+        room = max(2 * room, LEAST_ROOM, used + size * min(count, LARGEST // size))
+        room = max(min(room, BATCH_OVERHEAD + self.most), used + size)
+        room = min(room, LARGEST)
+        if room >= LARGE_OUTPUT:
+            # As in ``begin`` of ``record_encoder.pyx``.
+            take_and_free(<size_t>(room + room // 4))
+        grown = new_bytes(room)
+        if grown == NULL:
+            return False
+        if self.out != NULL:
+            memcpy(
+                PyBytes_AS_STRING(grown), PyBytes_AS_STRING(self.out), <size_t>used
+            )
+            Py_XDECREF(self.out)
+        self.out = grown
+        self.room = room
+        self.is_shared = False
+        return True
+
+    cdef inline uint8_t* put(self, Row* row, int64_t body) noexcept:
+        """Write the next record up to its headers; return where these go."""
+        cdef uint8_t* at = <uint8_t*>PyBytes_AS_STRING(self.out)
+        at += BATCH_OVERHEAD + self.content
+        put_fields(&at, &self.entry, row, body)
+        return at
+
+    cdef inline void note(self, Row* row, int64_t size) noexcept:
+        """Count a record that was written."""
+        self.content += size
+        self.entry.count += 1
+        self.entry.max_timestamp = max(self.entry.max_timestamp, row.timestamp)

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the parts of a record into a buffer that has room for them.
+
+Twin: ``pure/record_encoder.py``.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from kwire._engine.fast.batches cimport Entry
+from kwire._engine.fast.rows cimport Row
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    /* ceil(bits / 7), by the position of the highest bit. */
+    #define kwire_size_of_varint(v) \\
+        ((Py_ssize_t)((63 ^ __builtin_clzll((v) | 1ULL)) * 9 + 73) >> 6)
+    #else
+    static inline Py_ssize_t kwire_size_of_varint(unsigned long long v) {
+        Py_ssize_t size = 1;
+        while (v >>= 7)
+            size++;
+        return size;
+    }
+    #endif
+    """
+    Py_ssize_t size_of_varint "kwire_size_of_varint"(uint64_t raw) noexcept nogil
+
+cdef enum:
+    LARGEST = 2147483647
+    # From this size on bytes are not to come from fresh pages.
+    LARGE_OUTPUT = 65536
+
+cdef int check_base(Entry* entry) except -1
+cdef void put_header_pairs(uint8_t** at, PyObject* headers) noexcept
+cdef object compress_records(object view, Py_ssize_t head, object compress)
+cdef void store_batch_head(
+    uint8_t* at, int64_t size, Entry* entry
+) noexcept nogil
+
+
+cdef inline void put_varint(uint8_t** at, uint32_t raw) noexcept nogil:
+    """Write an unsigned varint of up to 32 bits where there is room."""
+    if raw < 0x80:
+        at[0][0] = <uint8_t>raw
+        at[0] += 1
+        return
+    if raw < 0x4000:
+        at[0][0] = <uint8_t>(raw | 0x80)
+        at[0][1] = <uint8_t>(raw >> 7)
+        at[0] += 2
+        return
+    while raw > 0x7F:
+        at[0][0] = <uint8_t>(raw | 0x80)
+        at[0] += 1
+        raw >>= 7
+    at[0][0] = <uint8_t>raw
+    at[0] += 1
+
+
+cdef inline void put_varlong(uint8_t** at, uint64_t raw) noexcept nogil:
+    """Write an unsigned varint of up to 64 bits where there is room."""
+    while raw > 0x7F:
+        at[0][0] = <uint8_t>(raw | 0x80)
+        at[0] += 1
+        raw >>= 7
+    at[0][0] = <uint8_t>raw
+    at[0] += 1
+
+
+cdef inline void put_sized(
+    uint8_t** at, const char* data, Py_ssize_t size
+) noexcept nogil:
+    """Write a VARINT length and the bytes where there is room; -1 is null."""
+    if size < 0:
+        at[0][0] = 1
+        at[0] += 1
+        return
+    put_varint(at, <uint32_t>size << 1)
+    memcpy(at[0], data, <size_t>size)
+    at[0] += size
+
+
+cdef inline Py_ssize_t varint_size(uint32_t raw) noexcept nogil:
+    """Compute how many bytes an unsigned varint takes."""
+    return size_of_varint(raw)
+
+
+cdef inline Py_ssize_t varlong_size(uint64_t raw) noexcept nogil:
+    """Compute how many bytes an unsigned varint of up to 64 bits takes."""
+    return size_of_varint(raw)
+
+
+cdef inline int64_t sized_size(int64_t size) noexcept nogil:
+    """Compute how many bytes put_sized writes."""
+    if size < 0:
+        return 1
+    if size > LARGEST:
+        # Too large in any case; the sum must not wrap.
+        return size
+    return varint_size(<uint32_t>size << 1) + size
+
+
+cdef inline uint64_t zigzag_delta(int64_t number, int64_t base) noexcept nogil:
+    """Compute the zigzag form of a number after a base."""
+    cdef uint64_t raw = <uint64_t>number - <uint64_t>base
+    return raw << 1 ^ <uint64_t>(<int64_t>raw >> 63)
+
+
+cdef inline int64_t measure_body(Entry* entry, Row* row) noexcept nogil:
+    """Compute the bytes of a record of magic 2 after those of its size."""
+    return (
+        1 + varlong_size(zigzag_delta(row.timestamp, entry.base_timestamp))
+        + varint_size(<uint32_t>(row.offset - entry.base_offset) << 1)
+        + sized_size(row.key_size) + sized_size(row.value_size) + row.headers_size
+    )
+
+
+cdef inline void put_fields(
+    uint8_t** at, Entry* entry, Row* row, int64_t size
+) noexcept nogil:
+    """Write a record up to its headers where there is room; ``size`` is its body's."""
+    put_varint(at, <uint32_t>size << 1)
+    at[0][0] = 0
+    at[0] += 1
+    put_varlong(at, zigzag_delta(row.timestamp, entry.base_timestamp))
+    put_varint(at, <uint32_t>(row.offset - entry.base_offset) << 1)
+    put_sized(at, row.key, row.key_size)
+    put_sized(at, row.value, row.value_size)

@@ -1,0 +1,607 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks rows that are to be written, and splits them into their parts.
+
+A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
+of which the last two may be missing. Offsets of tuples go on from the row before. How
+a row becomes bytes is in ``record_encoder.pyx``.
+
+Twin: ``pure/rows.py``. Differs from its twin in: noted faults for exceptions, and
+parts that are pointers into the caller's objects.
+C needs for itself: ``compute_next_offset``, ``take_integer``, ``take_bytes``,
+``copy_bytes``, ``take_headers``, ``normalize_headers``, ``normalize_pair``, ``take``,
+``as_headers``, ``keep_row``, ``untrack_row``, ``blame_value``, ``clear``, ``drop``,
+``guess_size``, ``pending``, ``make_failure``.
+"""
+
+from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from kwire._engine.fast.batches cimport (
+    LOG_OVERHEAD,
+    MESSAGE_OVERHEAD_0,
+    MESSAGE_OVERHEAD_1,
+)
+from kwire._engine.fast.big_endian cimport likely, unlikely
+from kwire._engine.fast.python_api cimport *
+from kwire._engine.fast.record_encoder cimport LARGEST, sized_size, varint_size
+from kwire._engine.fast.rows cimport *
+from kwire._engine.fast.structs cimport slots_of, type_of
+from kwire._engine.fast.writer cimport NOT_UTF8, OUT_OF_RANGE, WRITE_ERROR, WRONG_TYPE
+
+from kwire import errors
+
+cdef extern from "Python.h":
+    PyObject* PyExc_TypeError
+    PyObject* PyExc_BufferError
+    PyObject* PyExc_ValueError
+    PyObject* PyExc_UnicodeEncodeError
+    bint PyTuple_Check(PyObject* value)
+    bint PyList_Check(PyObject* value)
+    bint PyDict_Check(PyObject* value)
+    bint PyBytes_Check(PyObject* value)
+    bint PyLong_CheckExact(PyObject* value)
+    PyObject* PySequence_Tuple(PyObject* value)
+    PyObject* PyObject_Bytes(PyObject* value)
+    PyObject* PyMemoryView_FromObject(PyObject* value)
+    int PyBuffer_IsContiguous(const Py_buffer* view, char order)
+    Py_buffer* PyMemoryView_GET_BUFFER(PyObject* view)
+
+cdef extern from "<time.h>":
+    cdef struct timespec:
+        int64_t tv_sec
+        long tv_nsec
+    int TIME_UTC
+    int timespec_get(timespec* at, int base)
+
+cdef PyTypeObject* _record_class = NULL
+cdef object _no_headers = ()
+
+cdef enum:
+    MOST_GUESSED = 67108864
+
+
+def bind_rows(cls):
+    """Set the class of records, which the engine cannot import."""
+    global _record_class
+    _record_class = <PyTypeObject*>cls
+
+
+cdef class RowList:
+    """The rows of one batch, up to a bound of their bytes.
+
+    ``append`` takes a row and returns True, or False if the rows might then take more
+    than ``most`` bytes in a batch of ``magic``; the first is always taken. ``rows`` is
+    the list. What might still change before the batch is built is copied. Raises
+    ``EncodeError`` for what is no row.
+    Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
+    """
+
+    cdef readonly list rows
+    cdef readonly int64_t content
+    cdef int64_t most
+    cdef int magic
+
+    def __init__(self, int magic, int64_t most):
+        self.rows = []
+        self.content = 0
+        self.most = most
+        self.magic = magic
+
+    def __len__(self):
+        return len(self.rows)
+
+    def append(self, key, value, timestamp=None, headers=()):
+        """Add a row; return False if the batch might then be too large.
+
+        Raises ``EncodeError`` for what is no row.
+        """
+        return self.take(key, value, timestamp, headers)
+
+    cdef bint take(self, key, value, timestamp, headers) except -1:
+        """Add a row; return False if the batch might then be too large."""
+        cdef Blame e
+        cdef Row parts
+        cdef int64_t content = self.content
+        cdef bint done, kept_as_is
+        if type(headers) is not tuple:
+            headers = as_headers(headers)
+        row = (key, value, timestamp, headers)
+        clear(&e)
+        done = split(&e, <PyObject*>row, 0, &parts)
+        if done and self.magic < 2:
+            done = check_no_headers(&e, &parts)
+        if done:
+            content += bound_row(self.magic, &parts)
+            if parts.owned[0] != NULL:
+                key = <object>parts.owned[0]
+            if parts.owned[1] != NULL:
+                value = <object>parts.owned[1]
+            headers = <object>parts.headers
+            kept_as_is = (
+                parts.owned[0] == NULL
+                and parts.owned[1] == NULL
+                and parts.owned[2] == NULL
+            )
+        drop(&parts)
+        if not done:
+            raise make_failure(&e)
+        if content > self.most and self.rows:
+            return False
+        self.content = content
+        if not kept_as_is:
+            row = (key, value, timestamp, headers)
+        untrack_row(<PyObject*>row)
+        self.rows.append(row)
+        return True
+
+    def append_now(self, key, value, timestamp=None, headers=()):
+        """Add a row as ``append`` does; without a timestamp it has the present time.
+
+        Returns that time (ms), whatever the timestamp is; 0 in place of False.
+        """
+        cdef timespec clock
+        if timespec_get(&clock, TIME_UTC) != TIME_UTC:
+            raise OSError("the system has no clock for the time of a record")
+        now = <int64_t>clock.tv_sec * 1000 + clock.tv_nsec // 1000000
+        when = <object>now
+        if timestamp is None:
+            timestamp = when
+        return when if self.take(key, value, timestamp, headers) else 0
+
+    def extend(self, rows, Py_ssize_t start=0, int64_t timestamp=-1):
+        """Take rows from index ``start`` on while they fit; return the index after.
+
+        ``rows`` is a list or tuple of rows; those without a timestamp get
+        ``timestamp`` (ms). Raises ``EncodeError`` with the row in its path for what is
+        no row, when the rows before it have been taken.
+        """
+        cdef Blame e
+        cdef Row parts
+        cdef int64_t content
+        cdef bint done
+        cdef Py_ssize_t index
+        check_rows(rows)
+        for index in range(max(start, 0), len(rows)):
+            row = rows[index]
+            clear(&e)
+            done = split(&e, <PyObject*>row, 0, &parts)
+            if done and self.magic < 2:
+                done = check_no_headers(&e, &parts)
+            if not done:
+                drop(&parts)
+                e.record = index
+                raise make_failure(&e)
+            content = self.content + bound_row(self.magic, &parts)
+            if content > self.most and self.rows:
+                drop(&parts)
+                return index
+            if parts.timestamp < 0:
+                parts.timestamp = timestamp
+            try:
+                kept = keep_row(row, &parts, timestamp)
+            finally:
+                drop(&parts)
+            self.content = content
+            self.rows.append(kept)
+        return max(start, <Py_ssize_t>len(rows))
+
+
+cdef object keep_row(object row, Row* parts, int64_t timestamp):
+    """Keep a row that no one can change; make a tuple of another."""
+    cdef PyObject* item = <PyObject*>row
+    if type_of(item) == _record_class:
+        key, value = row.key, row.value
+    else:
+        if (
+            PyTuple_CheckExact(item)
+            and (timestamp < 0 or parts.timestamp != timestamp)
+            and parts.owned[0] == NULL
+            and parts.owned[1] == NULL
+            and parts.owned[2] == NULL
+        ):
+            return row
+        if parts.owned[3] != NULL:
+            row = <object>parts.owned[3]
+        key, value = row[0], row[1]
+    if parts.owned[0] != NULL:
+        key = <object>parts.owned[0]
+    if parts.owned[1] != NULL:
+        value = <object>parts.owned[1]
+    made = (key, value, parts.timestamp, <object>parts.headers)
+    untrack_row(<PyObject*>made)
+    return made
+
+
+cdef inline void untrack_row(PyObject* row) noexcept:
+    """Spare the collector a row of this file that cannot be part of a cycle.
+
+    Its key and value are bytes or None, as ``split`` has taken them.
+    """
+    cdef PyObject* timestamp = PyTuple_GET_ITEM(row, 2)
+    cdef PyObject* headers = PyTuple_GET_ITEM(row, 3)
+    if (timestamp == NONE or PyLong_CheckExact(timestamp)) and (
+        PyTuple_CheckExact(headers) and not PyTuple_GET_SIZE(headers)
+    ):
+        PyObject_GC_UnTrack(row)
+
+
+cdef object as_headers(object headers):
+    """Keep headers that an iterator gives but once; what is none is left as it is."""
+    if headers is None or isinstance(headers, (list, str, bytes, dict)):
+        return headers
+    try:
+        headers = tuple(headers)
+    except TypeError:
+        pass
+    return headers
+
+
+cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
+    """Compute the most bytes that a row can take in a batch of its magic."""
+    cdef int64_t content = <int64_t>max(row.key_size, 0) + max(row.value_size, 0)
+    if magic == 0:
+        return LOG_OVERHEAD + MESSAGE_OVERHEAD_0 + content
+    if magic == 1:
+        return LOG_OVERHEAD + MESSAGE_OVERHEAD_1 + content
+    # Length, attributes, timestamp, offset, the two sizes, and the headers.
+    return 5 + 1 + 10 + 5 + 5 + 5 + row.headers_size + content
+
+
+cdef int check_rows(object rows) except -1:
+    """Refuse rows that are no sequence of a known kind."""
+    if not isinstance(rows, (list, tuple)):
+        raise TypeError(f"rows must be a list or a tuple (got {type(rows).__name__})")
+    return 0
+
+
+cdef bint check_no_headers(Blame* e, Row* row) noexcept:
+    """Refuse headers, which magic 0 and 1 have no place for."""
+    if PyTuple_GET_SIZE(row.headers) == 0:
+        return True
+    e.part = b"headers"
+    e.expected = b"no headers, which require magic 2"
+    return blame_value(e, WRONG_TYPE, row.headers)
+
+
+cdef int64_t compute_next_offset(int64_t offset) noexcept nogil:
+    """Compute the next offset, which wraps after the last."""
+    return <int64_t>(<uint64_t>offset + 1)
+
+
+cdef bint split(
+    Blame* e, PyObject* item, int64_t offset, Row* row
+) noexcept:
+    """Split a row into offset, timestamp, key, value and headers."""
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef PyObject* timestamp = NONE
+    cdef PyObject* headers = <PyObject*>_no_headers
+    cdef Py_ssize_t size
+    row.owned[0] = row.owned[1] = row.owned[2] = row.owned[3] = NULL
+    row.offset = offset
+    row.timestamp = -1
+    if type_of(item) == _record_class:
+        key = slots_of(item)[2]
+        value = slots_of(item)[3]
+        timestamp = slots_of(item)[1]
+        headers = slots_of(item)[4]
+        if not take_integer(e, b"offset", slots_of(item)[0], 0, &row.offset):
+            return False
+    else:
+        if PyList_Check(item):
+            item = row.owned[3] = PySequence_Tuple(item)
+            if item == NULL:
+                e.fault = WRITE_ERROR
+                return False
+        size = PyTuple_GET_SIZE(item) if PyTuple_Check(item) else 0
+        if not 2 <= size <= 4:
+            e.expected = b"a record or a tuple of key, value, timestamp and headers"
+            return blame_value(e, WRONG_TYPE, item)
+        if unlikely(offset < 0):
+            # One more than the largest int64 there is.
+            e.part = b"offset"
+            e.expected = b"an int64 from 0"
+            row.owned[0] = PyLong_FromUnsignedLongLong(<uint64_t>offset)
+            if row.owned[0] == NULL:
+                e.fault = WRITE_ERROR
+                return False
+            return blame_value(e, OUT_OF_RANGE, row.owned[0])
+        key = PyTuple_GET_ITEM(item, 0)
+        value = PyTuple_GET_ITEM(item, 1)
+        if size > 2:
+            timestamp = PyTuple_GET_ITEM(item, 2)
+        if size > 3:
+            headers = PyTuple_GET_ITEM(item, 3)
+    if timestamp != NONE and not take_integer(
+        e, b"timestamp", timestamp, -1, &row.timestamp
+    ):
+        return False
+    return (
+        take_bytes(e, b"key", key, &row.key, &row.key_size, &row.owned[0])
+        and take_bytes(e, b"value", value, &row.value, &row.value_size, &row.owned[1])
+        and take_headers(e, headers, row)
+    )
+
+
+cdef inline bint take_integer(
+    Blame* e, const char* name, PyObject* value, int64_t low, int64_t* number
+) noexcept:
+    """Check an offset or timestamp: an int64 of at least ``low``."""
+    cdef int overflow = 0
+    if likely(is_small_int(value)):
+        number[0] = small_int(value)
+    else:
+        number[0] = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if number[0] == -1 and not overflow and PyErr_Occurred():
+            if not PyErr_ExceptionMatches(PyExc_TypeError):
+                e.fault = WRITE_ERROR
+                return False
+            PyErr_Clear()
+            e.part = name
+            e.expected = b"an int64 from 0" if low == 0 else b"an int64 from -1"
+            return blame_value(e, WRONG_TYPE, value)
+    if unlikely(overflow or number[0] < low):
+        e.part = name
+        e.expected = b"an int64 from 0" if low == 0 else b"an int64 from -1"
+        return blame_value(e, OUT_OF_RANGE, value)
+    return True
+
+
+cdef inline bint take_bytes(
+    Blame* e,
+    const char* name,
+    PyObject* value,
+    const char** data,
+    Py_ssize_t* size,
+    PyObject** owned,
+) noexcept:
+    """Return the bytes of a contiguous buffer; None stays None."""
+    if likely(PyBytes_CheckExact(value)):
+        data[0] = PyBytes_AS_STRING(value)
+        size[0] = PyBytes_GET_SIZE(value)
+        return True
+    if value == NONE:
+        size[0] = -1
+        return True
+    owned[0] = copy_bytes(value)
+    if owned[0] == NULL:
+        if PyErr_Occurred():
+            e.fault = WRITE_ERROR
+            return False
+        e.part = name
+        e.expected = b"bytes or None"
+        return blame_value(e, WRONG_TYPE, value)
+    data[0] = PyBytes_AS_STRING(owned[0])
+    size[0] = PyBytes_GET_SIZE(owned[0])
+    return True
+
+
+cdef PyObject* copy_bytes(PyObject* value) noexcept:
+    """Copy the bytes of a contiguous object; NULL, with no exception, for another."""
+    cdef Py_buffer buffer
+    cdef PyObject* made
+    if PyObject_GetBuffer(value, &buffer, PyBUF_SIMPLE) < 0:
+        if (
+            PyErr_ExceptionMatches(PyExc_TypeError)
+            or PyErr_ExceptionMatches(PyExc_BufferError)
+            or PyErr_ExceptionMatches(PyExc_ValueError)
+        ):
+            PyErr_Clear()
+        return NULL
+    made = PyBytes_FromStringAndSize(<const char*>buffer.buf, buffer.len)
+    PyBuffer_Release(&buffer)
+    return made
+
+
+cdef inline bint take_headers(Blame* e, PyObject* headers, Row* row) noexcept:
+    """Check the headers of a row and settle their size."""
+    cdef Py_ssize_t count, index, size
+    cdef PyObject* pair
+    cdef PyObject* part
+    row.headers = headers
+    row.headers_size = 1
+    if likely(headers == <PyObject*>_no_headers):
+        return True
+    if headers == NONE:
+        row.headers = <PyObject*>_no_headers
+        return True
+    if not PyTuple_CheckExact(headers):
+        if PyUnicode_Check(headers) or PyBytes_Check(headers) or PyDict_Check(headers):
+            headers = NULL
+        else:
+            headers = row.owned[2] = PySequence_Tuple(headers)
+            if headers == NULL and not PyErr_ExceptionMatches(PyExc_TypeError):
+                e.fault = WRITE_ERROR
+                return False
+            PyErr_Clear()
+        if headers == NULL:
+            e.part = b"headers"
+            e.expected = b"pairs of a string and bytes"
+            return blame_value(e, WRONG_TYPE, row.headers)
+        row.headers = headers
+    count = PyTuple_GET_SIZE(headers)
+    row.headers_size = varint_size(<uint32_t>count << 1)
+    for index in range(count):
+        pair = PyTuple_GET_ITEM(headers, index)
+        if not PyTuple_Check(pair) or PyTuple_GET_SIZE(pair) != 2:
+            return normalize_headers(e, row)
+        part = PyTuple_GET_ITEM(pair, 0)
+        if not PyUnicode_Check(part) or PyUnicode_AsUTF8AndSize(part, &size) == NULL:
+            PyErr_Clear()
+            return normalize_headers(e, row)
+        row.headers_size += sized_size(size)
+        part = PyTuple_GET_ITEM(pair, 1)
+        if part != NONE and not PyBytes_CheckExact(part):
+            return normalize_headers(e, row)
+        row.headers_size += sized_size(-1 if part == NONE else PyBytes_GET_SIZE(part))
+    return True
+
+
+cdef bint normalize_headers(Blame* e, Row* row) noexcept:
+    """Turn headers with lists and odd bytes into tuples, or blame the first that is
+    none.
+    """
+    cdef Py_ssize_t count = PyTuple_GET_SIZE(row.headers)
+    cdef Py_ssize_t index
+    cdef PyObject* pair
+    cdef PyObject* made = PyTuple_New(count)
+    if made == NULL:
+        e.fault = WRITE_ERROR
+        return False
+    for index in range(count):
+        e.header = index
+        pair = normalize_pair(e, PyTuple_GET_ITEM(row.headers, index))
+        if pair == NULL:
+            Py_XDECREF(made)
+            return False
+        PyTuple_SET_ITEM(made, index, pair)
+    e.header = -1
+    e.part = NULL
+    e.expected = NULL
+    Py_XDECREF(row.owned[2])
+    row.owned[2] = made
+    return take_headers(e, made, row)
+
+
+cdef PyObject* normalize_pair(Blame* e, PyObject* pair) noexcept:
+    """Make a tuple of str and bytes or None of one header; NULL if it is none."""
+    cdef PyObject* whole = NULL
+    cdef PyObject* made = NULL
+    cdef PyObject* content
+    cdef Py_ssize_t size
+    e.part = NULL
+    e.expected = b"a pair of a string and bytes"
+    if PyList_Check(pair):
+        # A copy, as a list may change hands.
+        whole = PySequence_Tuple(pair)
+        if whole == NULL:
+            e.fault = WRITE_ERROR
+            return NULL
+    elif PyTuple_Check(pair):
+        whole = new_ref(pair)
+    if whole == NULL or PyTuple_GET_SIZE(whole) != 2:
+        blame_value(e, WRONG_TYPE, pair)
+        Py_XDECREF(whole)
+        return NULL
+    e.part = b"key"
+    e.expected = b"a string"
+    pair = PyTuple_GET_ITEM(whole, 0)
+    if not PyUnicode_Check(pair):
+        blame_value(e, WRONG_TYPE, pair)
+    elif PyUnicode_AsUTF8AndSize(pair, &size) == NULL:
+        if PyErr_ExceptionMatches(PyExc_UnicodeEncodeError):
+            PyErr_Clear()
+            blame_value(e, NOT_UTF8, pair)
+        else:
+            e.fault = WRITE_ERROR
+    else:
+        e.part = b"value"
+        e.expected = b"bytes or None"
+        content = PyTuple_GET_ITEM(whole, 1)
+        if content == NONE or PyBytes_CheckExact(content):
+            content = new_ref(content)
+        else:
+            content = copy_bytes(content)
+        if content != NULL:
+            made = PyTuple_New(2)
+            if made == NULL:
+                Py_XDECREF(content)
+                e.fault = WRITE_ERROR
+            else:
+                PyTuple_SET_ITEM(made, 0, new_ref(pair))
+                PyTuple_SET_ITEM(made, 1, content)
+        elif PyErr_Occurred():
+            e.fault = WRITE_ERROR
+        else:
+            blame_value(e, WRONG_TYPE, PyTuple_GET_ITEM(whole, 1))
+    Py_XDECREF(whole)
+    return made
+
+
+cdef bint blame_value(Blame* e, int fault, PyObject* value) noexcept:
+    """Note a value that cannot be written, and keep it; always False."""
+    e.fault = fault
+    e.blamed = NULL if value == NULL else new_ref(value)
+    return False
+
+
+cdef void clear(Blame* e) noexcept:
+    """Forget what was wrong before."""
+    e.fault = 0
+    e.blamed = NULL
+    e.expected = NULL
+    e.record = -1
+    e.header = -1
+    e.part = NULL
+
+
+cdef void drop(Row* row) noexcept:
+    """Drop what had to be made for a row."""
+    cdef int index
+    for index in range(4):
+        Py_XDECREF(row.owned[index])
+
+
+cdef int64_t guess_size(tuple rows) except -1:
+    """Guess the bytes of the rows by the first one; growing costs a copy."""
+    cdef int64_t content = 0
+    cdef PyObject* part
+    cdef int index
+    if not rows:
+        return 0
+    item = rows[0]
+    for index in range(2):
+        part = NULL
+        if type_of(<void*>item) == _record_class:
+            part = slots_of(<void*>item)[2 + index]
+        elif PyTuple_Check(<PyObject*>item) and len(<tuple>item) > 1:
+            part = PyTuple_GET_ITEM(<PyObject*>item, index)
+        if part != NULL and PyBytes_CheckExact(part):
+            content += PyBytes_GET_SIZE(part)
+    # The first row may be the only one of its size.
+    return min(
+        <int64_t>len(rows) * min(content + 16, <int64_t>LARGEST),
+        content + MOST_GUESSED,
+    )
+
+
+cdef object pending():
+    """Take the exception that is set; where memory ran out there may be none."""
+    cdef PyObject* kind = NULL
+    cdef PyObject* value = NULL
+    cdef PyObject* trace = NULL
+    PyErr_Fetch(&kind, &value, &trace)
+    if kind == NULL:
+        return MemoryError()
+    PyErr_NormalizeException(&kind, &value, &trace)
+    error = <object>value
+    Py_XDECREF(kind)
+    Py_XDECREF(value)
+    Py_XDECREF(trace)
+    return error
+
+
+cdef object make_failure(
+    Blame* e, int64_t offset=0, int64_t previous=0, int64_t base_offset=0
+):
+    """Turn a fault into the exception; the numbers are for an offset that is wrong."""
+    if e.fault == WRITE_ERROR:
+        return pending()
+    cdef str text = "" if e.record < 0 else f"records[{e.record}]"
+    cdef str expected = "" if e.expected == NULL else e.expected.decode()
+    value = None
+    if e.header >= 0:
+        text += f"{'.' if text else ''}headers[{e.header}]"
+    if e.part != NULL:
+        text += ("." if text else "") + e.part.decode()
+    if e.blamed != NULL:
+        value = <object>e.blamed
+        Py_XDECREF(e.blamed)
+    elif e.fault == OUT_OF_RANGE:
+        value = offset
+        low = <object>previous + 1
+        expected = f"an offset of at least {low}"
+        if base_offset >= 0:
+            expected = f"an offset from {low} to {<object>base_offset + LARGEST}"
+    return errors.encode_failure(e.fault, expected, value, text)

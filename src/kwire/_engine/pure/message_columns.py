@@ -1,0 +1,377 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes a binary array of messages of one class into nested columns.
+
+A struct becomes a struct column, an array a list column, a field that this version
+lacks its default; unknown tags are checked and left out. Rows are decoded to
+objects, all of them, and each field is then collected from its objects.
+
+Twin: ``fast/message_columns.pyx``. Differs from its twin in: columns are made of
+decoded objects, where the twin walks the plan a second way, without objects and
+without the GIL.
+Python needs for itself: ``iterate_rows``, ``decode_rows``, ``make_struct_column``,
+``collect_field``, ``has_none``, ``make_list_column``, ``make_element_column``,
+``make_text_column``, ``make_view_column``, ``make_fixed_column``, ``make_offsets``,
+``make_validity``, ``pack_bits``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import accumulate, chain, repeat
+from operator import attrgetter, is_, le
+
+from ... import errors
+from ..._limits import DEFAULT, Limits
+from ...schema import plan
+from ...schema.model import Field, Struct
+from .arrays import Array, Memory
+from .column_views import ViewSource, make_view_array
+from .decoder import decode_part
+from .program import find_program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+LARGEST_OFFSET = 2**31 - 1
+
+_FORMATS = {
+    # Arrow's format and Python's array code.
+    plan.INT8: ("c", "b"),
+    plan.INT16: ("s", "h"),
+    plan.UINT16: ("S", "H"),
+    plan.INT32: ("i", "i"),
+    plan.UINT32: ("I", "I"),
+    plan.INT64: ("l", "q"),
+    plan.FLOAT64: ("g", "d"),
+}
+
+
+def decode_messages(
+    cls: type,
+    version: int,
+    validity: Buffer | None,
+    offsets: Buffer | None,
+    data: Buffer | None,
+    start: int,
+    count: int,
+    is_large: bool,
+    keep_errors: bool,
+    limits: Limits | None = DEFAULT,
+    views: bool = False,
+) -> Array:
+    """Decode ``count`` messages of one class and version into a struct ``Array``.
+
+    The input is an Arrow binary array, or large binary array (``is_large``), as its
+    three buffers, of which ``start`` rows are left out; ``validity`` is None where no
+    row is null. A null row becomes a null struct. With ``views``, bytes and records of
+    more than 12 bytes point into ``data``, which the array holds.
+    Raises what ``decode`` raises for the first bad row; the path begins with the row
+    (``[7].topics``), the offset counts from the row's first byte. ``keep_errors``
+    appends a string column ``_error`` instead, and all other fields of a bad row are
+    null. ``LimitExceeded`` where a column would outgrow Arrow's 32-bit offsets.
+    """
+    layout = find_program(cls, version).layout
+    check_sizes(
+        start,
+        count,
+        is_large,
+        None if validity is None else memoryview(validity).nbytes,
+        0 if offsets is None else memoryview(offsets).nbytes,
+    )
+    texts: list[str | None] | None = [None] * count if keep_errors else None
+    null_rows: list[int] = []
+    source = ViewSource(b"" if data is None else data, []) if views else None
+    with memoryview(b"" if data is None else data) as view:
+        rows = iterate_rows(validity, offsets, view, start, count, is_large, views)
+        messages = decode_rows(cls, version, rows, limits, null_rows, texts, views)
+    missing = has_none(messages)
+    try:
+        fields = [
+            collect_field(field, messages, missing, source)
+            for field in layout.struct.fields
+        ]
+        if texts is not None:
+            fields.append(make_text_column("_error", "u", texts, True))
+    except OverflowError:
+        raise make_column_failure(layout) from None
+    root = None
+    if null_rows:
+        is_null = [False] * count
+        for row in null_rows:
+            is_null[row] = True
+        root = make_validity(is_null)
+    return Array("+s", "", count, len(null_rows), (root,), tuple(fields))
+
+
+def check_sizes(
+    start: int,
+    count: int,
+    is_large: bool,
+    validity_size: int | None,
+    offsets_size: int,
+) -> None:
+    """Check that the buffers are long enough for the rows."""
+    if start < 0 or count < 0:
+        raise ValueError(f"start and count must be 0 or more (got {start} and {count})")
+    last = start + count
+    if validity_size is not None and validity_size < (last + 7) // 8:
+        raise ValueError(
+            f"validity is too short for {last} rows (got {validity_size} bytes)"
+        )
+    if count and offsets_size < (last + 1) * (8 if is_large else 4):
+        raise ValueError(
+            f"offsets are too short for {last} rows (got {offsets_size} bytes)"
+        )
+
+
+def iterate_rows(
+    validity: Buffer | None,
+    offsets: Buffer | None,
+    data: memoryview,
+    start: int,
+    count: int,
+    is_large: bool,
+    views: bool,
+) -> Iterator[Any]:
+    """Yield the rows of a binary array, null rows as None; with ``views`` uncopied."""
+    if not count:
+        return
+    assert offsets is not None  # check_sizes has looked
+    width = 8 if is_large else 4
+    ends = array("q" if is_large else "i")
+    with memoryview(offsets) as view, view.cast("B") as raw:
+        ends.frombytes(raw[start * width : (start + count + 1) * width])
+    size = data.nbytes
+    if validity is None and _is_ascending(ends, size):
+        with data.cast("B") as raw:
+            part: bytes | memoryview = raw[ends[0] : ends[-1]]
+            if not views:
+                part = bytes(part)
+        places = [end - ends[0] for end in ends] if ends[0] else ends
+        yield from map(part.__getitem__, map(slice, places, places[1:]))
+        return
+    bits = None if validity is None else bytes(validity)
+    with data.cast("B") as raw:
+        for row in range(count):
+            place = start + row
+            if bits is not None and not bits[place >> 3] >> (place & 7) & 1:
+                yield None
+            elif 0 <= ends[row] <= ends[row + 1] <= size:
+                one = raw[ends[row] : ends[row + 1]]
+                yield one if views else bytes(one)
+            else:
+                raise ValueError(f"the offsets of row {row} are not within the data")
+
+
+def _is_ascending(ends: array[int], size: int) -> bool:
+    return ends[0] >= 0 and ends[-1] <= size and all(map(le, ends, ends[1:]))
+
+
+def decode_rows(
+    cls: type,
+    version: int,
+    rows: Iterator[Any],
+    limits: Limits | None,
+    null_rows: list[int],
+    texts: list[str | None] | None,
+    views: bool,
+) -> list[Any]:
+    """Decode rows, None for those that are null or bad."""
+    messages: list[Any] = []
+    for number, row in enumerate(rows):
+        if row is None:
+            null_rows.append(number)
+            messages.append(None)
+            continue
+        try:
+            # Not ``decode``, which would examine each bad row for a hint.
+            message, _ = decode_part(cls, row, version, 0, views, False, limits, True)
+            messages.append(message)
+        except errors.DecodeError as error:
+            if texts is None:
+                raise type(error)(
+                    error.reason,
+                    error.offset,
+                    f"[{number}]{'.' if error.path else ''}{error.path}",
+                    error.message_name,
+                    error.version,
+                ) from None
+            texts[number] = str(error)
+            messages.append(None)
+    return messages
+
+
+def make_struct_column(
+    name: str,
+    struct: Struct,
+    values: list[Any],
+    has_null: bool,
+    source: ViewSource | None,
+) -> Array:
+    """Make the column of structs; the fields of a null are null."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    return Array(
+        "+s",
+        name,
+        len(values),
+        nulls,
+        (make_validity(is_null) if nulls else None,),
+        tuple(
+            [collect_field(field, values, nulls > 0, source) for field in struct.fields]
+        ),
+    )
+
+
+def collect_field(
+    field: Field, parents: list[Any], has_null: bool, source: ViewSource | None
+) -> Array:
+    """Collect one field from the structs that have it."""
+    name = field.attribute
+    if has_null:
+        values = [None if one is None else getattr(one, name) for one in parents]
+    else:
+        values = list(map(attrgetter(name), parents))
+        # Where no version allows null, there is none to look for.
+        has_null = bool(field.nullable_versions) and has_none(values)
+    if field.is_array:
+        return make_list_column(name, field, values, has_null, source)
+    return make_element_column(name, field, values, has_null, source)
+
+
+def has_none(values: list[Any]) -> bool:
+    """Whether a value is None, by identity: structs need not be compared."""
+    return any(map(is_, values, repeat(None)))
+
+
+def make_list_column(
+    name: str,
+    field: Field,
+    values: list[Any],
+    has_null: bool,
+    source: ViewSource | None,
+) -> Array:
+    """Make the column of arrays, and one of all their elements."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    present = [value or () for value in values] if nulls else values
+    elements = list(chain.from_iterable(present))
+    return Array(
+        "+l",
+        name,
+        len(values),
+        nulls,
+        (make_validity(is_null) if nulls else None, make_offsets(present)),
+        (make_element_column("item", field, elements, False, source),),
+    )
+
+
+def make_element_column(
+    name: str,
+    field: Field,
+    values: list[Any],
+    has_null: bool,
+    source: ViewSource | None,
+) -> Array:
+    """Make the column of a field that is no array, or of its elements."""
+    if field.struct is not None:
+        return make_struct_column(name, field.struct, values, has_null, source)
+    code = plan.CODES[field.type]
+    if code == plan.STRING:
+        return make_text_column(name, "u", values, has_null)
+    if code > plan.UUID and source is not None:
+        return make_view_column(name, values, has_null, source)
+    if code > plan.UUID:
+        return make_text_column(name, "z", values, has_null)
+    return make_fixed_column(name, code, values, has_null)
+
+
+def make_text_column(name: str, form: str, values: list[Any], has_null: bool) -> Array:
+    """Make the column of strings or bytes."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    parts: list[Any] = values
+    if nulls:
+        nothing = "" if form == "u" else b""
+        parts = [nothing if value is None else value for value in values]
+    if form == "u":
+        parts = list(map(str.encode, parts))
+    return Array(
+        form,
+        name,
+        len(values),
+        nulls,
+        (
+            make_validity(is_null) if nulls else None,
+            make_offsets(parts),
+            Memory(b"".join(parts)),
+        ),
+    )
+
+
+def make_view_column(
+    name: str, values: list[Any], has_null: bool, source: ViewSource
+) -> Array:
+    """Make the column of views of bytes."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    views = [
+        source.make_view_of_part(b"" if value is None else value) for value in values
+    ]
+    validity = make_validity(is_null) if nulls else None
+    return make_view_array(name, views, validity, nulls, source.buffers)
+
+
+def make_fixed_column(name: str, code: int, values: list[Any], has_null: bool) -> Array:
+    """Make the column of values that all have the same size; a null is all zeros."""
+    is_null = [value is None for value in values] if has_null else []
+    nulls = sum(is_null)
+    if code == plan.BOOL:
+        form, memory = "b", pack_bits(values)
+    elif code == plan.UUID:
+        raw = [bytes(16) if value is None else value.bytes for value in values]
+        form, memory = "w:16", Memory(b"".join(raw))
+    else:
+        form, letter = _FORMATS[code]
+        memory = Memory(
+            array(letter, [0 if v is None else v for v in values] if nulls else values)
+        )
+    validity = make_validity(is_null) if nulls else None
+    return Array(form, name, len(values), nulls, (validity, memory))
+
+
+def make_offsets(parts: list[Any]) -> Memory:
+    """Make the offsets of text or arrays; ``OverflowError`` over Arrow's 32 bits."""
+    ends = list(accumulate(map(len, parts), initial=0))
+    if ends[-1] > LARGEST_OFFSET:
+        raise OverflowError
+    return Memory(array("i", ends))
+
+
+def make_validity(is_null: list[bool]) -> Memory:
+    """Make the bits that are 0 for a null."""
+    return pack_bits([not null for null in is_null])
+
+
+def pack_bits(values: list[Any]) -> Memory:
+    """Pack booleans into bits, the lowest bit of a byte first."""
+    if not values:
+        return Memory()
+    text = "".join(["1" if value else "0" for value in reversed(values)])
+    return Memory(int(text, 2).to_bytes((len(values) + 7) // 8, "little"))
+
+
+def make_column_failure(layout: plan.Plan) -> errors.LimitExceeded:
+    """Build the exception for a column that Arrow's offsets cannot address."""
+    return errors.LimitExceeded(
+        "a column would outgrow Arrow's 32-bit offsets; decode fewer rows at once",
+        0,
+        "",
+        layout.name,
+        layout.version,
+    )

@@ -1,0 +1,278 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes batches into columns, without an object for each record.
+
+The columns are what the records of ``record_decoder.py`` give when they are turned by
+a quarter: one array for each field of all records.
+
+Twin: ``fast/record_columns.pyx``. Differs from its twin in: records are made on the
+way, and the twin walks the bytes once more instead.
+Python needs for itself: ``walk_columns``, ``make_columns``, ``make_text_array``,
+``make_fixed_array``, ``make_nulls``, ``make_offsets_memory``, ``make_validity``,
+``convert_timestamps``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import accumulate
+
+from ... import errors
+from ...schema.batch_layout import CODEC_MASK, LOG_APPEND_TIME
+from .arrays import Array, Memory
+from .column_views import ViewSource, find_places, make_view_array
+from .decoder import get_input
+from .record_sets import (
+    EntryWalk,
+    find_wanted,
+    has_unwanted,
+    read_every,
+    read_found,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+    from ..record_types import BatchHeader, Record
+    from .record_sets import ReadOptions
+
+LARGEST_OFFSET = 2**31 - 1
+
+_UNITS = {"s": (1, 1000), "ms": (1, 1), "us": (1000, 1), "ns": (1000000, 1)}
+
+_BATCH_COLUMNS = (
+    ("batch_position", "l", "q", "position"),
+    ("base_offset", "l", "q", "base_offset"),
+    ("magic", "c", "b", "magic"),
+    ("attributes", "s", "h", "attributes"),
+    ("partition_leader_epoch", "i", "i", "partition_leader_epoch"),
+    ("producer_id", "l", "q", "producer_id"),
+    ("producer_epoch", "s", "h", "producer_epoch"),
+    ("base_sequence", "i", "i", "base_sequence"),
+)
+
+
+def decode_columns(
+    data: Buffer,
+    options: ReadOptions,
+    position: int = 0,
+    end: int | None = None,
+    headers: bool = True,
+    batch_columns: bool = False,
+    timestamp_unit: str = "ms",
+    views: bool = False,
+) -> tuple[Array, int, int | None]:
+    """Decode the records of all batches into the columns of one struct ``Array``.
+
+    ``position`` and ``end`` bound the entries in ``data`` (bytes). Control batches are
+    left out, and what the filter of transactions hides. Returns the array, the position
+    after the last complete entry and the offset after it, which is None if there is no
+    such entry.
+    Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
+    key and value, then the columns of the batch. A timestamp that its unit cannot
+    carry is null. With ``views``, keys and values of more than 12 bytes point into
+    ``data`` or into the decompressed bytes, which the array holds. Time and memory are
+    linear in the bytes; no object for each record.
+    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
+    ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
+    """
+    places = ViewPlaces(get_input(data, True)) if views else None
+    try:
+        return walk_columns(
+            data if places is None else places.data,
+            options,
+            position,
+            end,
+            headers,
+            batch_columns,
+            timestamp_unit,
+            places,
+        )
+    except errors.DecodeError as error:
+        # The frames of its traceback would hold the caller's buffer.
+        del places
+        raise error.with_traceback(None) from None
+
+
+def walk_columns(
+    data: Buffer,
+    options: ReadOptions,
+    position: int,
+    end: int | None,
+    headers: bool,
+    batch_columns: bool,
+    timestamp_unit: str,
+    places: ViewPlaces | None,
+) -> tuple[Array, int, int | None]:
+    """Read the records of all batches and turn them into columns."""
+    walk = EntryWalk(data, position, end, options)
+    walk.keeps_payload = places is not None
+    records: list[Record] = []
+    kinds: list[int] = []
+    entries: list[BatchHeader] = []
+    keys = values = 0
+    while find_wanted(walk):
+        # With columns of the batch, each plain message is a batch of its own.
+        if places is None:
+            found = read_found(walk, options.replace, not batch_columns)
+        else:
+            found = places.read(walk)
+        entry = walk.entry
+        kind = -1 if entry.magic == 0 else (entry.attributes & LOG_APPEND_TIME) >> 3
+        records += found
+        kinds += [kind] * len(found)
+        entries += [entry] * len(found)
+        keys += sum([len(each.key) for each in found if each.key])
+        values += sum([len(each.value) for each in found if each.value])
+        if places is None and max(keys, values) > LARGEST_OFFSET:
+            raise errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, entry.position, "")
+    made = make_columns(records, kinds, headers, timestamp_unit, places)
+    if batch_columns:
+        for name, form, code, attribute in _BATCH_COLUMNS:
+            column = array(code, [getattr(each, attribute) for each in entries])
+            made.append(make_fixed_array(name, form, column))
+    columns = Array("+s", "", len(records), 0, (None,), tuple(made))
+    return columns, walk.position, walk.next_offset
+
+
+class ViewPlaces:
+    """Makes the views of keys and values while a walk reads their records."""
+
+    __slots__ = ("_buffers", "_input", "_keys", "_values", "data")
+
+    def __init__(self, data: Buffer) -> None:
+        self.data = data
+        self._buffers: list[Memory | memoryview] = []
+        self._input: ViewSource | None = None
+        self._keys: list[bytes] = []
+        self._values: list[bytes] = []
+
+    def read(self, walk: EntryWalk) -> tuple[Record, ...]:
+        """Read the wanted records of the entry that was found, as ``read_found``."""
+        records = read_every(walk, walk.options.replace, False)
+        if walk.entry.attributes & CODEC_MASK:
+            assert walk.payload is not None
+            source = ViewSource(walk.payload, self._buffers)
+        else:
+            if self._input is None:
+                self._input = ViewSource(self.data, self._buffers)
+            source = self._input
+        places = find_places(source.data, walk.entry, len(records))
+        lowest, highest = walk.options.lowest, walk.options.highest
+        is_cut = has_unwanted(walk)
+        found = []
+        for record, (key, value) in zip(records, places, strict=True):
+            if not is_cut or lowest <= record.offset <= highest:
+                found.append(record)
+                self._keys.append(source.make_view(record.key or b"", key))
+                self._values.append(source.make_view(record.value or b"", value))
+        return tuple(found)
+
+    def make_arrays(self, records: list[Record]) -> tuple[Array, Array]:
+        """Make the columns of keys and of values."""
+        buffers = self._buffers
+        keys = make_nulls([each.key for each in records])
+        values = make_nulls([each.value for each in records])
+        return (
+            make_view_array("key", self._keys, *keys, buffers),
+            make_view_array("value", self._values, *values, buffers),
+        )
+
+
+def make_columns(
+    records: list[Record],
+    kinds: list[int],
+    headers: bool,
+    unit: str,
+    places: ViewPlaces | None,
+) -> list[Array]:
+    """Turn records into the columns that all have."""
+    stamps = [each.timestamp for each in records]
+    nulls: list[int] = []
+    if unit != "ms":
+        stamps, nulls = convert_timestamps(stamps, unit)
+    made = [
+        make_fixed_array("offset", "l", array("q", [each.offset for each in records])),
+        make_fixed_array("timestamp", f"ts{unit[0]}:UTC", array("q", stamps), nulls),
+        make_fixed_array("timestamp_type", "i", array("i", kinds)),
+    ]
+    if places is None:
+        made += [
+            make_text_array("key", "z", [each.key for each in records]),
+            make_text_array("value", "z", [each.value for each in records]),
+        ]
+    else:
+        made += places.make_arrays(records)
+    if headers:
+        lists = [each.headers for each in records]
+        pairs = [pair for each in lists for pair in each]
+        below = (
+            make_text_array("key", "u", [pair[0].encode() for pair in pairs]),
+            make_text_array("value", "z", [pair[1] for pair in pairs]),
+        )
+        item = Array("+s", "item", len(pairs), 0, (None,), below)
+        buffers = (None, make_offsets_memory(map(len, lists)))
+        made.append(Array("+l", "headers", len(records), 0, buffers, (item,)))
+    return made
+
+
+def convert_timestamps(stamps: list[int], unit: str) -> tuple[list[int], list[int]]:
+    """Bring timestamps in ms to another unit; the rows that it cannot carry."""
+    factor, divisor = _UNITS[unit]
+    most = (2**63 - 1) // factor
+    if factor == 1:
+        return [stamp // divisor for stamp in stamps], []
+    nulls = [row for row, stamp in enumerate(stamps) if not -most <= stamp <= most]
+    moved = [stamp * factor for stamp in stamps]
+    for row in nulls:
+        moved[row] = 0
+    return moved, nulls
+
+
+def make_fixed_array(
+    name: str, form: str, values: array[int], nulls: Sequence[int] = ()
+) -> Array:
+    """Make an array of fixed-size values, some of them null."""
+    validity = make_validity(len(values), nulls) if nulls else None
+    buffers = (validity, Memory(values.tobytes()))
+    return Array(form, name, len(values), len(nulls), buffers)
+
+
+def make_text_array(name: str, form: str, values: list[Any]) -> Array:
+    """Make an array of bytes or text, None for null."""
+    validity, nulls = make_nulls(values)
+    if nulls:
+        values = [value or b"" for value in values]
+    offsets = make_offsets_memory(map(len, values))
+    buffers = (validity, offsets, Memory(b"".join(values)))
+    return Array(form, name, len(values), nulls, buffers)
+
+
+def make_nulls(values: list[Any]) -> tuple[Memory | None, int]:
+    """Make the validity of values and count the nulls; no validity without one."""
+    if None not in values:
+        return None, 0
+    nulls = [row for row, value in enumerate(values) if value is None]
+    return make_validity(len(values), nulls), len(nulls)
+
+
+def make_offsets_memory(sizes: Iterable[int]) -> Memory:
+    """Make the 32-bit offsets of values with these sizes."""
+    try:
+        return Memory(array("i", accumulate(sizes, initial=0)).tobytes())
+    except OverflowError:
+        pass
+    raise errors.decode_failure(errors.COLUMN_TOO_LARGE, 0, 0, "")
+
+
+def make_validity(count: int, nulls: Sequence[int]) -> Memory:
+    """Make the validity of rows, the lowest bit of a byte first; 1 is valid."""
+    bits = (1 << count) - 1
+    memory = bytearray(bits.to_bytes((count + 7) // 8, "little"))
+    for row in nulls:
+        memory[row >> 3] &= ~(1 << (row & 7)) & 255
+    return Memory(memory)

@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes the records of a batch of magic 2 into objects.
+
+The bytes are those of an entry that ``batches.py`` has checked, or what their
+decompression gave. Faults of plain bytes point to where they are in the input; those
+of compressed ones to the first byte of the batch, as their bytes are not in it.
+Lengths below -1 are refused, though Kafka takes each of them for null. Messages of
+magic 0 and 1 are in ``legacy_records.py``.
+
+Twin: ``fast/record_decoder.pyx``. Differs from its twin in: faults as exceptions, and
+the call of ``record_fast_lane.py``, whose code reads records without a fault.
+"""
+
+from __future__ import annotations
+
+from ... import errors
+from ...schema.batch_layout import (
+    BATCH_OVERHEAD,
+    LEAST_RECORD,
+    LOG_APPEND_TIME,
+    LOG_OVERHEAD,
+    MESSAGE_OVERHEADS,
+)
+from .batches import wrap_int64
+from .cursor import (
+    Cursor,
+    CursorFault,
+    read_uint8,
+    read_unsigned_varint,
+    read_unsigned_varlong,
+    require,
+)
+from .path import format_path
+from .record_fast_lane import try_read_records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from ..record_types import BatchHeader, Record
+
+_LEAST_HEADER = 2
+
+classes: dict[str, type[Record]] = {}
+
+
+def bind_record(cls: type[Record]) -> None:
+    """Set the class of records, which the engine cannot import."""
+    classes["record"] = cls
+
+
+def read_records(
+    data: Buffer,
+    header: BatchHeader,
+    *,
+    compressed: bool = False,
+    replace: bool = False,
+) -> tuple[Record, ...]:
+    """Read the records of a batch of magic 2.
+
+    ``data`` is the input that ``header.position`` counts in, or, if ``compressed``,
+    what decompression gave. With ``replace``, header keys that are not UTF-8 get
+    U+FFFD for the bad bytes.
+    Shape: ``header.count`` times: length VARINT, attributes INT8, timestamp delta
+    VARLONG, offset delta VARINT, key and value each as VARINT length (-1 is null) and
+    bytes, header count VARINT, then the headers: VARINT length and UTF-8 key, VARINT
+    length (-1 is null) and value.
+    Units: offsets and timestamps (ms) are absolute. Raises ``DecodeError``: every
+    record uses its length exactly, and the records use all bytes.
+    Source: ``DefaultRecord.readFrom``.
+    """
+    start = 0 if compressed else header.position + BATCH_OVERHEAD
+    with memoryview(data) as view:
+        if not compressed:
+            check_place(header, view.nbytes)
+        stop = view.nbytes if compressed else header.position + header.size
+        if type(data) is bytes:
+            # No copy of what can be sliced as it is.
+            body, first, last = data, start, stop
+        else:
+            body = bytes(view.cast("B")[start:stop]) if stop > start else b""
+            first, last = 0, len(body)
+    if not 0 <= header.count <= (last - first) // LEAST_RECORD:
+        raise errors.decode_failure(
+            errors.BAD_RECORD_COUNT, header.count, header.position, ""
+        )
+    done = try_read_records(body, first, last, header, classes["record"])
+    if done is not None:
+        return done
+    cursor = Cursor(body, first, last)
+    records = []
+    try:
+        for index in range(header.count):
+            cursor.path[:] = ["records", index]
+            records.append(read_record(cursor, header, replace))
+        cursor.path.clear()
+        check_end(cursor)
+    except CursorFault as fault:
+        fault.offset = header.position if compressed else start + fault.offset - first
+        failure = make_failure(fault, cursor)
+    else:
+        return tuple(records)
+    raise failure
+
+
+def read_record(cursor: Cursor, header: BatchHeader, replace: bool) -> Record:
+    """Read one record of magic 2; the cursor may end after it."""
+    end = cursor.end
+    start = cursor.at
+    length = zigzag(read_unsigned_varint(cursor))
+    if length < 0:
+        raise CursorFault(errors.BAD_LENGTH, start, length)
+    require(cursor, length)
+    cursor.end = cursor.at + length
+    read_uint8(cursor)
+    timestamp = header.base_timestamp + zigzag(read_unsigned_varlong(cursor))
+    if header.attributes & LOG_APPEND_TIME:
+        timestamp = header.max_timestamp
+    offset = header.base_offset + zigzag(read_unsigned_varint(cursor))
+    cursor.path.append("key")
+    key = read_sized(cursor)
+    cursor.path[-1] = "value"
+    value = read_sized(cursor)
+    cursor.path[-1] = "headers"
+    start = cursor.at
+    count = zigzag(read_unsigned_varint(cursor))
+    if not 0 <= count <= (cursor.end - cursor.at) // _LEAST_HEADER:
+        raise CursorFault(errors.BAD_COUNT, start, count)
+    headers = []
+    for index in range(count):
+        cursor.path += (index, "key")
+        start = cursor.at
+        name = read_sized(cursor)
+        if name is None:
+            raise CursorFault(errors.UNEXPECTED_NULL, start)
+        text = decode_header_key(name, cursor.at, replace)
+        cursor.path[-1] = "value"
+        headers.append((text, read_sized(cursor)))
+        del cursor.path[-2:]
+    cursor.path.pop()
+    check_end(cursor)
+    cursor.end = end
+    return classes["record"](
+        offset=wrap_int64(offset),
+        timestamp=wrap_int64(timestamp),
+        key=key,
+        value=value,
+        headers=tuple(headers),
+    )
+
+
+def read_sized(cursor: Cursor) -> bytes | None:
+    """Read a VARINT length (bytes) and that many bytes, or None for -1."""
+    start = cursor.at
+    length = zigzag(read_unsigned_varint(cursor))
+    if length < -1:
+        raise CursorFault(errors.BAD_LENGTH, start, length)
+    if length < 0:
+        return None
+    require(cursor, length)
+    cursor.at += length
+    return bytes(cursor.data[cursor.at - length : cursor.at])
+
+
+def check_place(header: BatchHeader, size: int) -> None:
+    """Check that the input has the bytes of the entry of a header."""
+    least = BATCH_OVERHEAD
+    if 0 <= header.magic < 2:
+        least = LOG_OVERHEAD + MESSAGE_OVERHEADS[header.magic]
+    if (
+        not 0 <= header.magic <= 2
+        or header.size < least
+        or not 0 <= header.position <= size
+        or header.size > size - header.position
+    ):
+        raise ValueError(
+            "the header must be of a batch in this input; read it from the same bytes"
+        )
+
+
+def make_failure(fault: CursorFault, cursor: Cursor) -> errors.DecodeError:
+    """Turn a fault into the exception."""
+    path = format_path(cursor.path)
+    return errors.decode_failure(fault.code, fault.detail, fault.offset, path)
+
+
+def zigzag(raw: int) -> int:
+    """Undo the zigzag form: 0, 1, 2, 3 mean 0, -1, 1, -2."""
+    return (raw >> 1) ^ -(raw & 1)
+
+
+def decode_header_key(name: bytes, end: int, replace: bool) -> str:
+    """Decode a header key that ends at byte ``end``."""
+    try:
+        return name.decode()
+    except UnicodeDecodeError as error:
+        if replace:
+            return name.decode(errors="replace")
+        raise CursorFault(errors.BAD_UTF8, end - len(name) + error.start) from None
+
+
+def check_end(cursor: Cursor) -> None:
+    """Check that nothing is left of what the cursor reads."""
+    if cursor.at != cursor.end:
+        raise CursorFault(errors.TRAILING_BYTES, cursor.at, cursor.end - cursor.at)

@@ -1,0 +1,416 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decides which batches of a record set are read, and decodes these into objects.
+
+``find_entry`` goes from one entry to the next. It is the one place that decides by
+offsets, control batches and transactions which entry is read: batches and rows, which
+are made here, and the columns of ``record_columns.py`` all call it.
+
+Twin: ``fast/record_sets.pyx``. Differs from its twin in: faults as exceptions, and a
+header object for every entry.
+Python needs for itself: ``read_single_message``, ``has_unwanted``.
+"""
+
+from __future__ import annotations
+
+from ... import errors
+from ...schema.batch_layout import (
+    BATCH_OVERHEAD,
+    CODEC_MASK,
+    CONTROL,
+    LEAST_RECORD,
+    TRANSACTIONAL,
+)
+from .batches import read_batch_header
+from .cursor import (
+    Cursor,
+    CursorFault,
+    read_uint8,
+    read_unsigned_varint,
+    read_unsigned_varlong,
+)
+from .legacy_records import (
+    find_payload,
+    read_inner_messages,
+    read_message,
+    read_message_run,
+)
+from .record_decoder import make_failure, read_records, zigzag
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from ..record_types import BatchFilter, BatchHeader, Decompress, Record
+
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+
+RECORD_BYTES = 64
+"""The least that a record of a compressed entry counts for in ``most_bytes``."""
+
+MAX_ATTRIBUTES = 127
+"""Maximum attributes of a record that are a varint of one byte."""
+
+
+class ReadOptions:
+    """How a record set is read: what batches, rows and columns have in common.
+
+    ``decompress(codec, payload, magic, position, remaining)`` returns the bytes of a
+    compressed entry, of which there may be ``remaining``. ``transactions`` is a
+    ``TransactionFilter``, or None to read what is not committed too. ``lowest`` and
+    ``highest`` are the offsets of the first and the last record that are wanted;
+    ``most_records`` is the limit for one entry. ``replace`` is for header keys that are
+    not UTF-8. ``most_bytes`` is the limit for the compressed entries of one call after
+    decompression. A call for rows or columns ends after the entry with which its
+    entries reach ``piece_bytes``, counted after decompression.
+    With ``check_records``, rows and batches must pass ``check_records``.
+    """
+
+    __slots__ = (
+        "check_crc",
+        "check_records",
+        "decompress",
+        "highest",
+        "lowest",
+        "most_bytes",
+        "most_records",
+        "piece_bytes",
+        "replace",
+        "transactions",
+    )
+
+    def __init__(
+        self,
+        decompress: Decompress,
+        transactions: BatchFilter | None = None,
+        lowest: int = _LOWEST,
+        highest: int = _HIGHEST,
+        most_records: int = _HIGHEST,
+        check_crc: bool = True,
+        replace: bool = False,
+        most_bytes: int = _HIGHEST,
+        piece_bytes: int = _HIGHEST // 2,
+        check_records: bool = False,
+    ) -> None:
+        self.decompress = decompress
+        self.transactions = transactions
+        self.lowest = lowest
+        self.highest = highest
+        self.most_records = most_records
+        self.check_crc = check_crc
+        self.replace = replace
+        self.most_bytes = most_bytes
+        self.piece_bytes = piece_bytes
+        self.check_records = check_records
+
+
+class EntryWalk:
+    """A walk over the entries between two bytes of the input.
+
+    ``entry`` is the header of the one that was found last; the next begins at
+    ``position``. ``is_hidden`` is what the filter of transactions answered. A walk that
+    ``keeps_payload`` has in ``payload`` what decompression of that entry gave, or None.
+    A walk ``with_control`` stops at hidden entries too, and at control batches.
+    ``remaining`` is what ``most_bytes`` leaves for further compressed entries. The walk
+    ends at the position ``stop``, which each decompressed entry brings nearer.
+    """
+
+    __slots__ = (
+        "data",
+        "end",
+        "entry",
+        "is_hidden",
+        "keeps_payload",
+        "last_offset",
+        "options",
+        "payload",
+        "position",
+        "remaining",
+        "stop",
+        "with_control",
+    )
+
+    entry: BatchHeader
+    payload: Buffer | None
+
+    def __init__(
+        self,
+        data: Buffer,
+        position: int,
+        end: int | None,
+        options: ReadOptions,
+        with_control: bool = False,
+    ) -> None:
+        with memoryview(data) as view:
+            self.end = view.nbytes if end is None else end
+        self.data = data
+        self.position = position
+        self.remaining = options.most_bytes
+        self.stop = position + options.piece_bytes
+        self.options = options
+        self.with_control = with_control
+        self.is_hidden = False
+        self.keeps_payload = False
+        self.payload = None
+        self.last_offset: int | None = None
+
+    @property
+    def next_offset(self) -> int | None:
+        """The offset after the last complete entry; None if there was none."""
+        return None if self.last_offset is None else self.last_offset + 1
+
+
+def read_batch(
+    data: Buffer, position: int, end: int, options: ReadOptions
+) -> tuple[BatchHeader, tuple[Record, ...]] | None:
+    """Read the first batch from byte ``position`` on that has wanted offsets.
+
+    Returns its header and its records, or None if there is no such batch before
+    ``end``. Control and aborted batches have no records if transactions are filtered.
+    Plain messages that follow each other are one batch.
+    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    """
+    walk = EntryWalk(data, position, end, options, with_control=True)
+    if not find_wanted(walk):
+        return None
+    records = () if walk.is_hidden else read_found(walk, options.replace)
+    return walk.entry, records
+
+
+def decode_rows(
+    data: Buffer, options: ReadOptions, position: int = 0, end: int | None = None
+) -> tuple[list[Record], int, int | None]:
+    """Read the records of a record set into one list, in one call.
+
+    ``position`` and ``end`` bound the entries in ``data`` (bytes). Returns the list,
+    the position after the last complete entry and the offset after it, which is None if
+    there is no such entry. Control records are left out.
+    Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do.
+    """
+    walk = EntryWalk(data, position, end, options)
+    rows: list[Record] = []
+    while find_wanted(walk):
+        rows += read_found(walk, options.replace)
+    return rows, walk.position, walk.next_offset
+
+
+def find_wanted(walk: EntryWalk) -> bool:
+    """Advance to the next entry with wanted offsets that is not hidden, or to the end.
+
+    A walk ``with_control`` stops at hidden ones too, and at control batches.
+    """
+    while find_entry(walk):
+        entry, transactions = walk.entry, walk.options.transactions
+        if (
+            transactions is not None
+            and entry.magic == 2
+            and entry.attributes & (TRANSACTIONAL | CONTROL)
+        ):
+            walk.is_hidden = filter_entry(walk, transactions)
+            if is_outside(walk) or (walk.is_hidden and not walk.with_control):
+                continue
+        return True
+    return False
+
+
+def filter_entry(walk: EntryWalk, transactions: BatchFilter) -> bool:
+    """Let the filter of transactions see a batch; return whether it is hidden.
+
+    Of a control batch the filter sees the records.
+    """
+    records: tuple[Record, ...] = ()
+    if walk.entry.attributes & CONTROL:
+        records = read_every(walk, True)
+    return transactions.observe(walk.entry, records)
+
+
+def read_found(
+    walk: EntryWalk, replace: bool, by_the_run: bool = True
+) -> tuple[Record, ...]:
+    """Read the wanted records of the entry that was found; see ``read_every``."""
+    records = read_every(walk, replace, by_the_run)
+    if has_unwanted(walk):
+        return cut_records(records, walk.options.lowest, walk.options.highest)
+    return records
+
+
+def has_unwanted(walk: EntryWalk) -> bool:
+    """Whether the entry that was found may have records that are not wanted."""
+    entry, options = walk.entry, walk.options
+    # Offsets of old messages need not be in order.
+    return (
+        entry.base_offset < options.lowest
+        or entry.last_offset > options.highest
+        or entry.magic < 2
+    )
+
+
+def read_every(
+    walk: EntryWalk, replace: bool, by_the_run: bool = True
+) -> tuple[Record, ...]:
+    """Read all records of the entry that was found; plain messages by the run.
+
+    The entry is then that of the run; a wrapper's has the offset of its first message.
+    """
+    entry, options, data = walk.entry, walk.options, walk.data
+    if entry.count > options.most_records:
+        raise make_record_limit_failure(entry)
+    records: tuple[Record, ...]
+    if not entry.attributes & CODEC_MASK:
+        if entry.magic == 2:
+            records = read_records(data, entry, replace=replace)
+            if options.check_records:
+                check_records(entry, data, entry.position + BATCH_OVERHEAD)
+            return records
+        if not by_the_run:
+            return (read_single_message(data, entry),)
+        records, entry = read_message_run(
+            data, entry, check_crc=options.check_crc, end=walk.end
+        )
+        walk.entry = entry
+        walk.position = entry.position + entry.size
+        walk.last_offset = entry.last_offset
+        return records
+    payload = decompress_entry(walk)
+    if walk.keeps_payload:
+        walk.payload = payload
+    if entry.magic == 2:
+        charge_entry(walk, payload)
+        records = read_records(payload, entry, compressed=True, replace=replace)
+        if options.check_records:
+            check_records(entry, payload, 0)
+        return records
+    records = read_inner_messages(payload, entry, check_crc=options.check_crc)
+    base_offset, count = records[0].offset, len(records)
+    walk.entry = entry = entry.replace(base_offset=base_offset, count=count)
+    if count > options.most_records:
+        raise make_record_limit_failure(entry)
+    charge_entry(walk, payload)
+    return records
+
+
+def check_records(entry: BatchHeader, data: Buffer, start: int) -> None:
+    """Reject decoded records of magic 2 that other clients would read differently.
+
+    The offsets must ascend from the base offset to at most the last offset of the
+    header. Attributes must be below 128, because some clients read them as a varint.
+    The timestamp must not exceed 64 bits, because some clients do not wrap it.
+    """
+    last = entry.last_offset - entry.base_offset
+    previous = -1
+    with memoryview(data) as view, view.cast("B") as source:
+        cursor = Cursor(source, start, view.nbytes)
+        for index in range(entry.count):
+            length = zigzag(read_unsigned_varint(cursor))
+            following = cursor.at + length
+            attributes = read_uint8(cursor)
+            timestamp = entry.base_timestamp + zigzag(read_unsigned_varlong(cursor))
+            offset = zigzag(read_unsigned_varint(cursor))
+            if (
+                attributes > MAX_ATTRIBUTES
+                or not _LOWEST <= timestamp <= _HIGHEST
+                or not previous < offset <= last
+            ):
+                raise errors.decode_failure(
+                    errors.BAD_RECORD, index, entry.position, ""
+                )
+            previous = offset
+            cursor.at = following
+
+
+def cut_records(
+    records: tuple[Record, ...], lowest: int, highest: int
+) -> tuple[Record, ...]:
+    """Leave out the records whose offset is not wanted."""
+    if lowest == _LOWEST and highest == _HIGHEST:
+        return records
+    return tuple(each for each in records if lowest <= each.offset <= highest)
+
+
+def decompress_entry(walk: EntryWalk) -> Buffer:
+    """Decompress the payload of an entry."""
+    entry = walk.entry
+    codec = entry.attributes & CODEC_MASK
+    start, end = find_payload(walk.data, entry)
+    decompress = walk.options.decompress
+    with memoryview(walk.data) as view, view.cast("B")[start:end] as payload:
+        return decompress(codec, payload, entry.magic, entry.position, walk.remaining)
+
+
+def charge_entry(walk: EntryWalk, payload: Buffer) -> None:
+    """Count a decompressed entry towards the limit of the call and of the piece.
+
+    A record count that the bytes rule out is left to the decoder, which rejects it.
+    """
+    count = walk.entry.count
+    with memoryview(payload) as view:
+        size = view.nbytes
+    if count > size // LEAST_RECORD:
+        return
+    size = max(size, count * RECORD_BYTES)
+    if size > walk.remaining:
+        raise make_call_limit_failure(walk)
+    walk.remaining -= size
+    walk.stop -= size
+
+
+def make_call_limit_failure(walk: EntryWalk) -> errors.DecodeError:
+    """Make the exception of a call whose entries hold more than the limit."""
+    return errors.decode_failure(
+        errors.CALL_TOO_LARGE, walk.options.most_bytes, walk.entry.position, ""
+    )
+
+
+def make_record_limit_failure(entry: BatchHeader) -> errors.DecodeError:
+    """Make the exception of an entry with more records than the limit."""
+    return errors.decode_failure(
+        errors.TOO_MANY_RECORDS, entry.count, entry.position, ""
+    )
+
+
+def find_entry(walk: EntryWalk) -> bool:
+    """Advance to the next entry that is read, or that the filter has to see first."""
+    options = walk.options
+    while walk.position < walk.stop:
+        entry = read_batch_header(
+            walk.data, walk.position, check_crc=options.check_crc, end=walk.end
+        )
+        if entry is None:
+            return False
+        walk.entry = entry
+        walk.position += entry.size
+        walk.last_offset = entry.last_offset
+        walk.is_hidden = False
+        if entry.magic == 2:
+            if options.transactions is not None and (
+                entry.attributes & (TRANSACTIONAL | CONTROL)
+            ):
+                return True
+            if entry.attributes & CONTROL and not walk.with_control:
+                continue
+        if not is_outside(walk):
+            return True
+    return False
+
+
+def is_outside(walk: EntryWalk) -> bool:
+    """Whether the header rules out that an entry has wanted offsets."""
+    entry, options = walk.entry, walk.options
+    # That of a compressed message has its last offset alone.
+    return bool(
+        entry.last_offset < options.lowest
+        or (entry.base_offset > options.highest and entry.count >= 0)
+    )
+
+
+def read_single_message(data: Buffer, header: BatchHeader) -> Record:
+    """Read one plain message of magic 0 or 1."""
+    with memoryview(data) as view, view.cast("B") as source:
+        cursor = Cursor(source, header.position, header.position + header.size)
+        try:
+            return read_message(cursor, header)
+        except CursorFault as fault:
+            failure = make_failure(fault, cursor)
+        finally:
+            cursor.data = b""
+    raise failure

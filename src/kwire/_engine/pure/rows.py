@@ -1,0 +1,312 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks rows that are to be written, and splits them into their parts.
+
+A row is a record, or a tuple of key, value, timestamp (ms, None for none) and headers
+of which the last two may be missing. Offsets of tuples go on from the row before. How
+a row becomes bytes is in ``record_encoder.py``.
+
+Twin: ``fast/rows.pyx``. Differs from its twin in: faults as exceptions, and headers
+that are encoded to find out whether they can be.
+Python needs for itself: ``integer``, ``read_bytes``, ``make_type_fault``,
+``make_encode_failure``, ``encode_headers``, ``varint``.
+"""
+
+from __future__ import annotations
+
+import operator
+import time
+
+from ... import errors
+from ...schema.batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS
+from .path import format_path
+from .writer import ValueFault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+    from ..record_types import Headers, Record, Row
+
+    Parts = tuple[int, int, bytes | None, bytes | None, tuple[Any, ...]]
+
+LARGEST = 2**31 - 1
+"""The largest INT32: of sizes, and of offsets from the base of their batch."""
+
+_INT64 = 2**63
+
+classes: dict[str, type[Record]] = {}
+
+
+def bind_rows(cls: type[Record]) -> None:
+    """Set the class of records, which the engine cannot import."""
+    classes["record"] = cls
+
+
+class RowList:
+    """The rows of one batch, up to a bound of their bytes.
+
+    ``append`` takes a row and returns True, or False if the rows might then take more
+    than ``most`` bytes in a batch of ``magic``; the first is always taken. ``rows`` is
+    the list. What might still change before the batch is built is copied. Raises
+    ``EncodeError`` for what is no row.
+    Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
+    """
+
+    def __init__(self, magic: int, most: int) -> None:
+        self.rows: list[Row] = []
+        self.content = 0
+        self._most = most
+        self._magic = magic
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def append(
+        self,
+        key: Buffer | None,
+        value: Buffer | None,
+        timestamp: int | None = None,
+        headers: Headers = (),
+    ) -> bool:
+        """Add a row; return False if the batch might then be too large.
+
+        Raises ``EncodeError`` for what is no row.
+        """
+        if (
+            headers == ()
+            and (type(key) is bytes or key is None)
+            and (type(value) is bytes or value is None)
+            and (
+                timestamp is None
+                or (type(timestamp) is int and 0 <= timestamp < _INT64)
+            )
+        ):
+            # Right at first sight, as most rows are.
+            content = self.content + bound_row(self._magic, key, value, 1)
+            if content > self._most and self.rows:
+                return False
+            self.content = content
+            self.rows.append((key, value, timestamp, ()))
+            return True
+        path: list[str | int] = []
+        try:
+            parts = split((key, value, timestamp, headers), 0, path)
+            _, _, key, value, headers = parts
+            pairs = encode_headers(headers, path)
+            if self._magic < 2:
+                check_no_headers(headers, path)
+            headers = tuple((name, read_bytes(content)) for name, content in headers)
+        except ValueFault as fault:
+            failure = make_encode_failure(fault, path)
+        else:
+            content = self.content + bound_row(self._magic, key, value, len(pairs))
+            if content > self._most and self.rows:
+                return False
+            self.content = content
+            self.rows.append((key, value, timestamp, headers))
+            return True
+        raise failure
+
+    def append_now(
+        self,
+        key: Buffer | None,
+        value: Buffer | None,
+        timestamp: int | None = None,
+        headers: Headers = (),
+    ) -> int:
+        """Add a row as ``append`` does; without a timestamp it has the present time.
+
+        Returns that time (ms), whatever the timestamp is; 0 in place of False.
+        """
+        now = time.time_ns() // 1_000_000
+        taken = self.append(
+            key, value, now if timestamp is None else timestamp, headers
+        )
+        return now if taken else 0
+
+    def extend(self, rows: Sequence[Row], start: int = 0, timestamp: int = -1) -> int:
+        """Take rows from index ``start`` on while they fit; return the index after.
+
+        ``rows`` is a list or tuple of rows; those without a timestamp get
+        ``timestamp`` (ms). Raises ``EncodeError`` with the row in its path for what is
+        no row, when the rows before it have been taken.
+        """
+        check_rows(rows)
+        for index in range(max(start, 0), len(rows)):
+            path: list[str | int] = ["records", index]
+            try:
+                _, given, key, value, headers = split(rows[index], 0, path)
+                pairs = encode_headers(headers, path)
+                if self._magic < 2:
+                    check_no_headers(headers, path)
+                headers = tuple((name, read_bytes(each)) for name, each in headers)
+            except ValueFault as fault:
+                failure = make_encode_failure(fault, path)
+            else:
+                content = self.content + bound_row(self._magic, key, value, len(pairs))
+                if content > self._most and self.rows:
+                    return index
+                self.content = content
+                given = timestamp if given < 0 else given
+                self.rows.append((key, value, given, headers))
+                continue
+            raise failure
+        return max(start, len(rows))
+
+
+def bound_row(
+    magic: int, key: bytes | None, value: bytes | None, headers_size: int
+) -> int:
+    """Compute the most bytes that a row can take in a batch of its magic."""
+    content = len(key or b"") + len(value or b"")
+    if magic < 2:
+        return LOG_OVERHEAD + MESSAGE_OVERHEADS[magic] + content
+    # Length, attributes, timestamp, offset, the two sizes, and the headers.
+    return 5 + 1 + 10 + 5 + 5 + 5 + headers_size + content
+
+
+def check_rows(rows: Any) -> None:
+    """Refuse rows that are no sequence of a known kind."""
+    if not isinstance(rows, (list, tuple)):
+        raise TypeError(f"rows must be a list or a tuple (got {type(rows).__name__})")
+
+
+def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:
+    """Refuse headers, which magic 0 and 1 have no place for."""
+    if headers:
+        encode_headers(headers, path)
+        path.append("headers")
+        raise make_type_fault(headers, "no headers, which require magic 2")
+
+
+def split(row: Any, offset: int, path: list[str | int]) -> Parts:
+    """Split a row into offset, timestamp, key, value and headers."""
+    # Those of a record are not checked when it is made.
+    key: Any
+    value: Any
+    headers: Any
+    if type(row) is classes["record"]:
+        offset, timestamp = row.offset, row.timestamp
+        key, value, headers = row.key, row.value, row.headers
+    elif isinstance(row, (tuple, list)) and 2 <= len(row) <= 4:
+        key, value = row[:2]
+        timestamp = row[2] if len(row) > 2 else -1
+        headers = row[3] if len(row) > 3 else ()
+    else:
+        words = "a record or a tuple of key, value, timestamp and headers"
+        raise make_type_fault(row, words)
+    offset = integer(offset, 0, "offset", path)
+    timestamp = -1 if timestamp is None else integer(timestamp, -1, "timestamp", path)
+    if type(key) is not bytes and key is not None:
+        path.append("key")
+        key = read_bytes(key)
+        path.pop()
+    if type(value) is not bytes and value is not None:
+        path.append("value")
+        value = read_bytes(value)
+        path.pop()
+    if headers is None:
+        headers = ()
+    elif type(headers) is not tuple:
+        path.append("headers")
+        if isinstance(headers, (str, bytes, dict)):
+            raise make_type_fault(headers, "pairs of a string and bytes")
+        try:
+            headers = tuple(headers)
+        except TypeError:
+            raise make_type_fault(headers, "pairs of a string and bytes") from None
+        path.pop()
+    return offset, timestamp, key, value, headers
+
+
+def integer(value: Any, low: int, name: str, path: list[str | int]) -> int:
+    """Check an offset or timestamp: an int64 of at least ``low``."""
+    if type(value) is int and low <= value < 2**63:
+        return value
+    path.append(name)
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise make_type_fault(value, f"an int64 from {low}") from None
+    if not low <= value < 2**63:
+        raise ValueFault(errors.OUT_OF_RANGE, value, f"an int64 from {low}")
+    path.pop()
+    return int(value)
+
+
+def read_bytes(value: Any) -> bytes | None:
+    """Return the bytes of a contiguous buffer; None stays None."""
+    if value is None or type(value) is bytes:
+        return value
+    try:
+        view = memoryview(value)
+        if not view.c_contiguous:
+            raise TypeError
+    except (TypeError, BufferError, ValueError):
+        raise make_type_fault(value, "bytes or None") from None
+    with view:
+        return view.tobytes()
+
+
+def make_type_fault(value: object, expected: str) -> ValueFault:
+    """Make the fault of a value that is of another type."""
+    return ValueFault(errors.WRONG_TYPE, value, expected)
+
+
+def make_encode_failure(fault: ValueFault, path: list[str | int]) -> errors.EncodeError:
+    """Turn a fault into the exception."""
+    return errors.encode_failure(
+        fault.code, fault.expected, fault.value, format_path(path)
+    )
+
+
+def encode_headers(headers: tuple[Any, ...], path: list[str | int]) -> bytes:
+    """Encode the headers of a record: VARINT count, then key and value of each."""
+    path.append("headers")
+    parts = [varint(len(headers) << 1)]
+    for index, header in enumerate(headers):
+        path.append(index)
+        if not isinstance(header, (tuple, list)) or len(header) != 2:
+            raise make_type_fault(header, "a pair of a string and bytes")
+        name, value = header
+        path.append("key")
+        if not isinstance(name, str):
+            raise make_type_fault(name, "a string")
+        try:
+            # Not the method of a subclass, which may say anything.
+            text = str.encode(name)
+        except UnicodeEncodeError:
+            raise ValueFault(errors.NOT_UTF8, name) from None
+        path[-1] = "value"
+        content = read_bytes(value)
+        parts += (varint(len(text) << 1), text)
+        if content is None:
+            parts.append(b"\1")
+        else:
+            parts += (varint(len(content) << 1), content)
+        del path[-2:]
+    path.pop()
+    return b"".join(parts)
+
+
+def varint(raw: int) -> bytes:
+    """Make the bytes of an unsigned varint of a value that is in its zigzag form."""
+    if raw < len(VARINTS):
+        return VARINTS[raw]
+    if raw < 16384:
+        return bytes((raw & 127 | 128, raw >> 7))
+    out = bytearray()
+    while raw > 127:
+        out.append(raw & 127 | 128)
+        raw >>= 7
+    out.append(raw)
+    return bytes(out)
+
+
+# Most sizes and deltas are among these.
+VARINTS = [bytes((raw,)) for raw in range(128)]
+VARINTS += [bytes((raw & 127 | 128, raw >> 7)) for raw in range(128, 4096)]
