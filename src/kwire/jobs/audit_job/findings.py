@@ -14,7 +14,6 @@ from .verdicts import (
     UNKNOWN,
     Judgement,
     Target,
-    count_breaking,
     find_api_name,
     format_versions,
     judge,
@@ -72,6 +71,10 @@ class AuditFindings(NamedTuple):
     breaks: list[dict[str, Any]]
     problems: list[dict[str, Any]]
 
+    def list_broken(self) -> set[tuple[int, int]]:
+        """List the (API key, version)s that clients break on."""
+        return {(row["api_key"], row["api_version"]) for row in self.breaks}
+
 
 def find_breaks(target: Target, seen: Iterable[Sightings]) -> AuditFindings:
     """Judge each client by what all tasks saw of it."""
@@ -93,13 +96,18 @@ def find_breaks(target: Target, seen: Iterable[Sightings]) -> AuditFindings:
 def _make_client_row(
     client: Client, usage: Usage, judgement: Judgement
 ) -> dict[str, Any]:
+    breaking = (usage.versions[each[:2]].count for each in judgement.breaks)
+    apis = (
+        f"{find_api_name(key)} {format_versions(versions)}"
+        for key, versions in usage.by_api().items()
+    )
     return {
         **client._asdict(),
         "verdict": judgement.verdict,
         "reason": judgement.reason or None,
-        "apis": _format_apis(usage),
+        "apis": "; ".join(apis),
         "negotiates": usage.negotiates or client.software_name is not None,
-        "breaking_requests": count_breaking(usage, judgement).count,
+        "breaking_requests": sum(breaking),
         **_make_seen_row(usage.total()),
     }
 
@@ -113,23 +121,13 @@ def _make_break_rows(
             "api_key": each.api_key,
             "api": find_api_name(each.api_key),
             "api_version": each.api_version,
-            **_make_seen_row(usage.versions[each.api_key, each.api_version]),
+            **_make_seen_row(usage.versions[each[:2]]),
             "target_speaks": str(target.speaks(each.api_key)),
-            "removed_in": find_fate(each.api_key, each.api_version).removed_in,
+            "removed_in": find_fate(*each[:2]).removed_in,
             "what_to_do": each.what_to_do,
         }
         for each in judgement.breaks
     ]
-
-
-def _format_apis(usage: Usage) -> str:
-    versions: dict[int, list[int]] = {}
-    for api_key, version in sorted(usage.versions):
-        versions.setdefault(api_key, []).append(version)
-    return "; ".join(
-        f"{find_api_name(key)} {format_versions(each)}"
-        for key, each in versions.items()
-    )
 
 
 def _make_seen_row(seen: SeenRequests) -> dict[str, Any]:

@@ -111,11 +111,10 @@ def _add_verdict(report: Report, verdicts: Counter[str], target: str) -> None:
 
 def _add_heat_map(report: Report, findings: AuditFindings) -> None:
     target = findings.target
-    counts: Counter[tuple[int, int]] = Counter()
-    for usage in findings.sightings.clients.values():
-        for pair, seen in usage.versions.items():
-            counts[pair] += seen.count
-    broken = {(row["api_key"], row["api_version"]) for row in findings.breaks}
+    counts = {
+        pair: seen.count for pair, seen in findings.sightings.by_version().items()
+    }
+    broken = findings.list_broken()
     keys = sorted({key for key, _ in counts})
     gone = [
         (key, version)
@@ -194,7 +193,7 @@ def _name_client(row: dict[str, Any]) -> str:
 def _add_times(report: Report, findings: AuditFindings) -> None:
     minutes = findings.sightings.minutes
     target = findings.target
-    broken = {(row["api_key"], row["api_version"]) for row in findings.breaks}
+    broken = findings.list_broken()
     if not minutes:
         return
     begin = min(minute for *_, minute in minutes)
@@ -204,10 +203,7 @@ def _add_times(report: Report, findings: AuditFindings) -> None:
     for (key, version, minute), count in minutes.items():
         bins = counts.setdefault((key, version), Counter())
         bins[(minute - begin) // step] += count
-    seen: dict[tuple[int, int], SeenRequests] = {}
-    for usage in findings.sightings.clients.values():
-        for pair in usage.versions.keys() & counts.keys():
-            seen.setdefault(pair, SeenRequests()).merge(usage.versions[pair])
+    seen = findings.sightings.by_version()
     ranked = sorted(
         counts, key=lambda pair: (pair not in broken, -counts[pair].total(), pair)
     )

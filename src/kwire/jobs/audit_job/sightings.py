@@ -8,13 +8,14 @@ What follows for an upgrade is decided in ``verdicts.py``.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...schema import releases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from ...recording.requests import Request
 
@@ -41,22 +42,17 @@ class SeenRequests:
     first: int | None = None
     last: int | None = None
 
-    def add(self, timestamp: int | None) -> None:
-        """Count one more."""
-        self.count += 1
+    def add(self, timestamp: int | None, count: int = 1) -> None:
+        """Count requests that were seen at a time."""
+        self.count += count
         if timestamp is not None:
-            if self.first is None or timestamp < self.first:
-                self.first = timestamp
-            if self.last is None or timestamp > self.last:
-                self.last = timestamp
+            self.first = timestamp if self.first is None else min(self.first, timestamp)
+            self.last = timestamp if self.last is None else max(self.last, timestamp)
 
     def merge(self, other: SeenRequests) -> None:
-        """Count what was seen elsewhere."""
-        self.count += other.count
-        firsts = [each for each in (self.first, other.first) if each is not None]
-        lasts = [each for each in (self.last, other.last) if each is not None]
-        self.first = min(firsts, default=None)
-        self.last = max(lasts, default=None)
+        """Count the requests that were seen elsewhere."""
+        self.add(other.first, other.count)
+        self.add(other.last, 0)
 
 
 @dataclass(slots=True)
@@ -76,7 +72,14 @@ class Usage:
     @property
     def negotiates(self) -> bool:
         """Whether it was seen to request the versions of a broker."""
-        return any(key == API_VERSIONS for key, _ in self.versions)
+        return API_VERSIONS in self.by_api()
+
+    def by_api(self) -> dict[int, list[int]]:
+        """Group the versions by API key, both in ascending order."""
+        found: dict[int, list[int]] = {}
+        for api_key, version in sorted(self.versions):
+            found.setdefault(api_key, []).append(version)
+        return found
 
     def merge(self, other: Usage) -> None:
         """Add what the same client did elsewhere."""
@@ -113,9 +116,11 @@ class Sightings:
     key; ``minutes`` counts the requests worth a look by (API key, version, minute).
     """
 
-    clients: dict[Client, Usage] = field(default_factory=dict)
+    clients: defaultdict[Client, Usage] = field(
+        default_factory=lambda: defaultdict(Usage)
+    )
     offered: dict[str, dict[int, int]] = field(default_factory=dict)
-    minutes: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    minutes: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     problems: list[InputProblem] = field(default_factory=list)
 
     def add(
@@ -125,39 +130,24 @@ class Sightings:
         is_watched: Callable[[int, int], bool] | None = None,
     ) -> None:
         """Count a request; by the minute as well if its version ``is_watched``."""
-        usage = self.usage(
-            Client(
-                split_host(request.client_address),
-                request.client_id,
-                request.software_name,
-                request.software_version,
-            )
+        client = Client(
+            split_host(request.client_address),
+            request.client_id,
+            request.software_name,
+            request.software_version,
         )
+        usage = self.clients[client]
         usage.is_broker |= is_from_broker
-        api_key, version, timestamp = (
-            request.api_key,
-            request.api_version,
-            request.timestamp,
-        )
+        api_key, version = request.api_key, request.api_version
+        timestamp, broker = request.timestamp, request.broker_address
         if api_key is None or version is None:
             usage.unreadable.add(timestamp)
             return
-        seen = usage.versions.get((api_key, version))
-        if seen is None:
-            seen = usage.versions[api_key, version] = SeenRequests()
-        seen.add(timestamp)
-        if request.broker_address is not None:
-            usage.brokers.setdefault(api_key, set()).add(request.broker_address)
+        usage.versions.setdefault((api_key, version), SeenRequests()).add(timestamp)
+        if broker is not None:
+            usage.brokers.setdefault(api_key, set()).add(broker)
         if timestamp is not None and is_watched and is_watched(api_key, version):
-            minute = api_key, version, timestamp // MINUTE
-            self.minutes[minute] = self.minutes.get(minute, 0) + 1
-
-    def usage(self, client: Client) -> Usage:
-        """Find or make the usage of a client."""
-        found = self.clients.get(client)
-        if found is None:
-            found = self.clients[client] = Usage()
-        return found
+            self.minutes[api_key, version, timestamp // MINUTE] += 1
 
     def offer(self, broker: str | None, highest: Iterable[tuple[int, int]]) -> None:
         """Note what a broker offers."""
@@ -169,30 +159,35 @@ class Sightings:
     def merge(self, other: Sightings) -> None:
         """Add what another task saw."""
         for client, usage in other.clients.items():
-            self.usage(client).merge(usage)
+            self.clients[client].merge(usage)
         for broker, offered in other.offered.items():
             self.offer(broker, offered.items())
-        for minute, count in other.minutes.items():
-            self.minutes[minute] = self.minutes.get(minute, 0) + count
+        self.minutes += other.minutes
         self.problems += other.problems
+
+    def by_version(self) -> dict[tuple[int, int], SeenRequests]:
+        """Sum up what all clients sent by (API key, version)."""
+        found: dict[tuple[int, int], SeenRequests] = {}
+        for usage in self.clients.values():
+            for pair, seen in usage.versions.items():
+                found.setdefault(pair, SeenRequests()).merge(seen)
+        return found
 
     def settle(self) -> None:
         """Count ApiVersions requests without a software for the client that sent them.
 
-        A broker that refuses such a request does not know the software of its sender,
+        A broker that rejects such a request does not know the software of its sender,
         and learns it from the next one: the two are one client.
         """
         for client, usage in list(self.clients.items()):
-            only_negotiates = all(key == API_VERSIONS for key, _ in usage.versions)
-            if client.software_name is None and usage.versions and only_negotiates:
-                same = list(self._others(client))
+            if client.software_name is None and list(usage.by_api()) == [API_VERSIONS]:
+                same = [
+                    each
+                    for each in self.clients
+                    if each[:2] == client[:2] and each.software_name is not None
+                ]
                 if len(same) == 1:
                     self.clients[same[0]].merge(self.clients.pop(client))
-
-    def _others(self, client: Client) -> Iterator[Client]:
-        for each in self.clients:
-            if each[:2] == client[:2] and each.software_name is not None:
-                yield each
 
 
 def split_host(address: str | None) -> str | None:

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...recording.requests import find_fate
 from ...schema import releases
 from ...schema.versions import NONE, VersionRange
-from .sightings import API_VERSIONS, SeenRequests
+from .sightings import API_VERSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from .sightings import Client, Usage
 
@@ -123,7 +123,7 @@ def judge(
     notes: list[str] = []
     is_judged = False
     negotiates = usage.negotiates or client.software_name is not None
-    for api_key, versions in _group_by_api(usage):
+    for api_key, versions in usage.by_api().items():
         if api_key in find_broker_apis():
             continue
         is_judged = True
@@ -166,12 +166,6 @@ def judge(
     if not is_judged:
         notes.append("speaks as brokers do among themselves; they are upgraded too")
     return Judgement(OK, "; ".join(notes))
-
-
-def _group_by_api(usage: Usage) -> Iterator[tuple[int, list[int]]]:
-    keys = sorted({key for key, _ in usage.versions})
-    for key in keys:
-        yield key, sorted(version for each, version in usage.versions if each == key)
 
 
 def _is_of_kafka(api_key: int, version: int) -> bool:
@@ -277,11 +271,3 @@ def _format_spoken(target: Target, api_key: int) -> str:
     if not speaks:
         return f"gone in {target.name}"
     return f"{target.name} speaks {speaks}"
-
-
-def count_breaking(usage: Usage, judgement: Judgement) -> SeenRequests:
-    """Count the requests that a client breaks on."""
-    whole = SeenRequests()
-    for each in judgement.breaks:
-        whole.merge(usage.versions[each.api_key, each.api_version])
-    return whole
