@@ -19,6 +19,7 @@ import json
 import os
 import re
 import zlib
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -142,66 +143,45 @@ def read_request_log(
     times which do not say theirs, as log4j's do not. ``OSError`` if the file cannot be
     opened; a gzip file that is cut short ends with a ``BadLine``.
     """
-    name = os.fspath(path)
+    name, lines = format_name(path), 0
+    # Lines before the range are counted when the first one has to be numbered.
+    before = None if start else 0
     with _open(path) as file:
-        place, shown = _LineCounter(name), format_name(name)
         try:
             for position, line in _lines(file, start, end):
-                place.lines += 1
+                lines += 1
                 found = _read_line(line, timezone)
                 if isinstance(found, LoggedRequest):
                     yield found
                 elif found:
-                    number = place.number(start, position)
-                    yield BadLine(shown, number, position, found, _cut_line(line))
+                    if before is None:
+                        before = _count_line_ends(path, position) + 1 - lines
+                    number = before + lines
+                    yield BadLine(name, number, position, found, _cut_line(line))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = f"the gzip file is damaged or incomplete ({error}); copy it again"
-            yield BadLine(shown, place.lines + 1, file.tell(), reason, "")
+            yield BadLine(name, lines + 1, file.tell(), reason, "")
 
 
-class _LineCounter:
-    """Counts lines; those before a range are counted when one has to be named."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._before: int | None = None
-        self.lines = 0
-
-    def number(self, start: int, position: int) -> int:
-        if start == 0:
-            return self.lines
-        if self._before is None:
-            self._before = _line_ends(self._path, position) + 1 - self.lines
-        return self._before + self.lines
-
-
-def _line_ends(path: str, end: int) -> int:
+def _count_line_ends(path: str | os.PathLike[str], end: int) -> int:
     found = 0
     with open_regular(path) as file:
-        while (left := end - file.tell()) > 0 and (
-            data := file.read(min(left, _BLOCK))
-        ):
+        while data := file.read(min(end - file.tell(), _BLOCK)):
             found += data.count(b"\n")
     return found
 
 
-def _open(path: str | os.PathLike[str]) -> BinaryIO:
-    file = open_regular(path)
-    is_gzip = file.read(len(_GZIP)) == _GZIP
-    file.seek(0)
-    return _Unzipped(file) if is_gzip else file  # type: ignore[return-value]
-
-
-class _Unzipped(gzip.GzipFile):
-    """A gzip file that closes what it reads from."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        super().__init__(fileobj=file)
-        self._source = file
-
-    def close(self) -> None:
-        super().close()
-        self._source.close()
+@contextmanager
+def _open(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file, and decompress what gzip has written."""
+    with open_regular(path) as file:
+        is_gzip = file.read(len(_GZIP)) == _GZIP
+        file.seek(0)
+        if is_gzip:
+            with gzip.GzipFile(fileobj=file) as unzipped:
+                yield unzipped  # type: ignore[misc]
+        else:
+            yield file
 
 
 def _lines(file: BinaryIO, start: int, end: int | None) -> Iterator[tuple[int, bytes]]:

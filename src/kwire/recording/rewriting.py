@@ -9,6 +9,7 @@ there is nothing to change, the bytes stay those of the broker. No sockets.
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from .. import framing
@@ -81,7 +82,7 @@ class Answer:
         nodes = getattr(self._message, self._attribute)
         moved = [_move(node, listeners) for node in nodes]
         changed = _move(self._message, listeners)
-        if changed is self._message and all(map(_is_same, nodes, moved)):
+        if changed is self._message and all(map(is_, nodes, moved)):
             return None
         if moved:
             changed = changed.replace(**{self._attribute: moved})
@@ -152,7 +153,3 @@ def _move(node: Any, listeners: Mapping[Address, Address]) -> Any:
         return node
     host, port = listeners[address]
     return node.replace(host=host, port=port)
-
-
-def _is_same(one: object, other: object) -> bool:
-    return one is other
