@@ -32,6 +32,7 @@ PIECES = {
 }
 
 
+@pytest.mark.gate_on_pure
 @pytest.mark.parametrize("form", WHOLE)
 def test_bombs_in_one_call_end_with_limit_exceeded(kwire, form):
     """The call stops at its limit, and names the limit."""
@@ -40,6 +41,7 @@ def test_bombs_in_one_call_end_with_limit_exceeded(kwire, form):
     assert peak < MOST_MIB
 
 
+@pytest.mark.gate_on_pure
 @pytest.mark.parametrize("form", PIECES)
 def test_bombs_are_read_completely_in_pieces(kwire, form):
     """Every record arrives, in memory that does not depend on the batch count."""
