@@ -9,7 +9,7 @@ import datetime
 import sys
 import time
 
-from fuzz import corpus, ledger, runner
+from fuzz import corpus, ledger, process, runner
 
 
 def main() -> int:
@@ -26,12 +26,12 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10, help="of the whole run")
     parser.add_argument("--slice", type=float, default=2, help="minutes at a time")
     parser.add_argument("--until", help="end at this time of today, UTC (09:10)")
-    parser.add_argument("--target", action="append", choices=runner.TARGETS)
+    parser.add_argument("--target", action="append", choices=process.TARGETS)
     parser.add_argument(
         "--record", action="store_true", help="note the figures of the ledger"
     )
     asked = parser.parse_args()
-    targets = asked.target or runner.TARGETS
+    targets = asked.target or process.TARGETS
     found = 0
     if asked.action == "run":
         end = time.time() + 60 * asked.minutes
@@ -46,7 +46,7 @@ def main() -> int:
         found = corpus.retry(targets)
     print(ledger.table())
     if asked.record:
-        ledger.record_figures()
+        ledger.record_figures(corpus.retry())
     return min(1, found)
 
 

@@ -16,10 +16,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-from fuzz import runner, seeds
+from fuzz import process, seeds
 
 FOLDER = Path(__file__).resolve().parent / "corpus"
-FINDINGS = runner.FINDINGS
 MOST, MOST_INPUTS = 128 * 1024, 300
 """Bytes and number of one target's packed inputs; the smallest ones come first."""
 
@@ -28,15 +27,15 @@ def pack(targets):
     """Put what the runs found, and the seeds do not reach, into the packed files."""
     FOLDER.mkdir(exist_ok=True)
     for target in targets:
-        merged = runner.WORK / "merged" / target
+        merged = process.WORK / "merged" / target
         shutil.rmtree(merged, ignore_errors=True)
         seeds.write(target, merged)
         seeded = {path.name for path in merged.iterdir()}
-        found = runner.WORK / "corpus" / target
+        found = process.WORK / "corpus" / target
         found.mkdir(parents=True, exist_ok=True)
         for name, data in packed(target):
             (found / name).write_bytes(data)
-        runner.merge(target, merged, found)
+        process.merge(target, merged, found)
         new = {p.name: p.read_bytes() for p in merged.iterdir() if p.name not in seeded}
         kept = _write(FOLDER / f"{target}.zip", new)
         print(f"{target:18} {kept:5} of {len(new)} inputs beyond the seeds", flush=True)
@@ -73,15 +72,15 @@ def packed(target):
 def findings(target):
     """Give the paths of all inputs that ever failed in a target."""
     return sorted(
-        path for path in FINDINGS.glob(f"{target}-*") if path.suffix != ".txt"
+        path for path in process.FINDINGS.glob(f"{target}-*") if path.suffix != ".txt"
     )
 
 
 def keep_entry(name, data):
     """Keep an input that went wrong at an entry of ``tests/safety/entries.py``."""
-    FINDINGS.mkdir(parents=True, exist_ok=True)
+    process.FINDINGS.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256(data).hexdigest()[:12]
-    path = FINDINGS / f"entry-{name.replace(' ', '-')}-{digest}"
+    path = process.FINDINGS / f"entry-{name.replace(' ', '-')}-{digest}"
     path.write_bytes(data)
     path.with_name(f"{path.name}.txt").write_text(f"{name}\n", encoding="utf-8")
     return path
@@ -89,7 +88,7 @@ def keep_entry(name, data):
 
 def entry_findings():
     """Give the entries and the inputs of all that ever failed in a deep run."""
-    for path in sorted(FINDINGS.glob("entry-*.txt")):
+    for path in sorted(process.FINDINGS.glob("entry-*.txt")):
         name = path.read_text(encoding="utf-8").strip()
         yield name, path.with_name(path.name.removesuffix(".txt")).read_bytes()
 
@@ -99,7 +98,7 @@ def judge(target):
     return importlib.import_module(f"fuzz.targets.{target}").TestOneInput
 
 
-def retry(targets=runner.TARGETS):
+def retry(targets=process.TARGETS):
     """Try all findings again, each in a process of its own; count those still open."""
     still = 0
     for target in targets:
@@ -126,7 +125,7 @@ def _ended(module, *arguments):
     try:
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
-            env=runner.environment(),
+            env=process.environment(),
             capture_output=True,
             timeout=60,
             check=False,

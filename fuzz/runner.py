@@ -8,7 +8,6 @@ run. Time is what the child used of a processor, as the system reports when it e
 
 from __future__ import annotations
 
-import hashlib
 import mmap
 import os
 import random
@@ -17,26 +16,10 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-from fuzz import guided, ledger, seeds
-
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-WORK = ROOT / "build" / "fuzz"
-FINDINGS = HERE / "findings"
-TARGETS = tuple(sorted(path.stem for path in HERE.glob("targets/fuzz_*.py")))
-
-HANG = 20
-"""Seconds of the clock after which an input is taken for a hang."""
+from fuzz import guided, ledger, process, seeds
 
 _STOP: list[bool] = []
-
-MEMORY = 2048
-"""MiB that the process of a target may have."""
-
-LARGEST = 8192
-"""Bytes of an input."""
 
 
 def run(targets, end, slice_seconds):
@@ -58,64 +41,40 @@ def run(targets, end, slice_seconds):
             print(ledger.row(line), flush=True)
 
 
-def arguments(target, folder, *options):
-    """Give the command line of a target with the options that all runs share."""
-    return [
-        sys.executable,
-        str(HERE / "targets" / f"{target}.py"),
-        f"-timeout={HANG}",
-        # A busy machine makes any input slow by the clock; a hang is what ends a run.
-        f"-report_slow_units={HANG}",
-        f"-rss_limit_mb={MEMORY}",
-        f"-max_len={LARGEST}",
-        f"-artifact_prefix={folder}/",
-        *options,
-    ]
-
-
-def environment():
-    """Let a target find the sources of kwire and of the fuzzing."""
-    paths = [str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
-
-
 def run_slice(target, seconds, wall):
     """Run one target for some seconds of a processor; tell what came of it."""
-    corpus, seeded = WORK / "corpus" / target, WORK / "seeds" / target
-    artifacts = WORK / "artifacts" / target
-    for folder in (corpus, artifacts, FINDINGS):
+    corpus, seeded = process.WORK / "corpus" / target, process.WORK / "seeds" / target
+    artifacts = process.WORK / "artifacts" / target
+    for folder in (corpus, artifacts, process.FINDINGS):
         folder.mkdir(parents=True, exist_ok=True)
     _take_seeds(target, corpus, seeded)
     before = sum(1 for _ in corpus.iterdir())
-    known = set(FINDINGS.glob(f"{target}-*.txt"))
-    counts = WORK / f"{target}.counts"
+    known = set(process.FINDINGS.glob(f"{target}-*.txt"))
+    counts = process.WORK / f"{target}.counts"
     counts.write_bytes(bytes(16))
-    options = [
-        f"-dict={path}"
-        for path in (HERE / "targets" / f"{target}.dict",)
-        if path.exists()
-    ]
-    variables = environment() | {
+    dictionary = process.FILES / f"{target}.dict"
+    options = [f"-dict={dictionary}"] if dictionary.exists() else []
+    variables = process.environment() | {
         guided.COUNTS: str(counts),
-        guided.FINDINGS: str(FINDINGS),
+        guided.FINDINGS: str(process.FINDINGS),
         guided.CPU_SECONDS: str(seconds),
     }
-    with (WORK / f"{target}.log").open("wb") as log:
+    with (process.WORK / f"{target}.log").open("wb") as log:
         child = subprocess.Popen(
-            [*arguments(target, artifacts, *options), str(corpus)],
+            [*process.arguments(target, artifacts, *options), str(corpus)],
             env=variables,
             stdout=log,
             stderr=log,
-            cwd=WORK,
+            cwd=process.WORK,
         )
         usage = _wait(child, wall)
-    kept = _keep(target, artifacts)
+    kept = process.keep_artifacts(target, artifacts)
     failed = bool(child.returncode and not kept)
     if failed:
         print(f"{target} ended with {child.returncode}; see {log.name}", flush=True)
     with counts.open("rb") as file, mmap.mmap(file.fileno(), 16, prot=1) as numbers:
         inputs = int.from_bytes(numbers[:8], sys.byteorder)
-    new = set(FINDINGS.glob(f"{target}-*.txt")) - known
+    new = set(process.FINDINGS.glob(f"{target}-*.txt")) - known
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "target": target,
@@ -134,27 +93,10 @@ def _take_seeds(target, corpus, seeded):
     """
     if not seeds.write(target, seeded):
         return
-    merge(target, corpus, seeded)
+    process.merge(target, corpus, seeded)
     if not any(corpus.iterdir()):
         shutil.rmtree(seeded)
-        raise SystemExit(f"no seed was taken; see {WORK / target}.merge.log")
-
-
-def merge(target, into, more):
-    """Copy what adds to the inputs of one folder from another one."""
-    artifacts = WORK / "artifacts" / target
-    artifacts.mkdir(parents=True, exist_ok=True)
-    with (WORK / f"{target}.merge.log").open("wb") as log:
-        subprocess.run(
-            [*arguments(target, artifacts, "-merge=1"), str(into), str(more)],
-            env=environment(),
-            stdout=log,
-            stderr=log,
-            cwd=WORK,
-            check=True,
-        )
-    # Inputs of the corpus that fail now end the process of a merge.
-    _keep(target, artifacts)
+        raise SystemExit(f"no seed was taken; see {process.WORK / target}.merge.log")
 
 
 def _version():
@@ -177,17 +119,3 @@ def _wait(child, wall):
             child.returncode = 0
             return usage
         time.sleep(0.2)
-
-
-def _keep(target, artifacts):
-    """Keep the inputs on which a process ended; tell how many there were."""
-    kept = 0
-    for path in sorted(artifacts.iterdir()):
-        kept += 1
-        data = path.read_bytes()
-        name = f"{target}-{hashlib.sha256(data).hexdigest()[:12]}"
-        shutil.copy(path, FINDINGS / name)
-        text = f"{guided.ENDED}: {path.name.partition('-')[0]}\n"
-        (FINDINGS / f"{name}.txt").write_text(text, encoding="utf-8")
-        path.unlink()
-    return kept

@@ -154,7 +154,7 @@ def attempt(package, tasks, memory):
 
 def report(package, name, version, mode, data, said):
     """Save an input that failed; tell what happened and how to try it again."""
-    from fuzz import engines, runner
+    from fuzz import engines, process
     from fuzz.targets import fuzz_message
 
     bits = {"java": fuzz_message.JAVA, "zero-copy": fuzz_message.ZERO_COPY}
@@ -163,7 +163,7 @@ def report(package, name, version, mode, data, said):
     kept = engines.place_of(name) + bytes((version - first, bit)) + data
     given = f"{name} {version} {mode} {data.hex() or '-'}"
     text = f"{said} ({package.backend})\npython -m tools.prove.deep.messages {given}"
-    path = runner.FINDINGS / f"fuzz_message-{hashlib.sha256(kept).hexdigest()[:12]}"
+    path = process.FINDINGS / f"fuzz_message-{hashlib.sha256(kept).hexdigest()[:12]}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(kept)
     path.with_suffix(".txt").write_text(f"{text}\n", encoding="utf-8")

@@ -11,8 +11,8 @@ import os
 
 import pytest
 
-from fuzz import corpus, engines, ledger, seeds
-from fuzz.runner import TARGETS
+from fuzz import corpus, engines, ledger, process, seeds
+from fuzz.process import TARGETS
 from tests.harness.guard_pages import check, in_child
 from tests.safety.entries import ENTRIES
 from tests.safety.entries import outcome as entry_outcome
@@ -108,7 +108,7 @@ def agree(name, data):
 
 def test_a_finding_of_a_deep_run_is_open(tmp_path, monkeypatch, twins):
     """It is kept with the name of its entry, and seen until the engines agree."""
-    monkeypatch.setattr(corpus, "FINDINGS", tmp_path)
+    monkeypatch.setattr(process, "FINDINGS", tmp_path)
     corpus.keep_entry("wire varint", b"\1")
     assert list(corpus.entry_findings()) == [("wire varint", b"\1")]
     assert not still_open()

@@ -120,7 +120,7 @@ def test_the_harness_names_the_input_at_fault(
     """A failure names the very input, which is saved."""
     if fault == "hang":  # the others may wait for a busy machine
         monkeypatch.setattr(broken_messages, "HANG", 0.2)
-    monkeypatch.setattr("fuzz.runner.FINDINGS", tmp_path)
+    monkeypatch.setattr("fuzz.process.FINDINGS", tmp_path)
     memory = Input()
     faulty = Faulty(kwire, memory, fault)
     vector = golden.Vector("ApiVersionsRequest", 3, b"\2a\2b\0", None)
@@ -137,7 +137,7 @@ def test_the_harness_names_the_input_at_fault(
 
 def test_the_harness_notices_a_prefix_that_is_taken(kwire, monkeypatch, tmp_path):
     """A complete message with bytes after it is a prefix that decodes."""
-    monkeypatch.setattr("fuzz.runner.FINDINGS", tmp_path)
+    monkeypatch.setattr("fuzz.process.FINDINGS", tmp_path)
     vector = golden.Vector("ApiVersionsRequest", 0, b"\0", None)
     with pytest.raises(Broken, match="taken for a whole one"):
         broken_messages.attempt(kwire, [Task(vector, "strict", None)], Input())
