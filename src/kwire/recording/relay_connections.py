@@ -55,7 +55,7 @@ class RelayConnection:
         self.client_name = ""
         self.seen_host = ""
         self.is_open = False
-        self._number = 0
+        self.number = 0
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failure: Exception | None = None
 
@@ -70,7 +70,7 @@ class RelayConnection:
         Both have to be connected. ``number`` is that of the connection in the
         recording.
         """
-        self._number = number
+        self.number = number
         client_address, own_address = self.client.names()
         self.client_name = address_text(*client_address)
         # Where the client found the relay: an address that reaches it.
@@ -109,29 +109,6 @@ class RelayConnection:
         self.client.abort()
         self.broker.abort()
 
-    def record(
-        self,
-        direction: str,
-        moment: int,
-        header: Header,
-        frame: Frame,
-        is_secret: bool,
-        rewritten: bool,
-    ) -> None:
-        """Record a frame; of a secret one only that there was one."""
-        self.relay.buffer.add(
-            self._number,
-            direction,
-            moment,
-            self.client_name,
-            self.broker_name,
-            header,
-            len(frame),
-            None if is_secret else frame,
-            rewritten,
-        )
-        self.relay.note_recorded()
-
     def _finish(self) -> None:
         if not self._over.done():
             self._over.set_result(None)
@@ -141,6 +118,7 @@ class _End(asyncio.BufferedProtocol):
     """One side of a connection: its frames are taken, those of the other written."""
 
     other: _End
+    _direction: str
 
     def __init__(self, connection: RelayConnection) -> None:
         self._connection = connection
@@ -302,6 +280,24 @@ class _End(asyncio.BufferedProtocol):
         """Record a frame; return what is passed on in its place, with its size."""
         raise NotImplementedError
 
+    def _record(
+        self, header: Header, frame: Frame, is_secret: bool, rewritten: bool = False
+    ) -> None:
+        """Record a frame; of a secret one only that there was one."""
+        connection = self._connection
+        connection.relay.buffer.add(
+            connection.number,
+            self._direction,
+            self._moment,
+            connection.client_name,
+            connection.broker_name,
+            header,
+            len(frame),
+            None if is_secret else frame,
+            rewritten,
+        )
+        connection.relay.note_recorded()
+
     def _host(self) -> str:
         """Name the host of the peer."""
         raise NotImplementedError
@@ -327,6 +323,8 @@ class _End(asyncio.BufferedProtocol):
 class ClientEnd(_End):
     """The side of the client, which sends requests."""
 
+    _direction = REQUEST
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         if not self._connection.relay.accept(self._connection):
@@ -334,7 +332,7 @@ class ClientEnd(_End):
 
     def _take(self, frame: Frame) -> None:
         header, is_secret = self._connection.conversation.request(frame)
-        self._connection.record(REQUEST, self._moment, header, frame, is_secret, False)
+        self._record(header, frame, is_secret)
 
     def _host(self) -> str:
         return self._connection.client_name.rpartition(":")[0]
@@ -343,13 +341,12 @@ class ClientEnd(_End):
 class BrokerEnd(_End):
     """The side of the broker, which sends responses."""
 
+    _direction = RESPONSE
+
     def _take(self, frame: Frame) -> bytes | None:
         header, is_secret = self._connection.conversation.response(frame)
         changed = self._rewrite(header, frame)
-        is_changed = changed is not None
-        self._connection.record(
-            RESPONSE, self._moment, header, frame, is_secret, is_changed
-        )
+        self._record(header, frame, is_secret, changed is not None)
         return changed
 
     def _host(self) -> str:
