@@ -27,7 +27,7 @@ from .._text import format_name
 from ..regular_files import open_regular
 from ..schema import releases
 from ..schema.versions import VersionRange
-from .requests import Request, find_fate
+from .requests import Request, make_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -273,23 +273,19 @@ def _read_request(found: Any, timestamp: int | None) -> LoggedRequest:
     version = _number(header, "requestApiVersion", _INT16)
     local, remote = _addresses(_member(found, "connection", str, optional=True))
     software = _software(found, api_key)
-    fate = find_fate(api_key, version)
-    request = Request(
+    request = make_request(
+        api_key,
+        version,
         timestamp=timestamp,
         client_address=remote,
         broker_address=local,
         listener=_text(found, "listener"),
         principal=_text(found, "principal"),
-        api_key=api_key,
-        api=fate.api,
-        api_version=version,
         client_id=_text(header, "clientId"),
         software_name=software[0],
         software_version=software[1],
         correlation_id=_number(header, "correlationId", _INT32),
         latency_ms=_float(found.get("totalTimeMs")),
-        deprecated=fate.deprecated,
-        removed_in=fate.removed_in,
     )
     offered = _read_offer(found.get("response")) if api_key == _API_VERSIONS else None
     is_from_broker = api_key == _FETCH and _replica(found.get("request")) >= 0

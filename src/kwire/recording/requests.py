@@ -65,6 +65,18 @@ class Request(NamedTuple):
     removed_in: str | None = None
 
 
+def make_request(
+    api_key: int | None, api_version: int | None, **columns: Any
+) -> Request:
+    """Make a request from its columns, with those that follow from its version."""
+    fate = Fate(None, None, None)
+    if api_key is not None and api_version is not None:
+        fate = find_fate(api_key, api_version)
+    return Request(
+        api_key=api_key, api_version=api_version, **fate._asdict(), **columns
+    )
+
+
 class Fate(NamedTuple):
     """What became of a version: (name of its API, was it deprecated, gone since when).
 

@@ -19,7 +19,7 @@ from ...errors import KwireError
 from ...messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
 from ...recording.capture_files import REQUEST, CaptureError, read_capture_file
 from ...recording.pairing import AwaitedRequests
-from ...recording.requests import Fate, Request, find_fate
+from ...recording.requests import Request, make_request
 from .sightings import API_VERSIONS, InputProblem, Sightings
 
 if TYPE_CHECKING:
@@ -146,25 +146,17 @@ class _RecordingReader:
             is_from_broker = fetch is not None and (
                 fetch.replica_id >= 0 or fetch.replica_state.replica_id >= 0
             )
-        fate = (
-            Fate(None, None, None)
-            if api_key is None or api_version is None
-            else find_fate(api_key, api_version)
-        )
-        request = Request(
+        request = make_request(
+            api_key,
+            api_version,
             timestamp=frame.timestamp,
             client_address=frame.client_address,
             broker_address=frame.broker_address,
-            api_key=api_key,
-            api=fate.api,
-            api_version=api_version,
             client_id=frame.client_id,
             software_name=connection.software[0],
             software_version=connection.software[1],
             size=frame.size,
             correlation_id=frame.correlation_id,
-            deprecated=fate.deprecated,
-            removed_in=fate.removed_in,
         )
         row = CapturedRequest(request, is_from_broker)
         self.rows.append(row)
