@@ -10,7 +10,7 @@ partition. Layouts are not known here: records come as messages.
 from __future__ import annotations
 
 import base64
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import messages
@@ -50,7 +50,8 @@ class _Group:
 
     ``parts`` has for each member the values of its records, by their types:
     "MemberMetadata", "CurrentMemberAssignment". The fields below it are those of the
-    row that was written last.
+    row that was written last; ``rebalance`` is the last row of ``rebalances``,
+    unless that is complete.
     """
 
     kind: str = ""
@@ -62,21 +63,7 @@ class _Group:
     generation: int | None = None
     members: frozenset[str] = frozenset()
     state: str | None = None
-    rebalance: _Rebalance | None = None
-
-
-@dataclass(slots=True)
-class _Rebalance:
-    """A row of ``rebalances``, with its columns in their order."""
-
-    timestamp: int
-    group: str
-    from_generation: int | None
-    to_generation: int
-    members_joined: list[str]
-    members_left: list[str]
-    duration_ms: int | None = None
-    settled_ms: int | None = None
+    rebalance: dict[str, Any] | None = None
 
 
 class _State(NamedTuple):
@@ -108,12 +95,12 @@ class GroupRecords:
         self._write = write
         self._groups: dict[str, _Group] = {}
         self._touched: dict[str, tuple[int, int]] = {}
-        self._rebalances: list[_Rebalance] = []
+        self._rebalances: list[dict[str, Any]] = []
 
     @property
     def rebalances(self) -> list[Row]:
         """The rows of the table."""
-        return [RebalanceRow(*astuple(each)) for each in self._rebalances]
+        return [RebalanceRow(**each) for each in self._rebalances]
 
     def learn_topic(self, topic_id: str | None, name: str) -> None:
         """Keep the name of a topic's id."""
@@ -216,29 +203,27 @@ class GroupRecords:
         )
         generation = new.generation
         members = frozenset(member["member_id"] for member in new.members)
-        rebalance = group.rebalance
-        if rebalance is not None and generation != rebalance.to_generation:
-            rebalance.duration_ms = timestamp - rebalance.timestamp
-            group.rebalance = rebalance = None
-        # What was before the first state in the log is unknown.
+        last = group.rebalance
+        if last is not None and generation != last["to_generation"]:
+            last["duration_ms"] = timestamp - last["timestamp"]
+            group.rebalance = last = None
+        # The states before the first one in the log are unknown.
         is_known = group.generation is not None or group.state == DEAD
         if is_known and generation is not None and generation != group.generation:
-            group.rebalance = rebalance = _Rebalance(
-                timestamp,
-                name,
-                group.generation,
-                generation,
-                sorted(members - group.members),
-                sorted(group.members - members),
-            )
-            self._rebalances.append(rebalance)
-        if (
-            rebalance is not None
-            and rebalance.settled_ms is None
-            and new.state == STABLE
-            and group.kind in ("consumer", "streams")
-        ):
-            rebalance.settled_ms = timestamp - rebalance.timestamp
+            group.rebalance = last = {
+                "timestamp": timestamp,
+                "group": name,
+                "from_generation": group.generation,
+                "to_generation": generation,
+                "members_joined": sorted(members - group.members),
+                "members_left": sorted(group.members - members),
+                "duration_ms": None,
+                "settled_ms": None,
+            }
+            self._rebalances.append(last)
+        is_settled = new.state == STABLE and group.kind in ("consumer", "streams")
+        if last is not None and last["settled_ms"] is None and is_settled:
+            last["settled_ms"] = timestamp - last["timestamp"]
         group.generation, group.members, group.state = generation, members, new.state
 
     def _make_member(

@@ -20,7 +20,13 @@ from ...errors import DecodeError
 from ..tables import open_table
 from .groups import format_uuid
 from .problems import make_failure_row, make_problem_row
-from .tables import StuckRow, make_schema_of, make_timestamps, open_rows_of
+from .tables import (
+    PartitionRow,
+    StuckRow,
+    make_schema_of,
+    make_timestamps,
+    open_rows_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,24 +86,11 @@ class LagTask(NamedTuple):
     problems: str
 
 
-class GroupPosition(NamedTuple):
-    """The position of a group in a partition when the history ends.
-
-    ``committed`` is None if the partition is assigned and nothing is committed.
-    """
-
-    group: str
-    topic: str
-    partition: int
-    committed: int | None
-    log_end: int | None
-    lag: int | None
-    is_assigned: bool
-
-
 class LagSummary(NamedTuple):
     """The result of a task.
 
+    ``stuck`` are rows of that table. ``positions`` are rows of ``partitions``, where
+    ``committed`` is None if the partition is assigned and nothing is committed.
     ``samples`` has for each group and topic an array with a row for each sample time:
     the lag, the number of partitions with a known lag, the number without, and how many
     of these have no log in the input. Its numbers are Python's, because the sum of two
@@ -105,7 +98,7 @@ class LagSummary(NamedTuple):
     """
 
     stuck: list[Any]
-    positions: list[GroupPosition]
+    positions: list[Any]
     samples: dict[tuple[str, str], NDArray[Any]]
 
 
@@ -282,7 +275,7 @@ class _PartitionLag:
         if rows.start == rows.stop or not self._is_commit[rows.stop - 1]:
             if is_assigned:
                 summary.positions.append(
-                    GroupPosition(*where, None, ends.final, None, is_assigned)
+                    PartitionRow(*where, None, ends.final, None, is_assigned)
                 )
             return
         offset = int(self._offsets[rows.stop - 1])
@@ -290,7 +283,7 @@ class _PartitionLag:
         if ends.final is not None and self._comparable[rows.stop - 1] >= 0:
             final = max(ends.final, offset)
             lag = final - offset
-        summary.positions.append(GroupPosition(*where, offset, final, lag, is_assigned))
+        summary.positions.append(PartitionRow(*where, offset, final, lag, is_assigned))
         if final is None:
             return
         is_moved = (self._offsets[rows] != offset) | ~self._is_commit[rows]

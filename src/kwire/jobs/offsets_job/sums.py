@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .lag import GroupPosition, LagSummary
+    from .lag import LagSummary
     from .reading import OffsetsSummary
 
     Row = tuple[Any, ...]
@@ -90,7 +90,7 @@ class GroupTotals:
         )
         self.stuck: list[Any] = []
         self.states = self._list_states(states)
-        self._positions: list[GroupPosition] = []
+        self._positions: list[Any] = []
         self._lags: dict[tuple[str, str], NDArray[Any]] = {}
         self.end = max((each.end for each in summaries), default=-1)
         began = _list_known(row.first_timestamp for row in self.history)

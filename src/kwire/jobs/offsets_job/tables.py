@@ -174,6 +174,7 @@ def _make_row_type(table: str) -> Any:
 GroupRow = _make_row_type("groups")
 GrowthRow = _make_row_type("growth")
 HistoryRow = _make_row_type("history")
+PartitionRow = _make_row_type("partitions")
 RebalanceRow = _make_row_type("rebalances")
 StuckRow = _make_row_type("stuck")
 TopicLagRow = _make_row_type("lag_over_time")
