@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.adapters.contender import READERS
 from benchmarks.adapters.fetches import CLIENTS, FETCHES, TURNS
+from benchmarks.harness import chapters
 from benchmarks.harness.broker_runs import (
     describe_counts,
     describe_machine,
@@ -19,12 +20,10 @@ from benchmarks.harness.broker_runs import (
     run_contender,
     write_run,
 )
-from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import amount, table
-from benchmarks.harness.verdicts import Verdict, summary
+from benchmarks.harness.verdicts import Verdict, at_least
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
 
-HEADING = "## Adapters"
 OPTIONS = {"rounds": 5, "scale": 1.0}
 """Rounds, and the share of the records that are written."""
 TOPICS = ((100, "none"), (100, "zstd"), (1000, "none"))
@@ -47,21 +46,6 @@ LEFT_TARGET = 0.9
 """Of fewer than 1,024 bytes, for which the adapter adds a call and leaves the rest."""
 
 PACKAGES = ("kafka-python", "aiokafka", "crc32c")
-
-_METHOD = """\
-Written by `python -m benchmarks adapters`. A broker of Kafka {kafka} and one consumer
-at a time on the same machine; topics of {partitions} partitions, {counts}, keys of
-10 B, half of each value random. Each reading is a process of its own that reads all
-fields, without and with the adapter in turn, {rounds} rounds in an order drawn anew;
-figures are medians of microseconds of CPU a record (user and system, all threads).
-Imports are not counted, connecting is. kafka-python computes checksums with the package
-`crc32c` if it is installed, and in plain Python otherwise."""
-
-_FETCHES = """\
-An adapter is to be no slower than its client, however few records a fetch or a batch
-has. Microseconds of CPU to decode one fetch without / with the adapter, records of
-100 B, in one process without a broker; the least of {turns} turns. aiokafka makes the
-records of fetches under 1,024 bytes itself, and the adapter only adds a call."""
 
 
 def measure(json_path: Path, rounds: int, scale: float) -> None:
@@ -130,27 +114,31 @@ def _verdicts(
 ) -> Iterator[Verdict]:
     for reader, least in TARGETS.items():
         own, adapted = (find_micros(readings[f"{reader}/100/none/{n}"]) for n in (0, 1))
-        yield Verdict(
-            f"{reader}, 100 B, none",
-            f"at least {least:g}x",
-            f"{own / adapted:.3g}x",
-            own / adapted >= least,
-        )
+        yield at_least(f"{reader}, 100 B, none", own / adapted, least)
     for name, (own, adapted) in fetches.items():
         least = LEFT_TARGET if name in LEFT_TO_THE_CLIENT else FETCH_TARGET
-        yield Verdict(
-            f"fetch, {name}",
-            f"at least {least:g}x",
-            f"{own / adapted:.3g}x",
-            own / adapted >= least,
-        )
+        yield at_least(f"fetch, {name}", own / adapted, least)
 
 
 def write_chapter(json_path: Path) -> str:
     """Put the chapter of one run into the report; return its verdicts as text."""
-    figures = json.loads(json_path.read_text())
-    readings = figures["readings"]
-    lines = []
+    run = json.loads(json_path.read_text())
+    readings, fetches = run["readings"], run["fetches"]
+    head = [f"{size} B, {codec}" for size, codec in TOPICS]
+    return chapters.write_chapter(
+        __file__,
+        list(_verdicts(readings, fetches)),
+        run=run,
+        partitions=PARTITIONS,
+        counts=describe_counts(run["records"]),
+        machine=describe_machine(run),
+        readings=table(("µs CPU without / with", *head), _reader_lines(readings)),
+        turns=TURNS,
+        fetches=table(("µs CPU without / with", *CLIENTS), _fetch_lines(fetches)),
+    )
+
+
+def _reader_lines(readings: dict[str, list[Any]]) -> Iterator[list[str]]:
     for reader in READERS:
         cells = []
         for size, codec in TOPICS:
@@ -158,26 +146,7 @@ def write_chapter(json_path: Path) -> str:
                 find_micros(readings[f"{reader}/{size}/{codec}/{n}"]) for n in (0, 1)
             )
             cells.append(f"{own:.3g} / {adapted:.3g} ({own / adapted:.2g}x)")
-        lines.append([reader, *cells])
-    head = [f"{size} B, {codec}" for size, codec in TOPICS]
-    fetches = figures["fetches"]
-    verdicts = summary(list(_verdicts(readings, fetches)))
-    method = _METHOD.format(
-        kafka=figures["kafka"],
-        partitions=PARTITIONS,
-        counts=describe_counts(figures["records"]),
-        rounds=figures["rounds"],
-    )
-    parts = [
-        method,
-        describe_machine(figures),
-        verdicts,
-        table(("µs CPU without / with", *head), lines),
-        _FETCHES.format(turns=TURNS),
-        table(("µs CPU without / with", *CLIENTS), _fetch_lines(fetches)),
-    ]
-    put_chapter(RESULTS, HEADING, "\n\n".join(parts))
-    return verdicts
+        yield [reader, *cells]
 
 
 def _fetch_lines(fetches: dict[str, list[float]]) -> Iterator[list[str]]:

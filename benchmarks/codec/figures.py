@@ -9,10 +9,11 @@ it is met with the collector off and with it on.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.tables import amount
+from benchmarks.harness.tables import amount, table
 from benchmarks.harness.verdicts import Verdict
 from benchmarks.harness.work import Row, Target
 
@@ -92,6 +93,48 @@ def row_verdict(figures: Figures, row: Row, target: Target) -> Verdict:
         reached = f"{' / '.join(shown)} {beside}"
     met = all(ratio >= target.least for ratio in ratios)
     return Verdict(f"{row.section}, {row.title}, {target.entry}", wanted, reached, met)
+
+
+def format_verdicts(figures: Figures, row: Row) -> str:
+    """Write all targets of a row, each with its entry."""
+    entries = dict.fromkeys(target.entry for target in row.targets)
+    found = [f"{entry}: {format_verdict(figures, row, entry)}" for entry in entries]
+    return "<br>".join(found) or "no target"
+
+
+def row_table(
+    figures: Figures,
+    rows: Iterable[Row],
+    labels: Sequence[str],
+    beside: Mapping[str, str | None],
+) -> str:
+    """Write a table of rows: a column for each label, then the verdicts ``beside``.
+
+    A column of verdicts has those of one entry, or those of all entries if it is None.
+    """
+    lines = [
+        [
+            row.title,
+            *(cell(figures, row, label) for label in labels),
+            *(
+                format_verdict(figures, row, entry)
+                if entry
+                else format_verdicts(figures, row)
+                for entry in beside.values()
+            ),
+        ]
+        for row in rows
+    ]
+    return table(("µs", *labels, *beside), lines)
+
+
+def list_verdicts(found: Iterable[Verdict]) -> str:
+    """Write a list of verdicts that no row has."""
+    return "\n".join(
+        f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}: "
+        f"{'met' if verdict.met else '**missed**'}"
+        for verdict in found
+    )
 
 
 def cell(figures: Figures, row: Row, entry: str) -> str:

@@ -23,22 +23,21 @@ from typing import Any
 
 import confluent_kafka
 
-from benchmarks.harness import ROOT
+from benchmarks.harness import ROOT, chapters
 from benchmarks.harness.broker_runs import (
+    cpu_and_wall,
     describe_counts,
     describe_machine,
     find_micros,
     measure_in_turn,
     write_run,
 )
-from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import table
-from benchmarks.harness.verdicts import Verdict, summary
+from benchmarks.harness.verdicts import Verdict, target_table
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import workloads
 from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
-HEADING = "## Commands"
 OPTIONS = {"rounds": 5, "scale": 1.0}
 """Rounds, and the share of the records that are written."""
 PARTITIONS = 4
@@ -56,16 +55,6 @@ COMMANDS = {
 }
 TARGETS = (("kwire read -f", "kcat -f", 2.0), ("kwire read -o jsonl", "kcat -J", 1.0))
 """A command, the command that it is compared with, and the maximum ratio of CPU."""
-
-_METHOD = """\
-Written by `python -m benchmarks commands`. A broker of Kafka {kafka} and one command at
-a time on the same machine; topics of {partitions} partitions,
-{counts}, keys of 10 B, values of JSON text.
-The output goes to a pipe, which is read and counted. Figures are medians of {rounds}
-rounds in an order drawn anew, in microseconds a record: CPU time of the process (user
-and system, all threads, start included) / wall time. The start is the CPU time of
-printing an empty topic. {kcat}. The load average of the
-machine was {load:.1f} at the end: other programs were running."""
 
 
 def _fill(kafka: brokers.Broker, size: int, count: int) -> None:
@@ -185,46 +174,30 @@ def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
 
 def write_chapter(json_path: Path) -> str:
     """Put the chapter of one run into the report; return its verdicts as text."""
-    figures = json.loads(json_path.read_text())
-    readings = figures["readings"]
-    lines = []
-    for name in COMMANDS:
-        cells = [
-            f"{find_micros(readings[f'{name}/{size}']):.3g} /"
-            f" {find_micros(readings[f'{name}/{size}'], 'wall'):.3g}"
-            for size in RECORDS
-        ]
-        lines.append([name, *cells, f"{1e3 * _find_start(readings, name):.0f} ms"])
-    found = list(_verdicts(readings))
-    pairs = [(name, other, size) for name, other, _ in TARGETS for size in RECORDS]
-    rests = [
-        _find_rest(readings, name, size) / _find_rest(readings, other, size)
-        for name, other, size in pairs
-    ]
-    method = _METHOD.format(
-        kafka=figures["kafka"],
-        partitions=PARTITIONS,
-        counts=describe_counts(figures["records"]),
-        rounds=figures["rounds"],
-        kcat=figures["kcat"],
-        load=figures["load"],
-    )
-    targets = [
+    run = json.loads(json_path.read_text())
+    readings = run["readings"]
+    lines = [
         [
-            each.work,
-            each.wanted,
-            each.reached,
-            f"{rest:.3g}x",
-            "yes" if each.met else "no",
+            name,
+            *(cpu_and_wall(readings[f"{name}/{size}"]) for size in RECORDS),
+            f"{1e3 * _find_start(readings, name):.0f} ms",
         ]
-        for each, rest in zip(found, rests, strict=True)
+        for name in COMMANDS
     ]
-    parts = [
-        method,
-        describe_machine(figures),
-        summary(found),
-        table(("target", "wanted", "reached", "without start", "met"), targets),
-        table(("µs CPU / wall", *(f"{size} B" for size in RECORDS), "start"), lines),
+    found = list(_verdicts(readings))
+    pairs = [(own, other, size) for own, other, _ in TARGETS for size in RECORDS]
+    rests = [
+        f"{_find_rest(readings, own, size) / _find_rest(readings, other, size):.3g}x"
+        for own, other, size in pairs
     ]
-    put_chapter(RESULTS, HEADING, "\n\n".join(parts))
-    return summary(found)
+    head = ("µs CPU / wall", *(f"{size} B" for size in RECORDS), "start")
+    return chapters.write_chapter(
+        __file__,
+        found,
+        run=run,
+        partitions=PARTITIONS,
+        counts=describe_counts(run["records"]),
+        machine=describe_machine(run),
+        targets=target_table(found, {"without start": rests}),
+        readings=table(head, lines),
+    )

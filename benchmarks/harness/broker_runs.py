@@ -89,6 +89,11 @@ def describe_counts(records: dict[str, int]) -> str:
     )
 
 
+def cpu_and_wall(readings: Sequence[dict[str, Any]]) -> str:
+    """Write the median microseconds a record: CPU / wall."""
+    return f"{find_micros(readings):.3g} / {find_micros(readings, 'wall'):.3g}"
+
+
 def find_micros(readings: Sequence[dict[str, Any]], kind: str = "cpu") -> float:
     """Return the median microseconds a record, of "cpu" or "wall"."""
     return 1e6 * statistics.median(each[kind] / each["records"] for each in readings)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chapters of ``RESULTS.md``: most come from one run, some from their own.
 
-What is in a chapter is the business of its own module.
+The text of a chapter is the template ``chapter.md`` beside its ``chapter.py``, which
+computes the figures and tables.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.harness import ROOT
+from benchmarks.harness.verdicts import Verdict, summary
 
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 PICTURES = ROOT / "benchmarks" / "pictures"
@@ -29,16 +32,28 @@ SEPARATE = (
 """Headings of the chapters with a run of their own, in order, at the end."""
 
 
-def put_chapters(path: Path, parts: Sequence[str]) -> None:
-    """Write the parts of the common run; chapters with a run of their own stay."""
+def fill(module: str, **figures: Any) -> str:
+    """Fill the template that is beside a module, which passes its ``__file__``."""
+    return Path(module).with_suffix(".md").read_text("utf-8").format(**figures)
+
+
+def write_chapter(module: str, found: Sequence[Verdict], **figures: Any) -> str:
+    """Fill the template and put it into the report; return the verdicts as text."""
+    shown = summary(found)
+    put_chapter(RESULTS, fill(module, summary=shown, **figures))
+    return shown
+
+
+def put_common(path: Path, text: str) -> None:
+    """Write the chapters of the common run; those with a run of their own stay."""
     _, separate = _read(path)
-    path.write_text("\n\n".join([*parts, *_in_order(separate)]) + "\n")
+    path.write_text("\n\n".join([text.strip("\n"), *_in_order(separate)]) + "\n")
 
 
-def put_chapter(path: Path, heading: str, text: str) -> None:
+def put_chapter(path: Path, text: str) -> None:
     """Write one chapter with a run of its own, in place of the one that is there."""
     common, separate = _read(path)
-    separate[heading] = f"{heading}\n\n{text}"
+    separate[text.partition("\n")[0]] = text.strip("\n")
     path.write_text("\n\n".join([*common, *_in_order(separate)]) + "\n")
 
 

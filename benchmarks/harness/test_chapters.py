@@ -13,9 +13,9 @@ LIVE, MOVES, *_, SPARK, _ = chapters.SEPARATE
 def report(tmp_path):
     """A report of the common run and of two others."""
     path = tmp_path / "RESULTS.md"
-    chapters.put_chapters(path, ["# Results", "## Decode\n\nfast"])
-    chapters.put_chapter(path, SPARK, "rows")
-    chapters.put_chapter(path, LIVE, "topics")
+    chapters.put_common(path, "# Results\n\n## Decode\n\nfast")
+    chapters.put_chapter(path, f"{SPARK}\n\nrows")
+    chapters.put_chapter(path, f"{LIVE}\n\ntopics")
     return path
 
 
@@ -28,7 +28,7 @@ def test_chapters_are_in_one_order_whatever_ran_first(report):
 
 def test_a_run_replaces_its_own_chapter_alone(report):
     """Neither the common run nor another one is touched."""
-    chapters.put_chapter(report, LIVE, "others")
+    chapters.put_chapter(report, f"{LIVE}\n\nothers")
     assert report.read_text() == (
         f"# Results\n\n## Decode\n\nfast\n\n{LIVE}\n\nothers\n\n{SPARK}\n\nrows\n"
     )
@@ -36,7 +36,7 @@ def test_a_run_replaces_its_own_chapter_alone(report):
 
 def test_the_common_run_keeps_the_others(report):
     """They are written by runs that take long."""
-    chapters.put_chapters(report, ["# Results", "## Encode\n\nfaster"])
+    chapters.put_common(report, "# Results\n\n## Encode\n\nfaster")
     text = report.read_text()
     assert "Decode" not in text
     assert text.index("faster") < text.index("\ntopics") < text.index("rows")
@@ -44,7 +44,7 @@ def test_the_common_run_keeps_the_others(report):
 
 def test_writing_a_chapter_twice_changes_nothing(report):
     """No blank lines pile up."""
-    chapters.put_chapter(report, MOVES, "moved")
+    chapters.put_chapter(report, f"{MOVES}\n\nmoved")
     once = report.read_text()
-    chapters.put_chapter(report, MOVES, "moved")
+    chapters.put_chapter(report, f"{MOVES}\n\nmoved")
     assert report.read_text() == once

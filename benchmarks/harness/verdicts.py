@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from benchmarks.harness.tables import table
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,25 @@ class Verdict:
     wanted: str
     reached: str
     met: bool
+
+
+def at_least(work: str, ratio: float, least: float) -> Verdict:
+    """Judge a ratio that has to be ``least`` or more."""
+    return Verdict(work, f"at least {least:g}x", f"{ratio:.3g}x", ratio >= least)
+
+
+def target_table(
+    found: Sequence[Verdict], more: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """Write a table of all targets, with ``more`` columns before the last one."""
+    columns = {
+        "target": [each.work for each in found],
+        "wanted": [each.wanted for each in found],
+        "reached": [each.reached for each in found],
+        **(more or {}),
+        "met": ["yes" if each.met else "no" for each in found],
+    }
+    return table(tuple(columns), zip(*columns.values(), strict=True))
 
 
 def summary(found: Sequence[Verdict]) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness import chapters
 from benchmarks.harness.tables import amount, table
-from benchmarks.harness.verdicts import Verdict, summary
+from benchmarks.harness.verdicts import Verdict
 from benchmarks.languages.cases import CASES, Case
 from benchmarks.languages.kwire_program import WAYS as KWIRE_WAYS
 from benchmarks.languages.programs import CONTENDERS, COUNTING, Contender
@@ -20,7 +20,6 @@ from benchmarks.languages.ways import WAYS, Way
 
 __all__ = ("OPTIONS", "measure", "write_chapter")
 
-HEADING = "## Languages"
 OPTIONS = {"rounds": 21}
 LANGUAGES = ("Rust", "Java", "Go")
 LEADS = (
@@ -31,46 +30,6 @@ LEADS = (
     "records 10k_1KB",
 )
 """Cases in which kwire's fastest way is to lead every eager decoder."""
-
-_METHOD = """\
-Written by `make bench-languages`. Every program decodes the same bytes, which kio and
-the rows of this report have encoded. Before anything was timed, all of them returned
-the checksum of the fields that were encoded, and the same bytes when they encode.
-
-Each program is one process for the whole run. In each of {rounds} rounds, in an order
-drawn anew, it runs each of its cases for 20 ms. The clock is the processor time of that
-process with all its threads, so a collector that runs beside the program counts, and
-other processes count little. Java ran for {warm} s on each case before the rounds. Rust
-is compiled with optimisation 3, link-time optimisation and one code unit, for the
-system's allocator and for mimalloc. Java has a heap of 1 GB, with G1 and with the
-parallel collector; Go has GOGC at 100 and at 800. Freeing a result is part of its call.
-Every field of each record is read; messages are decoded alone, as eager decoders have
-made all fields. Encoders of Rust and Go write into a buffer that has the right size.
-Figures are the median / the least of the rounds, in µs.
-
-{versions}.
-{cpus} CPUs, {when}, load {load} before and after the rounds."""
-
-_BEST = """\
-The fastest way of kwire, columns and Arrow included, and the fastest eager one of each
-language: one that makes all values before it returns. Whether strings and byte strings
-are copies or share the input is in the table of ways."""
-
-_WAYS = """\
-What each way makes. "Shares" means that a value keeps the input, or one copy of it, in
-memory as long as it lives."""
-
-_MEMORY = """\
-KB that one result holds / the most that a call takes, without the input. For Java and
-Go the second figure is what a call allocates, as nothing of it is freed before the next
-collection. Columns and Arrow count their buffers. What is made when it is read is not
-in the first figure."""
-
-_SIZE = """\
-{modules} modules, {bytes} KB; stripped {stripped} KB, which a wheel compresses to
-{compressed} KB. There is {debug}.
-Each module has its own copy of the helpers that Cython writes, and its own table of the
-names that it takes from Python."""
 
 
 def best(
@@ -175,48 +134,33 @@ def _ways_table() -> str:
     return rows.replace("--:", "---")
 
 
-def _size_tables(sizes: dict[str, Any]) -> str:
-    debug = sizes["sections"].get("debug information", 0)
-    text = _SIZE.format(
-        modules=sizes["modules"],
-        **{
-            kind: f"{sizes[kind] / 1000:,.0f}"
-            for kind in ("bytes", "stripped", "compressed")
-        },
-        debug=f"{debug / 1000:,.0f} KB of debug information"
-        if debug
-        else "no debug information",
-    )
-    parts = []
-    for head, key in (("section", "sections"), ("code", "functions")):
-        rows = [[kind, f"{size / 1000:,.0f}"] for kind, size in sizes[key].items()]
-        parts.append(table((head, "KB"), rows))
-    return "\n\n".join([text, *parts])
+def _size_table(head: str, sizes: dict[str, int]) -> str:
+    rows = [[kind, f"{size / 1000:,.0f}"] for kind, size in sizes.items()]
+    return table((head, "KB"), rows)
 
 
 def write_chapter(json_path: Path) -> str:
     """Put the chapter of one run into the report; return its verdicts as text."""
-    figures = read_run(json_path)
-    found = list(verdicts(figures))
-    method = _METHOD.format(
-        rounds=figures["rounds"],
-        warm=figures["warm"],
-        versions=", ".join(f"{n} {v}" for n, v in figures["versions"].items()),
-        cpus=figures["machine"]["cpus"],
-        when=figures["when"],
-        load=" and ".join(map(str, figures["load"])),
+    run = read_run(json_path)
+    extension = run["extension"]
+    debug = extension["sections"].get("debug information", 0)
+    return chapters.write_chapter(
+        __file__,
+        list(verdicts(run)),
+        run=run,
+        versions=", ".join(f"{n} {v}" for n, v in run["versions"].items()),
+        best=_best_table(run),
+        ways=_ways_table(),
+        all=_all_table(run),
+        memory=_memory_table(run),
+        modules=extension["modules"],
+        debug=f"{debug / 1000:,.0f} KB of debug information"
+        if debug
+        else "no debug information",
+        **{
+            kind: f"{extension[kind] / 1000:,.0f}"
+            for kind in ("bytes", "stripped", "compressed")
+        },
+        sections=_size_table("section", extension["sections"]),
+        functions=_size_table("code", extension["functions"]),
     )
-    parts = [
-        method,
-        summary(found),
-        _BEST,
-        _best_table(figures),
-        f"### Ways\n\n{_WAYS}",
-        _ways_table(),
-        _all_table(figures),
-        f"### Memory of one result\n\n{_MEMORY}",
-        _memory_table(figures),
-        f"### Size of the compiled engine\n\n{_size_tables(figures['extension'])}",
-    ]
-    put_chapter(RESULTS, HEADING, "\n\n".join(parts))
-    return summary(found)

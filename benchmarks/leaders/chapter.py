@@ -11,9 +11,9 @@ from typing import Any
 
 import matplotlib
 
-from benchmarks.harness import ROOT
+from benchmarks.harness import ROOT, chapters
 from benchmarks.harness.broker_runs import describe_machine
-from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness.chapters import RESULTS
 from benchmarks.harness.tables import table
 from benchmarks.leaders.moves import KINDS, PARTITIONS, WRITES_PER_SECOND, measure
 
@@ -25,22 +25,10 @@ from matplotlib import pyplot
 
 PICTURE = ROOT / "docs" / "pictures" / "leader-moves.svg"
 PAGE = ROOT / "docs" / "drafts" / "002-kip-951-measured.md"
-HEADING = "## Leaders that move"
 OPTIONS = {"moves": 40}
 
 _LABELS = {"hints": "with hints", "none": "hints ignored"}
 _COLORS = {"hints": "#0072b2", "none": "#e69f00"}
-
-_METHOD = """\
-Written by `make bench-leaders`. Three brokers of Kafka {kafka} on one machine,
-{partitions} partitions of one topic with a replica on each broker. A producer of
-librdkafka writes {rate} records a second to them (`acks=all`), and two scans of kwire
-read them over and over: one takes the hints of KIP-951, the other throws them away,
-requests metadata and pauses for 0.1 s, as a client without the KIP does. In every move
-a partition gets another leader (AlterPartitionReassignments, then ElectLeaders), and
-the next one waits until both scans are served again: both see the same {count} moves.
-Time without service is from the last records of the old leader to the first of the new
-one. What the brokers themselves need for the move is part of it."""
 
 
 class Moves:
@@ -86,22 +74,18 @@ def _table(figures: Moves) -> str:
     return table(head, lines)
 
 
-def _text(figures: Moves, picture: str) -> str:
-    run = figures.run
-    return "\n\n".join(
-        [
-            _METHOD.format(
-                kafka=run["kafka"],
-                partitions=PARTITIONS,
-                rate=WRITES_PER_SECOND,
-                count=figures.count,
-            ),
-            describe_machine(run),
-            _table(figures),
-            f"Within a move, ignoring the hints takes {figures.ratio():.3g} times as"
-            " long (median).",
-            f"![Time without service of each move]({picture})",
-        ]
+def _text(figures: Moves, title: str, picture: str) -> str:
+    return chapters.fill(
+        __file__,
+        title=title,
+        run=figures.run,
+        partitions=PARTITIONS,
+        rate=WRITES_PER_SECOND,
+        count=figures.count,
+        machine=describe_machine(figures.run),
+        table=_table(figures),
+        ratio=figures.ratio(),
+        picture=picture,
     )
 
 
@@ -133,7 +117,10 @@ def write_chapter(json_path: Path) -> str:
     """Write the page, the chapter and the picture; return the table."""
     figures = Moves.read(json_path)
     _draw(figures)
-    title = "# KIP-951 measured: leaders that move"
-    PAGE.write_text(f"{title}\n\n{_text(figures, '../pictures/leader-moves.svg')}\n")
-    put_chapter(RESULTS, HEADING, _text(figures, "../docs/pictures/leader-moves.svg"))
+    picture = "pictures/leader-moves.svg"
+    page = _text(figures, "# KIP-951 measured: leaders that move", f"../{picture}")
+    PAGE.write_text(page)
+    chapters.put_chapter(
+        RESULTS, _text(figures, "## Leaders that move", f"../docs/{picture}")
+    )
     return _table(figures)

@@ -4,64 +4,44 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
-from benchmarks.harness.broker_runs import describe_counts, describe_machine
-from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness import chapters
+from benchmarks.harness.broker_runs import (
+    cpu_and_wall,
+    describe_counts,
+    describe_machine,
+)
 from benchmarks.harness.tables import table
-from benchmarks.harness.verdicts import summary
 from benchmarks.live.contender import TASKS
 from benchmarks.live.rounds import CODECS, PARTITIONS, SIZES, SLOW, measure
-from benchmarks.live.targets import LiveFigures, live_verdicts
+from benchmarks.live.targets import live_verdicts
 
 __all__ = ("OPTIONS", "measure", "write_chapter")
 
-HEADING = "## Live topics"
 OPTIONS = {"rounds": 5, "scale": 1.0}
 """Rounds, and the share of the records that are written."""
 
-_METHOD = """\
-Written by `python -m benchmarks live`. A broker of Kafka {kafka} and one client at a
-time on the same machine; topics of {partitions} partitions, {counts},
-keys of 10 B, half of each value random. Each reading is a process of its own, {rounds}
-rounds in an order drawn anew; figures are medians of microseconds a record, CPU of the
-client (user and system, all threads) / wall. Imports are not counted, connecting is.
-Checksums are checked by all, and all read the same records; kafka-python stops after
-one in {slow} of them."""
 
-_ABOUT = {
-    "arrow": """\
-To Arrow: record batches with offset, timestamp, key and value. confluent-kafka and
-aiokafka have no such call; lists are made of their messages, and arrays of these.""",
-    "rows": """\
-Rows: lists of records, of which all fields are read. `chunk.rows()`, `consume(5000)`,
-`getmany()` and `poll()`.""",
-    "each": """\
-Record by record: `async for`, or `for` where the client blocks, all fields read.""",
-}
-
-_COSTS = """\
-Without a broker: what a scan does beside decoding. The frame of 4 MiB comes in reads of
-64 KiB. Logic is everything from the bytes of a Fetch response of 1 MiB (batches of
-16 KiB) to the next request, without the writing of the bytes themselves."""
-
-
-def _task_table(figures: LiveFigures, task: str) -> str:
-    lines = []
-    for client in TASKS[task]:
-        cells = []
-        for size in SIZES:
-            for codec in CODECS:
-                place = task, size, codec, client
-                cpu, wall = (figures.micros(kind, *place) for kind in ("cpu", "wall"))
-                cells.append(f"{cpu:.3g} / {wall:.3g}")
-        lines.append([client, *cells])
-    head = [f"{size} B, {codec}" for size in SIZES for codec in CODECS]
+def _task_table(readings: dict[str, Any], task: str) -> str:
+    kinds = [(size, codec) for size in SIZES for codec in CODECS]
+    lines = [
+        [
+            client,
+            *(
+                cpu_and_wall(readings[f"{task}/{size}/{codec}/{client}"])
+                for size, codec in kinds
+            ),
+        ]
+        for client in TASKS[task]
+    ]
+    head = [f"{size} B, {codec}" for size, codec in kinds]
     return table(("µs CPU / wall", *head), lines)
 
 
-def _cost_table(figures: LiveFigures) -> str:
-    run = figures.run
+def _cost_table(run: dict[str, Any]) -> str:
     reception = run["reception"]
     lines = [
         ["a frame of 4 MiB", f"{1e6 * reception['splitter']:.0f}"],
@@ -79,22 +59,15 @@ def _cost_table(figures: LiveFigures) -> str:
 
 def write_chapter(json_path: Path) -> str:
     """Put the chapter of one run into the report; return its verdicts as text."""
-    figures = LiveFigures.read(json_path)
-    run = figures.run
-    found = list(live_verdicts(figures))
-    parts = [
-        _METHOD.format(
-            kafka=run["kafka"],
-            partitions=PARTITIONS,
-            counts=describe_counts(run["records"]),
-            rounds=run["rounds"],
-            slow=SLOW["kafka-python"],
-        ),
-        describe_machine(run),
-        summary(found),
-    ]
-    for task, about in _ABOUT.items():
-        parts += [about, _task_table(figures, task)]
-    parts += [_COSTS, _cost_table(figures)]
-    put_chapter(RESULTS, HEADING, "\n\n".join(parts))
-    return summary(found)
+    run = json.loads(json_path.read_text())
+    return chapters.write_chapter(
+        __file__,
+        list(live_verdicts(run)),
+        run=run,
+        partitions=PARTITIONS,
+        counts=describe_counts(run["records"]),
+        slow=SLOW["kafka-python"],
+        machine=describe_machine(run),
+        costs=_cost_table(run),
+        **{task: _task_table(run["readings"], task) for task in TASKS},
+    )

@@ -7,9 +7,7 @@ A ratio is that of CPU a record, between medians of the same rounds.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.harness.broker_runs import find_micros
@@ -47,38 +45,19 @@ def _leads() -> Iterator[Lead]:
 LEADS = tuple(_leads())
 
 
-class LiveFigures:
-    """What the JSON of one run says."""
-
-    def __init__(self, run: dict[str, Any]) -> None:
-        """Take what the JSON of one run holds."""
-        self.run = run
-
-    @classmethod
-    def read(cls, path: Path) -> LiveFigures:
-        """Read the JSON of one run."""
-        return cls(json.loads(path.read_text()))
-
-    def micros(self, kind: str, *place: Any) -> float:
-        """Return the median microseconds a record, of "cpu" or "wall"."""
-        return find_micros(self.run["readings"]["/".join(map(str, place))], kind)
-
-    def ratio(self, lead: Lead) -> float:
-        """Return how many times the CPU of the client the other needs."""
-        place = lead.task, lead.size, lead.codec
-        other = self.micros("cpu", *place, lead.other)
-        return other / self.micros("cpu", *place, lead.client)
-
-
-def live_verdicts(figures: LiveFigures) -> Iterator[Verdict]:
+def live_verdicts(run: dict[str, Any]) -> Iterator[Verdict]:
     """Judge every target there is."""
     for lead in LEADS:
-        ratio = figures.ratio(lead)
+        own, other = (
+            find_micros(run["readings"][f"{lead.task}/{lead.size}/{lead.codec}/{name}"])
+            for name in (lead.client, lead.other)
+        )
+        ratio = other / own
         work = f"{lead.task}, {lead.size} B, {lead.codec}, {lead.client}"
         wanted = f"at least {lead.least:g}x"
         reached = f"{ratio:.3g}x {lead.other}"
         yield Verdict(work, wanted, reached, ratio >= lead.least)
-    seconds = figures.run["reception"]
+    seconds = run["reception"]
     yield Verdict(
         "reception of a frame of 4 MiB",
         f"under {1e3 * RECEPTION_SECONDS:g} ms",
@@ -92,7 +71,7 @@ def live_verdicts(figures: LiveFigures) -> Iterator[Verdict]:
         f"{ratio:.3g}x",
         ratio <= RECEPTION_RATIO,
     )
-    for name, spent in figures.run["overhead"].items():
+    for name, spent in run["overhead"].items():
         size, codec = name.split("/")
         share = spent["logic"] / spent["decoding"]
         yield Verdict(
@@ -101,7 +80,7 @@ def live_verdicts(figures: LiveFigures) -> Iterator[Verdict]:
             f"{share:.1%}",
             share <= LOGIC_SHARE,
         )
-    for mib, grown in figures.run["memory"].items():
+    for mib, grown in run["memory"].items():
         yield Verdict(
             f"memory of a scan with a budget of {mib} MiB",
             f"at most {MEMORY_OVER >> 20} MiB more",

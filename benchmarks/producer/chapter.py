@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.harness import chapters
 from benchmarks.harness.broker_runs import (
+    cpu_and_wall,
     describe_counts,
     describe_machine,
     find_micros,
@@ -17,15 +19,13 @@ from benchmarks.harness.broker_runs import (
     run_contender,
     write_run,
 )
-from benchmarks.harness.chapters import RESULTS, put_chapter
 from benchmarks.harness.tables import table
-from benchmarks.harness.verdicts import Verdict, summary
+from benchmarks.harness.verdicts import Verdict, target_table
 from benchmarks.producer.contender import BATCH_BYTES, LINGER_MS, WRITERS
 from kwire import client
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import workloads
 
-HEADING = "## Producers"
 OPTIONS = {"rounds": 5, "scale": 1.0}
 """Rounds, and the share of the records that are written."""
 TOPIC = "written"
@@ -69,16 +69,6 @@ LEADS = (
     *(Lead("kwire send_table", *kind, "kwire send_many", 1) for kind in KINDS),
     *(Lead("kwire append", *kind, _CONFLUENT, 1.7) for kind in KINDS[:2]),
 )
-
-_METHOD = """\
-Written by `python -m benchmarks producer`. A broker of Kafka {kafka} and one client at
-a time on the same machine; a topic of {partitions} partitions, {counts}, keys of 10 B,
-half of each value random. All clients are idempotent and wait for all replicas, with
-batches of {batch} KiB, a linger of {linger} ms, and murmur2 of the key for the
-partition. Each reading is a process of its own, {rounds} rounds in an order drawn anew;
-figures are medians of microseconds a record, CPU of the client (user and system, all
-threads) / wall. Imports and the making of rows and tables are not counted, connecting
-and the wait for the last acknowledgement are. {slow}."""
 
 
 def measure(json_path: Path, rounds: int, scale: float) -> None:
@@ -150,39 +140,25 @@ def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
 
 def write_chapter(json_path: Path) -> str:
     """Put the chapter of one run into the report; return its verdicts as text."""
-    figures = json.loads(json_path.read_text())
-    readings = figures["readings"]
+    run = json.loads(json_path.read_text())
+    readings = run["readings"]
+    found = list(_verdicts(readings))
     lines = []
     for name in WRITING:
         places = [readings[f"{name}/{size}/{codec}"] for size, codec in KINDS]
-        cells = [
-            f"{find_micros(each):.3g} / {find_micros(each, 'wall'):.3g}"
-            for each in places
-        ]
-        lines.append([name, *cells])
-    found = list(_verdicts(readings))
+        lines.append([name, *map(cpu_and_wall, places)])
+    head = ("µs CPU / wall", *(f"{size} B, {codec}" for size, codec in KINDS))
     slow = [f"{name} writes one in {share}" for name, share in SLOW.items()]
-    method = _METHOD.format(
-        kafka=figures["kafka"],
+    return chapters.write_chapter(
+        __file__,
+        found,
+        run=run,
         partitions=PARTITIONS,
-        counts=describe_counts(figures["records"]),
-        rounds=figures["rounds"],
+        counts=describe_counts(run["records"]),
         batch=BATCH_BYTES >> 10,
         linger=LINGER_MS,
         slow=", ".join(slow),
+        machine=describe_machine(run),
+        targets=target_table(found),
+        readings=table(head, lines),
     )
-    targets = [
-        [each.work, each.wanted, each.reached, "yes" if each.met else "no"]
-        for each in found
-    ]
-    parts = [
-        method,
-        describe_machine(figures),
-        summary(found),
-        table(("target", "wanted", "reached", "met"), targets),
-        table(
-            ("µs CPU / wall", *(f"{size} B, {codec}" for size, codec in KINDS)), lines
-        ),
-    ]
-    put_chapter(RESULTS, HEADING, "\n\n".join(parts))
-    return summary(found)

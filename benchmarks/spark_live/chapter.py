@@ -16,19 +16,17 @@ import os
 import random
 import statistics
 import tempfile
-import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.chapters import RESULTS, put_chapter
+from benchmarks.harness import chapters
 from benchmarks.harness.tables import table
-from benchmarks.harness.verdicts import Verdict, summary
+from benchmarks.harness.verdicts import Verdict
 from benchmarks.spark import inputs
 from benchmarks.spark.session import cpu_seconds, open_session
 
-HEADING = "## Live topics in Spark"
 OPTIONS: dict[str, object] = {}
 TOPIC = "orders"
 PARTITIONS = 2
@@ -48,21 +46,6 @@ LEADS = {
     "kafka-log, value alone": 4.0,
 }
 """At least so many times the rows per second of Spark's own source or sink."""
-
-_METHOD = """\
-Written by `python -m benchmarks spark-live`: {rows:,} records like those of the chapter
-on Spark, not compressed, in {partitions} partitions of one broker of Kafka {release} on
-the loopback interface. `kafka` is Spark's own source from its published jars;
-`kafka-live` reads the same topic, and `kafka-log` the broker's files of it; all check
-CRCs. They take turns in one Spark of two
-threads and write their rows to nowhere (`noop`), {measured} rounds after {warm} that
-are not counted; the broker runs on the same {cpus} CPUs as Spark. "written" are the
-same records, with keys and headers, that Spark has in memory and the two sinks write to
-new topics of {partitions} partitions, with the options that each has by itself. The
-load average was {load:.0f}: the higher it is, the more do ratios say than seconds.
-Ratios are medians of those of a round. CPU is that of Spark's Java process and its
-Python workers, without the broker. Before anything was timed, all gave as many rows,
-and equal sums of offsets, lengths and checksums; so did what both sinks wrote."""
 
 
 def write_topic(kafka: Any) -> None:
@@ -240,18 +223,16 @@ def write_chapter(json_path: Path) -> str:
             wanted = f"at least {LEADS[name]}x the rows/s of Spark's own {own_name}"
             verdicts.append(Verdict(name, wanted, f"{wall:.2f}x", wall >= LEADS[name]))
     head = ("case", "seconds", "M rows/s", "faster", "CPU us a row", "less CPU")
-    method = _METHOD.format(
+    return chapters.write_chapter(
+        __file__,
+        verdicts,
+        run=found,
         rows=ROWS,
         partitions=PARTITIONS,
-        release=found["release"],
-        cpus=found["cpus"],
-        load=found["load"],
         warm=WARM_ROUNDS,
         measured=ROUNDS,
+        table=table(head, lines),
     )
-    text = "\n\n".join((textwrap.fill(method, 88), table(head, lines)))
-    put_chapter(RESULTS, HEADING, text)
-    return summary(verdicts)
 
 
 def _lead(own: list[list[float]], live: list[list[float]], index: int) -> float:
