@@ -16,20 +16,17 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import re
-import resource
 import sys
 import time
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Lock
 from typing import NamedTuple
 
 from tools.generate.promises import Figure, record
+from tools.prove.breaks import PYTEST, Change, try_changes
 from tools.prove.engine_copy import ENGINE, ROOT, Copy
 from tools.prove.equivalent_mutants import EQUIVALENT, HINTS
 
@@ -86,9 +83,6 @@ TESTS = {
 
 INPUTS = "50000"
 WORKERS = 3
-MEMORY = 6 << 30
-CPU_SECONDS = 90
-"""A mutant may ask for all the memory there is, or not come to an end."""
 LEAST = 400
 
 FUNCTION = re.compile(r"^(?:cdef|cpdef|def)\b[^\n(]*?(\w+)\(", re.MULTILINE)
@@ -301,24 +295,19 @@ def plant(copy: Copy) -> list[Mutant]:
     return found
 
 
-def killed_by(copy: Copy, mutant: Mutant | None, tests: tuple[str, ...]) -> str:
-    """Run file after file on a mutant; say what noticed it, or nothing."""
-    number = mutant.number if mutant else 0
-    # Loading plugins that these tests do not use takes as long as most tests.
-    more = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "KWIRE_HOSTILE_INPUTS": INPUTS}
-    more["KWIRE_MUTANT"] = str(number)
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no"]
-    # Those of Spark may need a second attempt.
-    options += ["-p", "pytest_rerunfailures"]
-    for test in tests:
-        done = copy.run(["-m", "pytest", *options, test], more=more)
-        if done.returncode == 1:
-            failed = re.search("^(?:FAILED|ERROR) (\\S+)", done.stdout, re.MULTILINE)
-            return failed.group(1) if failed else "a failure"
-        if done.returncode:
-            # The tests run without it, so this is its doing as well.
-            return f"a crash ({done.returncode})"
-    return ""
+def change(mutant: Mutant) -> Change:
+    """Return a mutant as a change; all mutants are compiled into the same copy."""
+    # Tests in Spark may need a second attempt.
+    options = (*PYTEST, "-p", "pytest_rerunfailures")
+    return Change(
+        str(mutant.number),
+        f"{mutant.number} {mutant.text()}",
+        [[*options, test] for test in TESTS[mutant.path]],
+        # Loading plugins that these tests do not use takes as long as most tests.
+        {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "KWIRE_HOSTILE_INPUTS": INPUTS},
+        switch={"KWIRE_MUTANT": str(mutant.number)},
+        unnoticed="the same" if mutant.key in EQUIVALENT else "ALIVE",
+    )
 
 
 def main() -> int:
@@ -347,40 +336,11 @@ def main() -> int:
     copy.build()
     seconds = time.monotonic() - start
     print(f"{len(mutants)} mutants built in {seconds:.0f} s", flush=True)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     # Nothing follows from what becomes of a guess.
     guesses = [m for m in chosen if (m.path.name, m.function) in HINTS]
     chosen = [mutant for mutant in chosen if mutant not in guesses]
-    for tests in {TESTS[mutant.path] for mutant in chosen}:
-        if failed := killed_by(copy, None, tests):
-            raise SystemExit(f"without a mutant {failed} fails")
-
-    notes, state = copy.root / "build" / "tried.json", copy.state()
-    tried: dict[str, str] = {}
-    if asked.go_on and notes.exists():
-        before = json.loads(notes.read_text(encoding="utf-8"))
-        tried = before["tried"] if before["state"] == state else {}
-    writing = Lock()
-
-    def attempt(mutant: Mutant) -> str:
-        if (known := tried.get(str(mutant.number))) is not None:
-            return known
-        before = time.monotonic()
-        noticed = killed_by(copy, mutant, TESTS[mutant.path])
-        with writing:
-            tried[str(mutant.number)] = noticed
-            text = json.dumps({"state": state, "tried": tried})
-            notes.write_text(text, encoding="utf-8")
-        seconds = time.monotonic() - before
-        word = noticed or ("the same" if mutant.key in EQUIVALENT else "ALIVE")
-        print(
-            f"{mutant.number:4} {seconds:4.0f} s  {word}: {mutant.text()}", flush=True
-        )
-        return noticed
-
-    with ThreadPoolExecutor(WORKERS) as pool:
-        noticed = dict(zip(chosen, pool.map(attempt, chosen), strict=True))
+    by_name = try_changes(copy, map(change, chosen), asked.go_on, WORKERS)
+    noticed = {mutant: by_name[str(mutant.number)] for mutant in chosen}
     alive = [m for m in chosen if not noticed[m] and m.key not in EQUIVALENT]
     same = [m for m in chosen if not noticed[m] and m.key in EQUIVALENT]
     wrong = [m for m in chosen if noticed[m] and m.key in EQUIVALENT]

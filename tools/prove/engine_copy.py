@@ -119,16 +119,18 @@ class Copy:
         command: Sequence[str],
         more: Mapping[str, str] | None = None,
         log: Path | None = None,
+        prefix: Sequence[str] = (),
     ) -> subprocess.CompletedProcess[str]:
         """Run Python in the copy, on its engine; all output is text in ``stdout``.
 
         It goes through a file: ``log``, to be read meanwhile, or a temporary one.
+        ``prefix`` is a command that starts Python, for example to limit its memory.
         """
         environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
         environment.pop("KWIRE_BACKEND", None)
         with open(log, "w+b") if log else tempfile.TemporaryFile() as out:
             done = subprocess.run(
-                [sys.executable, *command],
+                [*prefix, sys.executable, *command],
                 cwd=self.root,
                 env={**environment, **(more or {})},
                 stdout=out,

@@ -12,26 +12,21 @@ what was noticed by the last run, if the tree is still the same.
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import resource
+import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from functools import partial
 
 from tools.generate.promises import PROMISES, Figure, figures, record
+from tools.prove.breaks import PYTEST, Change, name_failure, try_changes
 from tools.prove.engine_copy import PLANTED, ROOT, Bug, Copy, bugs
 from tools.prove.sanitize import Sanitized
-
-MEMORY = 6 << 30
-CPU_SECONDS = 120
-"""Some of the bugs ask for all the memory there is, or never come to an end."""
 
 OTHERS = {"sanitizer": "tools.prove.sanitize", "clock": "benchmarks"}
 """What is run by those harnesses that are named by a word."""
 
 INPUTS = {"KWIRE_HOSTILE_INPUTS": "50000"}
-PYTEST = ("-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider")
 
 CLOCK = """
 import sys
@@ -56,18 +51,6 @@ STAND_INS = {
     "P20": "make pure and make wheels run the whole suite; test_layers.py is in it",
 }
 """Promises whose figures come from more than a patch can run, and what is run."""
-
-
-def limited() -> None:
-    """Let no process of this one take all there is; the sanitizers need far more."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, resource.RLIM_INFINITY))
-
-
-def unlimited() -> None:
-    """Take the limits away again."""
-    for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU):
-        resource.setrlimit(kind, (resource.RLIM_INFINITY,) * 2)
 
 
 def unshown(every: list[Bug], rows: list[Figure]) -> Iterator[str]:
@@ -105,44 +88,27 @@ def recorded(test: str, recipes: str) -> set[str]:
 
 
 def command(bug: Bug) -> list[str]:
-    """Write down how the harness of a bug is run."""
+    """Return the arguments of Python that run the harness of a bug."""
     if bug.harness == "pytest":
-        return [*PYTEST, "-x", "--tb=line", *bug.arguments.split()]
+        return [*PYTEST, *bug.arguments.split()]
     if bug.harness == "clock":
         return ["-c", CLOCK, bug.arguments]
     return ["-m", bug.harness, *bug.arguments.split()]
 
 
-def run(copy: Copy, bug: Bug) -> tuple[int, str]:
-    """Run the harness of a bug; give its exit code and what it said."""
-    done = copy.run(command(bug), more=INPUTS)
-    return done.returncode, done.stdout
+def change(copy: Copy, bug: Bug) -> Change:
+    """Return a bug as a change of a copy."""
+    if isinstance(copy, Sanitized):
+        return copy.change(bug)
 
+    def judge(done: subprocess.CompletedProcess[str]) -> str:
+        if bug.harness == "pytest" and done.returncode > 1:
+            raise SystemExit(f"{bug.name}: the tests did not run\n{done.stdout}")
+        return name_failure(done)
 
-def harness_fails(copy: Copy, bug: Bug) -> str:
-    """Run a harness on a planted bug; say how it noticed, or nothing if it did not."""
-    with copy.patched(bug):
-        code, said = run(copy, bug)
-    if code == 0:
-        return ""
-    if code < 0:
-        return f"the tests ended by signal {-code}"
-    if bug.harness != "pytest":
-        return said.strip().splitlines()[-1][:100]
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
-    if code != 1 or not failed:
-        raise SystemExit(f"{bug.name}: the tests did not run ({code})\n{said[-3000:]}")
-    return failed.group(1).removeprefix("tests/")
-
-
-def healthy(copy: Copy, chosen: list[Bug]) -> Iterator[tuple[str, ...]]:
-    """Run the harnesses where nothing is planted; give those that pass."""
-    for bug in {tuple(command(each)): each for each in chosen}.values():
-        code, said = run(copy, bug)
-        if not code:
-            yield tuple(command(bug))
-        else:
-            print(f"fails without a bug: {bug.harness} {bug.arguments}\n{said[-2000:]}")
+    plant = partial(copy.patched, bug)
+    name = bug.patch.stem
+    return Change(name, bug.name, [command(bug)], INPUTS, apply=plant, judge=judge)
 
 
 def main() -> int:
@@ -160,52 +126,23 @@ def main() -> int:
         raise SystemExit(f"no patch {', '.join(sorted(unknown))} in {PLANTED.name}")
     if not asked.only and (lacking := sorted(unshown(every, figures()))):
         raise SystemExit("\n".join(lacking))
-    chosen = [names[name] for name in asked.only] if asked.only else every
-    start = time.monotonic()
-    copy, sanitized = Copy("planted", "KWIRE_BUILD_QUICK"), Sanitized()
-    copy.refresh()
-    notes = copy.root / "build" / "noticed.json"
-    state = copy.state()
+    chosen = [names[name] for name in asked.only or names]
     noticed: dict[str, str] = {}
-    if asked.go_on and notes.exists():
-        before = json.loads(notes.read_text(encoding="utf-8"))
-        noticed = before["noticed"] if before["state"] == state else {}
-    chosen = [bug for bug in chosen if bug.patch.stem not in noticed]
-    # The sanitizers have a copy of their own, which takes its time to build.
-    chosen.sort(key=lambda bug: bug.harness == "sanitizer")
-    is_sanitized = False
-    copy.build()
-    print(f"{time.monotonic() - start:4.0f} s  built", flush=True)
-    limited()
-    sound = set(healthy(copy, [b for b in chosen if b.harness != "sanitizer"]))
-    print(f"{time.monotonic() - start:4.0f} s  {len(sound)} harnesses pass", flush=True)
-    for bug in chosen:
-        before, missed = time.monotonic(), "NOT NOTICED"
-        if bug.harness == "sanitizer":
-            unlimited()
-            if not is_sanitized:
-                sanitized.refresh()
-                sanitized.build()
-                is_sanitized = True
-            how = sanitized.finds(bug)
-        elif tuple(command(bug)) in sound:
-            how = harness_fails(copy, bug)
-        else:
-            how, missed = "", "NOT TRIED, as its harness fails without it"
-        seconds = time.monotonic() - before
-        print(f"{seconds:4.0f} s  {bug.name}: {how or missed}", flush=True)
-        if how:
-            noticed[bug.patch.stem] = how
-            text = json.dumps({"state": state, "noticed": noticed})
-            notes.write_text(text, encoding="utf-8")
-    wanted = set(asked.only) if asked.only else names.keys()
-    left = wanted - noticed.keys()
-    print(f"{len(noticed)} planted bugs noticed, {len(left)} not")
-    if asked.record and not left:
+    for copy in (Copy("planted", "KWIRE_BUILD_QUICK"), Sanitized()):
+        is_sanitized = isinstance(copy, Sanitized)
+        mine = [bug for bug in chosen if (bug.harness == "sanitizer") == is_sanitized]
+        if mine:
+            copy.refresh()
+            copy.build()
+            changes = [change(copy, bug) for bug in mine]
+            noticed |= try_changes(copy, changes, asked.go_on)
+    missed = [bug for bug in chosen if not noticed[bug.patch.stem]]
+    print(f"{len(chosen) - len(missed)} planted bugs noticed, {len(missed)} not")
+    if asked.record and not missed:
         text = "planted bugs noticed by the harness that has to"
         test = "make planted"
-        record("planted", [Figure("P18", text, len(noticed), test, least=len(every))])
-    return min(1, len(left))
+        record("planted", [Figure("P18", text, len(chosen), test, least=len(every))])
+    return min(1, len(missed))
 
 
 if __name__ == "__main__":

@@ -21,11 +21,13 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tools.generate.promises import Figure, record
+from tools.prove.breaks import Change, try_changes
 from tools.prove.engine_copy import Bug, Copy, bugs
 
 INPUTS = 1_000_000
@@ -98,23 +100,24 @@ class Sanitized(Copy):
             "UBSAN_OPTIONS": "print_stacktrace=1:abort_on_error=1",
         }
 
-    def finds(self, bug: Bug) -> str:
-        """Run one input on an engine with a planted bug; give the report's head."""
-        folder = self.reports / "planted"
+    def change(self, bug: Bug) -> Change:
+        """Return a planted bug as a change that a sanitizer must report."""
+        folder = self.reports / bug.patch.stem
 
-        def run_input() -> tuple[int, re.Match[str] | None]:
-            done = self.run(["-c", bug.arguments], more=self.environment(folder))
-            said = REPORT.search("".join([*texts(folder), done.stdout]))
-            return done.returncode, said
+        def judge(done: subprocess.CompletedProcess[str]) -> str:
+            report = REPORT.search("".join([*texts(folder), done.stdout]))
+            return report[1] if report else ""
 
-        code, said = run_input()
-        if code or said:
-            raise SystemExit(f"{bug.name}: the sanitizers complain without it")
-        with self.patched(bug):
-            code, said = run_input()
-        if code >= 0 or not said:
-            raise SystemExit(f"{bug.name} was planted, and no sanitizer reported it")
-        return said.group(1)
+        return Change(
+            bug.patch.stem,
+            bug.name,
+            [["-c", bug.arguments]],
+            self.environment(folder),
+            apply=partial(self.patched, bug),
+            judge=judge,
+            # The sanitizers reserve more address space than the limit allows.
+            prefix=(),
+        )
 
 
 def runtime(library: str) -> str:
@@ -236,8 +239,9 @@ def main() -> int:
     copy.build()
     say("built with the address and undefined-behaviour sanitizers")
     planted = [bug for bug in bugs() if bug.harness == "sanitizer"]
-    for bug in planted:
-        say(f"planted {bug.name}: {copy.finds(bug)}")
+    reports = try_changes(copy, map(copy.change, planted))
+    if not all(reports.values()):
+        return 1
     done = run_inputs(copy, asked.inputs)
     say(f"{done:,} hostile inputs, no report")
     figures = [

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks copies of the tree on purpose, and checks that a harness notices each change.
+
+A ``Change`` is a patch (``planted.py``), a patch for a sanitizer (``sanitize.py``) or a
+mutant (``cursor_mutants.py``). Each harness must pass without a change first. The
+results are kept in the copy, so that an interrupted run can be continued.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from threading import Lock
+from typing import NamedTuple
+
+from tools.prove.engine_copy import Copy
+
+# A change may make a harness allocate all memory, or never return.
+LIMITED = ("prlimit", f"--as={6 << 30}:", "--cpu=120:")
+PYTEST = (
+    "-m",
+    "pytest",
+    "-x",
+    "-q",
+    "--tb=line",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:randomly",
+)
+
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+
+
+def name_failure(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the failed test or the last line of a harness; empty if it passed."""
+    if not done.returncode:
+        return ""
+    if failed := _FAILED.search(done.stdout):
+        return failed[1].removeprefix("tests/")
+    if done.returncode < 0:
+        return f"ended by signal {-done.returncode}"
+    return (done.stdout.strip().splitlines() or ["no output"])[-1][:100]
+
+
+class Change(NamedTuple):
+    """One way to break the engine, and the harness that must notice it.
+
+    * ``commands``: arguments of Python, run in this order until one fails.
+    * ``environment``: variables of every run.
+    * ``switch``: variables that are set only while the engine is broken.
+    * ``apply``: returns a context in which the copy is broken.
+    * ``judge``: returns the text to print for a failed command, or nothing.
+    * ``unnoticed``: the text to print if no command fails.
+    """
+
+    name: str
+    text: str
+    commands: Sequence[Sequence[str]]
+    environment: Mapping[str, str]
+    switch: Mapping[str, str] = {}
+    apply: Callable[[], AbstractContextManager[None]] = nullcontext
+    judge: Callable[[subprocess.CompletedProcess[str]], str] = name_failure
+    prefix: Sequence[str] = LIMITED
+    unnoticed: str = "NOT NOTICED"
+
+    def run(self, copy: Copy, switch: Mapping[str, str]) -> str:
+        """Run the commands; return what the first failed one reports."""
+        for command in self.commands:
+            environment = {**self.environment, **switch}
+            done = copy.run(command, environment, prefix=self.prefix)
+            if noticed := self.judge(done):
+                return noticed
+        return ""
+
+
+def try_changes(
+    copy: Copy, changes: Iterable[Change], go_on: bool = False, workers: int = 1
+) -> dict[str, str]:
+    """Break a copy in all ways; return what noticed each change, by its name.
+
+    With ``go_on`` results of the last run are returned if the copy is still the same.
+    Raises ``SystemExit`` if a harness fails without a change.
+    """
+    notes, state = copy.root / "build" / "tried.json", copy.state()
+    tried: dict[str, str] = {}
+    if go_on and notes.exists():
+        last = json.loads(notes.read_text(encoding="utf-8"))
+        tried = last["tried"] if last["state"] == state else {}
+    changes = [change for change in changes if change.name not in tried]
+    harnesses = {repr(change.commands): change for change in changes}
+    for change in harnesses.values():
+        if failed := change.run(copy, {}):
+            raise SystemExit(f"without a change the harness fails: {failed}")
+    print(f"{len(harnesses)} harnesses pass", flush=True)
+    writing = Lock()
+
+    def attempt(change: Change) -> None:
+        start = time.monotonic()
+        with change.apply():
+            noticed = change.run(copy, change.switch)
+        seconds = time.monotonic() - start
+        with writing:
+            tried[change.name] = noticed
+            text = json.dumps({"state": state, "tried": tried})
+            notes.write_text(text, encoding="utf-8")
+            word = noticed or change.unnoticed
+            print(f"{seconds:4.0f} s  {change.text}: {word}", flush=True)
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(attempt, changes))
+    return tried
