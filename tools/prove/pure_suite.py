@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from typing import NamedTuple
 
 from tools.generate.promises import Figure, record
 from tools.prove.engine_copy import Copy
@@ -21,6 +22,27 @@ SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] (.*)$", re.MULTILINE)
 PASSED = re.compile(r"\b(\d+) passed")
 SUITE = ("-m", "pytest", "-q", "--numprocesses", "2", "--dist", "loadscope")
 LEAST = 7_500
+
+
+class Counts(NamedTuple):
+    """Tests of a run: passed, skipped for want of a second engine, other skips."""
+
+    passed: int
+    one_engine: int
+    skipped: int
+
+
+def count_tests(output: str) -> Counts:
+    """Count the tests in the summary of ``pytest -rs``."""
+    passed, skips = PASSED.search(output), SKIPPED.findall(output)
+    one_engine = sum(int(count) for count, why in skips if ONE_ENGINE in why)
+    expected = (ONE_ENGINE, NEWER_PYTHON)
+    skipped = sum(
+        int(count)
+        for count, why in skips
+        if not any(reason in why for reason in expected)
+    )
+    return Counts(int(passed[1]) if passed else 0, one_engine, skipped)
 
 
 def main() -> int:
@@ -38,19 +60,11 @@ def main() -> int:
     if done.returncode:
         print(done.stdout[-6000:])
         return 1
-    skipped = [(int(count), why) for count, why in SKIPPED.findall(done.stdout)]
-    twins = sum(count for count, why in skipped if ONE_ENGINE in why)
-    others = sum(
-        count
-        for count, why in skipped
-        if ONE_ENGINE not in why and NEWER_PYTHON not in why
-    )
-    counted = PASSED.search(done.stdout)
-    passed = int(counted.group(1)) if counted else 0
+    counts = count_tests(done.stdout)
     rows = [
-        ("tests passed with nothing compiled", passed, LEAST, None),
-        ("tests that compare engines, left out", twins, None, None),
-        ("other tests skipped", others, None, 0),
+        ("tests passed with nothing compiled", counts.passed, LEAST, None),
+        ("tests that compare engines, left out", counts.one_engine, None, None),
+        ("other tests skipped", counts.skipped, None, 0),
     ]
     figures = [
         Figure("P20", what, count, "make pure", least, most)

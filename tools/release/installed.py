@@ -10,7 +10,6 @@ part of the tests runs on the installed package, from a folder without the sourc
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import tempfile
@@ -20,6 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.generate.promises import Figure, record
+from tools.prove.pure_suite import Counts, count_tests
 from tools.release.pythons import ROOT, Python, environment, install, pythons, run
 
 # What needs pytest alone: messages on both sides of the wire, and what holds them.
@@ -58,7 +59,7 @@ TOOLS = ["hypothesis", "crc32c", "lz4", "python-snappy", "kafka-python", "aiokaf
 
 SETTINGS = """[pytest]
 pythonpath = .
-addopts = --strict-markers --strict-config -p on_the_wheel -p no:cacheprovider
+addopts = -rs --strict-markers --strict-config -p no:cacheprovider
 filterwarnings = error
 markers =
     gate
@@ -78,9 +79,7 @@ class Result(NamedTuple):
     """What came of a run."""
 
     run: Run
-    passed: int
-    skipped: int
-    left_out: int
+    counts: Counts
     seconds: float
     fault: str
 
@@ -89,7 +88,8 @@ class Result(NamedTuple):
         one, state = self.run, "failed" if self.fault else "passed"
         return (
             f"{one.python!s:<17}{one.engine:<7}{'all' if one.extras else 'none':<7}"
-            f"{self.passed:>7,}{self.skipped:>9,}{self.left_out:>10,}"
+            f"{self.counts.passed:>7,}{self.counts.skipped:>9,}"
+            f"{self.counts.one_engine:>10,}"
             f"{self.seconds:>8.0f} s   {state}"
         )
 
@@ -129,26 +129,21 @@ def try_out(one: Run, folder: Path, scratch: Path) -> Result:
         )
     (place / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
     chosen = [f"tests/{name}" for name in MESSAGES + (MORE if one.extras else [])]
-    counts, failure = scratch / "counts.json", ""
+    output = failure = ""
     try:
-        run(
+        output = run(
             [python, "-m", "pytest", "-q", "--no-header", "--tb=short", *chosen],
             place,
             {
-                "PYTHONPATH": str(place / "tools" / "release"),
                 "PYTHONDONTWRITEBYTECODE": "1",
-                "KWIRE_INSTALLED_ENGINE": one.engine,
-                "KWIRE_INSTALLED_COUNTS": str(counts),
                 "KWIRE_HOSTILE_INPUTS": "5000",
             },
         )
     except SystemExit as fault:
         failure = str(fault)
-    found = json.loads(counts.read_text()) if counts.exists() else {}
     seconds = time.monotonic() - started
-    passed, skipped = found.get("passed", 0), found.get("skipped", 0)
     shutil.rmtree(scratch)
-    return Result(one, passed, skipped, found.get("left out", 0), seconds, failure)
+    return Result(one, count_tests(output), seconds, failure)
 
 
 def runs(found: list[Python]) -> Iterator[Run]:
@@ -160,9 +155,7 @@ def runs(found: list[Python]) -> Iterator[Run]:
 
 def note_figures(results: list[Result], found: list[Python]) -> None:
     """Write down what the promises say of wheels."""
-    from tools.generate.promises import Figure, record
-
-    pure = [one for one in results if one.run.engine == "pure"]
+    pure = [one.counts for one in results if one.run.engine == "pure"]
     good = {one.run.python for one in results}
     good -= {one.run.python for one in results if one.fault}
     rows = [
