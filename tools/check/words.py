@@ -22,7 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools import ROOT
+
 FOLDERS = ("src", "tools", "tests", "docs", "benchmarks", "examples", "fuzz")
 ENDINGS = (".md", ".py", ".pyx", ".pxd")
 GENERATED = ("RESULTS.md",)

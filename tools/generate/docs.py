@@ -20,7 +20,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools import ROOT
+
 SOURCE = ROOT / "docs"
 SITE = ROOT / "build" / "docs"
 

@@ -16,10 +16,10 @@ import builtins
 import importlib
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools import ROOT
+
 SOURCE = ROOT / "src" / "kwire"
 PAGE = ROOT / "docs" / "reference" / "errors.md"
 INTERNAL = {"kwire.compression_frames"}

@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools import ROOT
+
 FIGURES = ROOT / "tests" / "safety" / "figures"
 PAGE = ROOT / "SECURITY.md"
 START = "<!-- promises: written by tools/generate/promises.py -->\n"

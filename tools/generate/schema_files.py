@@ -16,9 +16,10 @@ from typing import NamedTuple
 from kwire.errors import SchemaError
 from kwire.schema import notation, rules
 from kwire.schema.model import KINDS, Message
+from tools import ROOT
 from tools.generate.schema_sources import ImportRefused
 
-DEFINITIONS = Path(__file__).resolve().parents[2] / "src/kwire/schema/definitions"
+DEFINITIONS = ROOT / "src/kwire/schema/definitions"
 
 RETIRED = "retired-records"
 """The family of records that no release writes any more: their ids may be reused."""

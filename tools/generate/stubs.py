@@ -17,8 +17,9 @@ from pathlib import Path
 
 from kwire.schema import plan, registry
 from kwire.schema.model import Field, Message, Struct
+from tools import ROOT
 
-STUB = Path(__file__).resolve().parents[2] / "src" / "kwire" / "messages.pyi"
+STUB = ROOT / "src" / "kwire" / "messages.pyi"
 
 HEAD = '''\
 # SPDX-FileCopyrightText: 2026 The kwire authors

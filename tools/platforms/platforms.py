@@ -29,9 +29,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from tools import ROOT
 from tools.platforms import sources, wasm, windows
 from tools.platforms.roots import (
-    ROOT,
     WORK,
     Debian,
     install_missing,

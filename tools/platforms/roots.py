@@ -15,7 +15,8 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+from tools import ROOT
+
 WORK = ROOT / "build" / "platforms"
 # Programs that a test starts are to be this Python too, by its launcher.
 SITE = 'import os, sys\nsys.executable = os.environ["KWIRE_PLATFORM_PYTHON"]\n'

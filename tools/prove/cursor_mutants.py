@@ -25,9 +25,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tools import ROOT
 from tools.generate.promises import Figure, record
 from tools.prove.breaks import PYTEST, Change, try_changes
-from tools.prove.engine_copy import ENGINE, ROOT, Copy
+from tools.prove.engine_copy import ENGINE, Copy
 
 PURE = Path("src/kwire/_engine/pure")
 MESSAGES = (

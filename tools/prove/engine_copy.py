@@ -24,7 +24,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools import ROOT
+
 ENGINE = Path("src/kwire/_engine/fast")
 PLANTED = ROOT / "tools" / "prove" / "bugs"
 

@@ -29,7 +29,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools import ROOT
+
 DATA = ROOT / "tests" / "data" / "4.3.1" / "data"
 
 CALLS = ("mkdir", "open", "fsync", "link", "unlink", "rename", "replace", "rmdir")

@@ -24,8 +24,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import coverage
 
+from tools import ROOT
 from tools.generate.promises import Figure, record
-from tools.prove.engine_copy import ROOT, Copy
+from tools.prove.engine_copy import Copy
 
 TREE = ROOT / "build" / "coverage"
 PURE, FAST = "src/kwire/_engine/pure", "src/kwire/_engine/fast"

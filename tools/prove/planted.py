@@ -18,9 +18,10 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
+from tools import ROOT
 from tools.generate.promises import PROMISES, Figure, figures, record
 from tools.prove.breaks import PYTEST, Change, name_failure, try_changes
-from tools.prove.engine_copy import PLANTED, ROOT, Bug, Copy, bugs
+from tools.prove.engine_copy import PLANTED, Bug, Copy, bugs
 from tools.prove.sanitize import Sanitized
 
 OTHERS = {"sanitizer": "tools.prove.sanitize", "clock": "benchmarks"}

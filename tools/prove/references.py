@@ -27,8 +27,9 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
+from tools import ROOT
 from tools.generate.promises import Figure, record
-from tools.prove.engine_copy import ROOT, Copy
+from tools.prove.engine_copy import Copy
 
 COPY = ROOT / "build" / "references"
 DEBUG_PYTHON = "python3-dbg"
@@ -74,8 +75,11 @@ def is_debug(python: str) -> bool:
 
 def entries(kwire: Any) -> dict[str, dict[str, Call]]:
     """List all entries, by what they are of."""
-    messages = importlib.import_module("tests.safety.test_memory").calls(kwire)
-    records = importlib.import_module("tests.records.test_record_memory").calls(kwire)
+    from tests.records import test_record_memory
+    from tests.safety import test_memory
+
+    messages = test_memory.calls(kwire)
+    records = test_record_memory.calls(kwire)
     framed = ("frame", "read", "split")
     return {
         "messages": {k: v for k, v in messages.items() if not k.startswith(framed)},
@@ -161,10 +165,11 @@ def header_columns(kwire: Any) -> dict[str, Call]:
 
 def primitives(kwire: Any) -> dict[str, Call]:
     """Name each primitive both ways: good, refused, cut, and asked for elsewhere."""
-    module = importlib.import_module("tests.engine.test_references")
+    from tests.engine import test_references
+
     wire = kwire.wire
     made: dict[str, Call] = {}
-    for name, value in module.PRIMITIVES.items():
+    for name, value in test_references.PRIMITIVES.items():
         encode = getattr(wire, f"encode_{name}")
         decode = getattr(wire, f"decode_{name}")
         data = encode(value)
@@ -172,7 +177,7 @@ def primitives(kwire: Any) -> dict[str, Call]:
         made[f"decode {name}, cut"] = partial(decode, data[:-1])
         made[f"decode {name}, elsewhere"] = partial(decode, data, offset=999)
         made[f"encode {name}"] = partial(encode, value)
-        for what, wrong in module.wrong_values().items():
+        for what, wrong in test_references.wrong_values().items():
             made[f"encode {name}, {what}"] = partial(encode, wrong)
     return made
 

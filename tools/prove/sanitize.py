@@ -22,7 +22,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -145,14 +144,10 @@ def inputs_of(worker: int, count: int) -> int:
     """Decode hostile bytes: messages, record sets, and all else that reads bytes."""
     import kwire
     from kwire import columns
+    from tests.harness import hostile
+    from tests.records import hostile_records
+    from tests.safety import entries, entry_inputs
 
-    names = (
-        "tests.safety.entries",
-        "tests.safety.entry_inputs",
-        "tests.harness.hostile",
-        "tests.records.hostile_records",
-    )
-    entries, entry_inputs, hostile, hostile_records = map(import_module, names)
     ways: list[dict[str, Any]] = [{}, {"compat": "java"}, {"zero_copy": True}]
     done = 0
     families = list(hostile.FAMILIES)[worker::WORKERS]

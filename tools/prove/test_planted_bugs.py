@@ -12,9 +12,10 @@ import subprocess
 
 import pytest
 
+from tools import ROOT
 from tools.generate.promises import missing_part
 from tools.prove.cursor_mutants import TESTS
-from tools.prove.engine_copy import ROOT, bugs
+from tools.prove.engine_copy import bugs
 from tools.prove.sanitize import LEFT_OUT
 
 BUGS = {bug.patch.stem: bug for bug in bugs()}

@@ -19,7 +19,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from tools.release.pythons import ROOT
+from tools import ROOT
 
 META = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt")
 LICENSES = ("licenses/LICENSE", "licenses/NOTICE")

@@ -19,9 +19,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from tools import ROOT
 from tools.generate.promises import Figure, record
 from tools.prove.pure_suite import Counts, count_tests
-from tools.release.pythons import ROOT, Python, environment, install, pythons, run
+from tools.release.pythons import Python, environment, install, pythons, run
 
 # What needs pytest alone: messages on both sides of the wire, and what holds them.
 MESSAGES = [

@@ -19,7 +19,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from tools.release.pythons import ROOT, epoch, run
+from tools import ROOT
+from tools.release.pythons import epoch, run
 
 
 def copy_tree(folder: Path) -> None:

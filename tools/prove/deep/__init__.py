@@ -7,14 +7,3 @@ Each module here is a part: ``run(state, until)`` works until ``time.monotonic``
 ``figures(state)`` returns what was reached. The parts make and check inputs with the
 functions of the tests.
 """
-
-import importlib
-from pathlib import Path
-from types import ModuleType
-
-ROOT = Path(__file__).resolve().parents[3]
-
-
-def harness(name: str) -> ModuleType:
-    """Import a module of the tests or of the fuzzing."""
-    return importlib.import_module(name)

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tools import ROOT
 from tools.generate.promises import Figure, record
-from tools.prove.deep import ROOT
 
 WORK = ROOT / "build" / "deep"
 HERE = Path(__file__).resolve().parent

@@ -23,8 +23,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from fuzz import corpus, engines
+from tests.harness import guard_pages
+from tests.safety import entries, entry_calls, entry_inputs
+from tools import ROOT
 from tools.generate.promises import Figure
-from tools.prove.deep import ROOT, harness
 
 SCALE = 10
 """Inputs of one turn of an entry, for each of its shares."""
@@ -41,18 +44,12 @@ def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int
 
     ``AssertionError`` with the command that makes the call again, for what goes wrong.
     """
-    entries, pages = (
-        harness("tests.safety.entries"),
-        harness("tests.harness.guard_pages"),
-    )
     shared = mmap.mmap(-1, _ROOM)
-    harness("tests.safety.entry_calls").folder()  # of this process, which tidies up
+    entry_calls.folder()  # of this process, which tidies up
 
     def work(note: Any) -> None:
-        guarded, tried, views = pages.Guarded(), 0, 0
-        made = harness("tests.safety.entry_inputs").damage_forever(
-            entry, f"turn {turn}"
-        )
+        guarded, tried, views = guard_pages.Guarded(), 0, 0
+        made = entry_inputs.damage_forever(entry, f"turn {turn}")
         for data in itertools.islice(made, SCALE * entry.share):
             if len(data) > _ROOM - _COUNTS.size:
                 continue
@@ -62,14 +59,14 @@ def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int
             first, *others = (entries.outcome(entry, each, data) for each in packages)
             if any(other != first for other in others):
                 raise AssertionError(f"the engines differ: {first}, {others}")
-            if entry.is_view and len(data) <= pages.ROOM:
+            if entry.is_view and len(data) <= guard_pages.ROOM:
                 entries.ends(entry, packages[0], guarded.put(data))
                 views += 1
             tried += 1
         signal.setitimer(signal.ITIMER_PROF, 0)
         _COUNTS.pack_into(shared, 0, tried, views, 0)
 
-    status, said = pages.in_child(work)
+    status, said = guard_pages.in_child(work)
     tried, views, size = _COUNTS.unpack_from(shared)
     if status:
         if os.WIFSIGNALED(status):
@@ -81,16 +78,16 @@ def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int
 
 def keep_input(name: str, data: bytes, said: str) -> str:
     """Keep an input that went wrong; say what happened and how to see it again."""
-    path: Path = harness("fuzz.corpus").keep_entry(name, data)
+    path: Path = corpus.keep_entry(name, data)
     again = f"python -m tools.prove.deep.entries '{name}' {data.hex() or '-'}"
     return f"{name}: {said[:300]}\n  kept as {path.relative_to(ROOT)}; again: {again}"
 
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     """Try entry by entry, turn by turn; the turns never end."""
-    packages = list(harness("fuzz.engines").packages())
+    packages = list(engines.packages())
     packages.sort(key=lambda package: package.backend != "fast")
-    table = list(harness("tests.safety.entries").ENTRIES.values())
+    table = list(entries.ENTRIES.values())
     # The gate has the inputs without a turn.
     state = {"steps": 0, "inputs": 0, "guarded": 0} | state
     while time.monotonic() < until:
@@ -115,14 +112,14 @@ def figures(state: dict[str, Any]) -> list[Figure]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.prove.deep.entries")
-    parser.add_argument("name", choices=harness("tests.safety.entries").ENTRIES)
+    parser.add_argument("name", choices=entries.ENTRIES)
     parser.add_argument("hex", help="the bytes, or - for none")
     asked = parser.parse_args()
-    entry = harness("tests.safety.entries").ENTRIES[asked.name]
+    entry = entries.ENTRIES[asked.name]
     given = bytes.fromhex(asked.hex.removeprefix("-"))
     found = []
-    for package in harness("fuzz.engines").packages():
+    for package in engines.packages():
         signal.setitimer(signal.ITIMER_PROF, LONGEST)
-        found.append(harness("tests.safety.entries").outcome(entry, package, given))
+        found.append(entries.outcome(entry, package, given))
         print(f"{package.backend}: {found[-1]}")
     sys.exit(any(each != found[0] for each in found))

@@ -17,8 +17,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from fuzz import engines
+from tests.engine.twins import test_agreement
+from tests.harness import golden, guard_pages, hostile
+from tests.safety import broken_messages
 from tools.generate.promises import Figure
-from tools.prove.deep import harness
 
 STEP = {"fast": 400_000, "pure": 20_000}
 """Inputs for one child process, which is lost when a run is stopped."""
@@ -26,29 +29,23 @@ STEP = {"fast": 400_000, "pure": 20_000}
 
 def stages() -> Iterator[tuple[str, str, bool, Any]]:
     """Give what is done in turn: engine, way to decode, all vectors or few, tables."""
-    broken = harness("tests.safety.broken_messages")
-    yield "fast", "strict", False, broken.ALL
+    yield "fast", "strict", False, broken_messages.ALL
     yield "fast", "strict", True, None
     yield "fast", "java-zero-copy", True, None
     yield "pure", "strict", True, None
-    yield "pure", "strict", False, broken.HOSTILE
-    yield "fast", "strict", True, broken.ALL
-    yield "fast", "java-zero-copy", True, broken.ALL
+    yield "pure", "strict", False, broken_messages.HOSTILE
+    yield "fast", "strict", True, broken_messages.ALL
+    yield "fast", "java-zero-copy", True, broken_messages.ALL
 
 
 def steps() -> Iterator[tuple[str, list[Any]]]:
     """Give the engine and the tasks for each child process."""
-    broken = harness("tests.safety.broken_messages")
     for engine, mode, every, tables in stages():
         tasks: list[Any] = []
         inputs, each = 0, 1 if tables is None else len(tables[0][0])
-        seeds = (
-            harness("tests.harness.golden").vectors()
-            if every
-            else broken.middle_vectors()
-        )
+        seeds = golden.vectors() if every else broken_messages.middle_vectors()
         for vector in seeds:
-            tasks.append(broken.Task(vector, mode, tables))
+            tasks.append(broken_messages.Task(vector, mode, tables))
             inputs += len(vector.data) * each
             if inputs >= STEP[engine]:
                 yield engine, tasks
@@ -58,9 +55,8 @@ def steps() -> Iterator[tuple[str, list[Any]]]:
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     """Try on from where it was; on a build without the compiled engine, its half."""
-    broken = harness("tests.safety.broken_messages")
-    packages = {each.backend: each for each in harness("fuzz.engines").packages()}
-    memory = broken.Input()
+    packages = {each.backend: each for each in engines.packages()}
+    memory = broken_messages.Input()
     state = {"steps": 0, "changes": 0, "prefixes": 0, "messages": 0} | state
     for number, (engine, tasks) in enumerate(steps()):
         if number < state["steps"]:
@@ -68,7 +64,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
         if time.monotonic() >= until:
             return
         if engine in packages:
-            tried, messages = broken.attempt(packages[engine], tasks, memory)
+            tried, messages = broken_messages.attempt(packages[engine], tasks, memory)
             cut = bool(tasks) and tasks[0].tables is None
             state["prefixes" if cut else "changes"] += tried
             state["messages"] += messages
@@ -90,22 +86,16 @@ def figures(state: dict[str, Any]) -> list[Figure]:
 
 def retry(name: str, version: int, mode: str, data: bytes) -> int:
     """Decode one input on each engine, in a child; tell what came of it."""
-    broken, agreement = (
-        harness("tests.safety.broken_messages"),
-        harness("tests.engine.twins.test_agreement"),
-    )
     ends = set()
-    for package in harness("fuzz.engines").packages():
-        given = harness("tests.harness.hostile").Input(
-            name, version, broken.Input().put(data)
-        )
+    for package in engines.packages():
+        given = hostile.Input(name, version, broken_messages.Input().put(data))
 
         def work(note: Any, package: Any = package, given: Any = given) -> None:
-            signal.alarm(int(broken.HANG))
-            options = harness("tests.harness.hostile").MODES[mode]
-            note(agreement.outcome(package, given, options))
+            signal.alarm(int(broken_messages.HANG))
+            options = hostile.MODES[mode]
+            note(test_agreement.outcome(package, given, options))
 
-        status, said = harness("tests.harness.guard_pages").in_child(work)
+        status, said = guard_pages.in_child(work)
         if os.WIFSIGNALED(status):
             said = signal.Signals(os.WTERMSIG(status)).name
         print(f"{package.backend}: {said}")
@@ -117,7 +107,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tools.prove.deep.messages")
     parser.add_argument("name")
     parser.add_argument("version", type=int)
-    parser.add_argument("mode", choices=harness("tests.harness.hostile").MODES)
+    parser.add_argument("mode", choices=hostile.MODES)
     parser.add_argument("hex", help="the bytes, or - for none")
     asked = parser.parse_args()
     given = bytes.fromhex(asked.hex.removeprefix("-"))

@@ -12,8 +12,10 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from fuzz import engines
+from tests.engine.twins import test_agreement
+from tests.safety import broken_messages
 from tools.generate.promises import Figure
-from tools.prove.deep import harness
 
 INPUTS = 20_000
 """Inputs of one turn."""
@@ -21,20 +23,20 @@ INPUTS = 20_000
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     """Compare turn by turn; the turns never end."""
-    packages = harness("fuzz.engines").packages()
+    packages = engines.packages()
     if len(packages) == 1:
         raise AssertionError("there is one engine: build the compiled one, make build")
-    compare = harness("tests.engine.twins.test_agreement").compare
     # The gate has turn 0.
     state = {"turns": 1, "inputs": 0} | state
     while time.monotonic() < until:
         inputs = 0
-        for _, mode, ends, differing in compare(*packages, INPUTS, state["turns"]):
+        for _, mode, ends, differing in test_agreement.compare(
+            *packages, INPUTS, state["turns"]
+        ):
             for name, version, data in differing:
                 said = "the engines differ, or are wrong"
-                report = harness("tests.safety.broken_messages").report
                 raise AssertionError(
-                    report(packages[0], name, version, mode, data, said)
+                    broken_messages.report(packages[0], name, version, mode, data, said)
                 )
             inputs += ends.total()
         state["inputs"] += inputs
