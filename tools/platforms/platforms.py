@@ -40,6 +40,7 @@ from tools.platforms.roots import (
     run,
     write_site,
 )
+from tools.prove import engine_copy
 from tools.release.pythons import pythons
 
 PAGE = ROOT / "docs" / "project" / "platforms.md"
@@ -235,18 +236,10 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
 
 
 def copy_tree(name: str) -> Path:
-    """Copy what git knows."""
+    """Copy the tree for one platform; return its directory."""
     tree = WORK / "trees" / name
     shutil.rmtree(tree, ignore_errors=True)
-    listed = subprocess.check_output(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        text=True,
-    )
-    for each in listed.splitlines():
-        if (ROOT / each).is_file():
-            (tree / each).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / each, tree / each)
+    engine_copy.copy_tree(tree)
     return tree
 
 

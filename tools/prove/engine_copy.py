@@ -183,6 +183,13 @@ def files_of_the_tree() -> list[str]:
     return list(filter(None, names.decode().split("\0")))
 
 
+def copy_tree(folder: Path) -> None:
+    """Copy the files of the tree into an empty directory."""
+    for name in files_of_the_tree():
+        if (ROOT / name).is_file():
+            put(name, (ROOT / name).read_bytes(), folder)
+
+
 def set_times(times: Mapping[Path, int]) -> None:
     """Give files the times of their last change that they had before."""
     for path, time in times.items():

@@ -13,25 +13,13 @@ import gzip
 import hashlib
 import io
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
 from pathlib import Path
 
-from tools import ROOT
+from tools.prove.engine_copy import copy_tree
 from tools.release.pythons import epoch, run
-
-
-def copy_tree(folder: Path) -> None:
-    """Copy what git knows, and what is new and not ignored."""
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    done = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True)
-    for name in filter(None, done.stdout.decode().split("\0")):
-        source = ROOT / name
-        if source.is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, folder / name)
 
 
 def normalised(sdist: bytes, time: int) -> bytes:
