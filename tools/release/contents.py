@@ -19,6 +19,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
 from tools import ROOT
 
 META = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt")
@@ -116,8 +119,11 @@ def wheel_faults(path: Path) -> list[str]:
 
 def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
     """Check a bill of materials: its form, kwire's version, and what made the wheel."""
+    invalid = JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill))
+    # The first line names the wrong value; the others quote the schema.
+    reason = str(invalid).partition("\n")[0]
     checks = {
-        "the format": (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6"),
+        f"the format: {reason}": invalid is None,
         "kwire": bill["metadata"]["component"]["version"] == version,
         "the package's address": bill["metadata"]["component"]["purl"]
         == f"pkg:pypi/kwire@{version}",
@@ -135,9 +141,9 @@ def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
         (one["type"], one["version"]) for one in bill["components"]
     ] == [("data", newest)]
     return [
-        f"the bill of materials is wrong on {k}"
-        for k, good in checks.items()
-        if not good
+        f"the bill of materials is wrong on {what}"
+        for what, is_right in checks.items()
+        if not is_right
     ]
 
 
