@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs seeds of the simulation by hand: ``python tests/client/machines/replay.py 7 8``.
+"""Runs seeds of the simulation by hand: ``python -m tests.client.machines.replay 7 8``.
 
 Prints for each what the scan knew at its end beside what was true.
 """

@@ -3,7 +3,7 @@
 """Scans of a simulated cluster under faults: no record is lost or doubled.
 
 Each seed is a cluster, its faults and a scan. A seed that fails names itself:
-``python tests/client/machines/replay.py SEED`` runs it again and prints what was known.
+``python -m tests.client.machines.replay SEED`` runs it again and prints what was known.
 """
 
 import os

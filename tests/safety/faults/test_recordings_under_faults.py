@@ -22,7 +22,7 @@ from tests.harness.loopback_brokers import TIMEOUT_S, Listener
 from tools.prove.fault_runs import Fault
 
 FLUSH = "--flush-ms", "30"
-MANY_MINUTES = "many_minutes:run"
+MANY_MINUTES = "tests.safety.faults.many_minutes:run"
 
 
 def echo(connection):

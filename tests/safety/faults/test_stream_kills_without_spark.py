@@ -15,7 +15,7 @@ from kwire import records
 from tools.prove.fault_runs import Fault
 
 ROUNDS = 10
-DRIVER = "stream_driver:run"
+DRIVER = "tests.safety.faults.stream_driver:run"
 
 
 class Log:
