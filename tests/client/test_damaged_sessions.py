@@ -54,7 +54,6 @@ class Damage:
 
 
 @pytest.mark.slow
-@pytest.mark.gate_on_pure
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_session_ends_with_records_or_a_typed_error(kwire, kind):
     """Most damage costs one connection: the client reconnects and has all records."""

@@ -21,7 +21,6 @@ SESSIONS = 150
 
 
 @pytest.mark.slow
-@pytest.mark.gate_on_pure
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "scan"])
 def test_session_with_a_lying_broker_ends_with_records_or_a_typed_error(kwire, kind):
     """Offsets, errors, leaders, epochs, throttles and arrays are false."""

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which test files run in ``make quick``: those whose imports are light.
 
-``pytest --quick`` takes the files of ``tests`` itself and of a few of its directories,
-and leaves out a file that imports, itself or through another file of this repository,
-a library that is not in the dependency group ``quick``. So a new test is part of the
-lane unless it needs Spark or a peer, or has the marker ``slow``.
+``pytest --quick`` takes the files of ``FOLDERS``, and leaves out a file that imports,
+itself or through another file of this repository, a library that is not in the
+dependency group ``quick``. So a new test in these folders is part of the lane unless it
+needs a peer or has the marker ``slow``.
 """
+
+from __future__ import annotations
 
 import ast
 import functools
@@ -16,10 +18,31 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
-DIRECTORIES = {"engine", "messages", "records", "schema"}
+FOLDERS = {"engine", "messages", "records", "schema"}
 OURS = {"kwire", "kwire_pure"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of ``make quick``."""
+    parser.addoption("--quick", action="store_true", help="run the files of make quick")
+    parser.addoption(
+        "--without",
+        default="",
+        metavar="NAMES",
+        help="with --quick: leave out what imports these libraries (a,b)",
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is no part of ``make quick``."""
+    if not config.getoption("--quick"):
+        return None
+    without = frozenset(config.getoption("--without").split(","))
+    return is_left_out(collection_path, without) or None
 
 
 def is_left_out(path: Path, without: frozenset[str] = frozenset()) -> bool:
@@ -27,8 +50,8 @@ def is_left_out(path: Path, without: frozenset[str] = frozenset()) -> bool:
 
     ``without`` are libraries of the lane that this machine has no wheel of.
     """
-    if path.is_dir():
-        return path.parent == TESTS and path.name not in DIRECTORIES
+    if path.parent == TESTS:
+        return path.name not in FOLDERS
     return path.suffix == ".py" and find_heavy_import(path, without) is not None
 
 

@@ -18,12 +18,15 @@ from pkgutil import resolve_name
 from types import EllipsisType, NoneType
 from typing import get_args
 
+import pytest
 from kio.schema.errors import ErrorCode
 from kio.schema.index import schema_name_map
 from kio.serial import entity_reader, entity_writer
 
 from tests.harness.sweeps import sweep
 from tests.harness.values import binding_of, build
+
+pytestmark = pytest.mark.gate_on_pure
 
 COVERED = 625
 """302 requests, 302 responses, 17 of data and 4 headers."""

@@ -110,7 +110,6 @@ def test_pytest_takes_the_files_of_the_lane_alone():
             "--ignore=tests/records",
             "--ignore=tests/messages",
             "--ignore=tests/schema",
-            "--ignore-glob=tests/test_*.py",
         ],
         cwd=ROOT,
         capture_output=True,

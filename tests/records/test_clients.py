@@ -18,6 +18,8 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from kwire import framing, messages
 from tests.harness.one_broker import Broker
 
+pytestmark = pytest.mark.gate_on_pure
+
 TIMEOUT_S = 30
 TIME = 1_600_000_000_000
 NAMES = ("none", "gzip", "snappy", "lz4", "zstd")

@@ -28,6 +28,8 @@ with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
     import kafka.record.legacy_records
     import kafka.record.memory_records
 
+pytestmark = pytest.mark.gate_on_pure
+
 NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 # lz4 of magic 0 is known to librdkafka alone, see ``test_clients.py``.
 CODECS = {0: NAMES[:3], 1: NAMES[:4], 2: NAMES}

@@ -65,6 +65,7 @@ filterwarnings = error
 markers =
     gate
     gate_on_pure
+    night
 """
 
 

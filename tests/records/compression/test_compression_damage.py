@@ -35,6 +35,8 @@ from tests.records.compression.codecs_under_test import (
     xerial,
 )
 
+pytestmark = pytest.mark.gate_on_pure
+
 
 def test_every_prefix_is_refused(route):
     """A payload that was cut off is never taken for a shorter one."""

@@ -27,6 +27,8 @@ from tests.records.compression.codecs_under_test import (
     text,
 )
 
+pytestmark = pytest.mark.gate_on_pure
+
 LZ4 = lz4_frame(b"")[:7]
 ZSTD = struct.pack("<I", 0xFD2FB528)
 

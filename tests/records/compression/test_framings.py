@@ -41,6 +41,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of the standard library's, on newer Pythons
     import kafka.codec
 
+pytestmark = pytest.mark.gate_on_pure
+
 
 @pytest.mark.parametrize("number", range(len(PAYLOADS)))
 def test_there_and_back(route, number):

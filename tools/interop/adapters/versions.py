@@ -75,7 +75,7 @@ def check_version(requirement: str) -> bool:
                 "-q",
                 "--no-header",
                 "-m",
-                "not gate",
+                "not gate and not night",
                 "-p",
                 "no:cacheprovider",
                 "-k",
