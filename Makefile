@@ -15,7 +15,9 @@ ENGINE := $(wildcard src/kwire/_engine/fast/*.pyx src/kwire/_engine/fast/*.pxd s
 SOURCES := src tests tools fuzz benchmarks examples docs/conf.py setup.py
 BUILT := $(VENV)/.built
 TESTED := $(VENV)/.built $(VENV)/.has-test
-PARALLEL := --numprocesses 2 --dist loadscope --no-loadscope-reorder
+# Tests wait for Spark, peers and timeouts about half of the time, so three workers keep
+# two processors busy.
+PARALLEL := --numprocesses 3 --dist loadscope --no-loadscope-reorder
 
 # As many hostile inputs and simulated scans as the promises name.
 GATE_INPUTS := KWIRE_HOSTILE_INPUTS=200000 KWIRE_SIMULATION_SEEDS=2000

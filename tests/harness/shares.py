@@ -34,9 +34,9 @@ LONGEST = (
 """The shares that take more than 7 seconds, in the order in which they start.
 
 pytest-randomly shuffles the other files, which are short. If a long file were the last
-one, the other worker would be idle for up to 25 seconds. With this order it is idle for
-7 seconds at most (2,000 and 500 simulated orders). A file that does not exist has no
-effect.
+one, the other workers would be idle for up to 25 seconds. With this order they are idle
+for 7 seconds at most (2,000 and 500 simulated orders of two workers). A file that does
+not exist has no effect.
 """
 
 
