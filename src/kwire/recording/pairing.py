@@ -27,6 +27,7 @@ from ..messages import (
     SaslAuthenticateRequest,
     SaslHandshakeRequest,
 )
+from ..negotiation.facts import first_version
 from ..schema import plan, registry
 
 if TYPE_CHECKING:
@@ -237,11 +238,7 @@ def _has_client_id(api_key: int, api_version: int) -> bool:
     except KeyError:
         return True
     header_version = plan.request_header_version(registry.load(entry.name), api_version)
-    fields = registry.load(RequestHeader.__name__).struct.fields
-    return any(
-        field.attribute == "client_id" and header_version in field.versions
-        for field in fields
-    )
+    return header_version >= first_version(RequestHeader.__name__, "client_id")
 
 
 def _client_id(frame: Frame, api_key: int, api_version: int) -> str | None:
