@@ -72,17 +72,19 @@ def find_sources(
     ``FileNotFoundError`` for a path without any.
     """
     sources: list[CaptureTask | LogTask] = []
+    sizes: list[int] = []
     for path in dict.fromkeys(os.fspath(path) for path in paths):
         found = list(_list_sources(path))
         if not found:
             raise FileNotFoundError(
                 2, "no captures and no request logs in this folder", path
             )
-        sources += found
-    return sources, list(map(_measure_source, sources))
+        sources += (source for source, _ in found)
+        sizes += (size for _, size in found)
+    return sources, sizes
 
 
-def _list_sources(path: str) -> Iterator[CaptureTask | LogTask]:
+def _list_sources(path: str) -> Iterator[tuple[CaptureTask | LogTask, int]]:
     is_remote = "://" in path
     is_folder = os.path.isdir(path)
     if is_remote or is_folder or _is_parquet(path):
@@ -95,7 +97,9 @@ def _list_sources(path: str) -> Iterator[CaptureTask | LogTask]:
         folders: dict[str, list[CaptureFile]] = {}
         for file in files:
             folders.setdefault(os.path.dirname(file.path), []).append(file)
-        yield from (CaptureTask(tuple(each)) for each in folders.values())
+        for group in folders.values():
+            size = sum(_measure_file(file.path) for file in group)
+            yield CaptureTask(tuple(group)), size
         if not is_folder:
             return
     try:
@@ -106,19 +110,13 @@ def _list_sources(path: str) -> Iterator[CaptureTask | LogTask]:
         logs = []
     for log in logs:
         for start, end in split_request_log(log, PIECE_BYTES):
-            yield LogTask(log, start, end)
+            size = (_measure_file(log) if end is None else end) - start
+            yield LogTask(log, start, end), size
 
 
 def _is_parquet(path: str) -> bool:
     with open_regular(path) as file:
         return file.read(len(_PARQUET)) == _PARQUET
-
-
-def _measure_source(source: CaptureTask | LogTask) -> int:
-    if isinstance(source, CaptureTask):
-        return sum(map(_measure_file, (file.path for file in source.files)))
-    end = _measure_file(source.path) if source.end is None else source.end
-    return end - source.start
 
 
 def _measure_file(path: str) -> int:
