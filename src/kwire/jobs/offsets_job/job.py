@@ -15,7 +15,7 @@ from ..._limits import MIB
 from .. import running
 from ..tables import Output, open_table
 from .inputs import LogInputs
-from .lag import LagTask, PartitionCommits, measure_lag
+from .lag import LagTask, measure_lag
 from .page import write_page
 from .reading import OffsetsTask, read_offsets
 from .sums import COMMIT_COLUMNS, STATE_COLUMNS, GroupTotals
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..running import Progress
     from ..tables import Result
     from .inputs import Paths
+    from .lag import PartitionCommits
 
 STUCK_AFTER_MS = 300_000
 """How long something must have waited before its reader counts as stuck."""
@@ -123,14 +124,13 @@ def _make_lag_tasks(
     inputs: LogInputs, output: Output, sums: GroupTotals, stuck_after_ms: int
 ) -> list[LagTask]:
     """Make the tasks that measure the lag of all commits; there is one at least."""
-    sized = []
-    for topic, partition, commits in sums.list_commits():
-        key = topic, partition
-        place = PartitionCommits(
-            *key, inputs.topics.get(key), commits, sums.assigned.get(key, {})
+    sized = [
+        (
+            _measure_log(place) + _COMMIT_BYTES * place.commits.num_rows + _PLACE_BYTES,
+            place,
         )
-        size = _measure_log(place) + _COMMIT_BYTES * commits.num_rows + _PLACE_BYTES
-        sized.append((size, place))
+        for place in sums.list_places(inputs.topics)
+    ]
     return [
         LagTask(
             places,

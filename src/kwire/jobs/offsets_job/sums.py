@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..chart_text import choose_time_step
-from .lag import make_sums
+from .lag import PartitionCommits, make_sums
 from .reading import order_growth
 from .tables import GroupRow, TopicLagRow, read_milliseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from ...log import Partition
     from .lag import LagSummary
     from .reading import OffsetsSummary
 
@@ -108,23 +109,26 @@ class GroupTotals:
             [(name, "ascending") for name in order]
         )
 
-    def list_commits(self) -> Iterator[tuple[str, int, Any]]:
-        """Go through the partitions that were committed to, with their commits."""
+    def list_places(
+        self, logs: Mapping[tuple[str, int], Partition]
+    ) -> Iterator[PartitionCommits]:
+        """List the partitions that were committed to, then those only assigned."""
         import pyarrow
 
-        places = self._commits.group_by(["topic", "partition"], use_threads=False)
-        counts = places.aggregate([([], "count_all")]).to_pylist()
+        keys = self._commits.group_by(["topic", "partition"], use_threads=False)
+        counts = {
+            (row["topic"], row["partition"]): row["count_all"]
+            for row in keys.aggregate([([], "count_all")]).to_pylist()
+        }
         begin = 0
-        for each in counts:
-            commits = self._commits.slice(begin, each["count_all"])
-            begin += each["count_all"]
-            # A slice is pickled with all that it was cut from, a copy is not.
-            rows = pyarrow.array(range(commits.num_rows))
-            yield each["topic"], each["partition"], commits.take(rows)
-        committed = {(each["topic"], each["partition"]) for each in counts}
-        nothing = self._commits.slice(0, 0)
-        for topic, partition in sorted(self.assigned.keys() - committed):
-            yield topic, partition, nothing
+        for key in (*counts, *sorted(self.assigned.keys() - counts.keys())):
+            end = begin + counts.get(key, 0)
+            # A slice would be pickled with the whole table, a copy is not.
+            commits = self._commits.take(pyarrow.array(range(begin, end), "int64"))
+            yield PartitionCommits(
+                *key, logs.get(key), commits, self.assigned.get(key, {})
+            )
+            begin = end
 
     def _list_assigned(self, states: Any) -> dict[tuple[str, int], dict[str, Any]]:
         """Find which groups had which partitions at the sample times.
