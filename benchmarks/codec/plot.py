@@ -11,16 +11,7 @@ from typing import Any
 import matplotlib
 
 from benchmarks.codec.figures import Figures
-from benchmarks.codec.records.rows import (
-    ARROW,
-    BATCHES,
-    COMPRESS,
-    COPY,
-    DECOMPRESS,
-    NESTED,
-    OBJECTS,
-    TYPED,
-)
+from benchmarks.codec.records import rows as record_rows
 from benchmarks.codec.rows import DECODE, ENCODE, FRAME, ROWS
 
 matplotlib.use("Agg")
@@ -37,13 +28,13 @@ _LOOKS = {
     "aiokafka": ("#666666", "v"),
     "objects": ("#cc79a7", "D"),
     "dicts": ("#cc79a7", "^"),
-    TYPED: ("#cc79a7", "v"),
+    record_rows.TYPED: ("#cc79a7", "v"),
     "cramjam": ("#222222", "|"),
     "zlib": ("#222222", "1"),
     "isal": ("#222222", "2"),
     "lz4": ("#222222", "3"),
     "zstandard": ("#222222", "4"),
-    COPY: ("#222222", "_"),
+    record_rows.COPY: ("#222222", "_"),
 }
 
 Panels = Mapping[str, tuple[str, ...]]
@@ -59,12 +50,12 @@ def draw_messages(figures: Figures, path: Path) -> None:
 def draw_records(figures: Figures, path: Path) -> None:
     """Draw one panel for each kind of work on records."""
     panels = {
-        OBJECTS: (OBJECTS,),
-        BATCHES: (BATCHES,),
-        DECOMPRESS: (DECOMPRESS,),
-        COMPRESS: (COMPRESS,),
-        ARROW: (ARROW,),
-        f"{NESTED}, per message": (NESTED,),
+        record_rows.OBJECTS: (record_rows.OBJECTS,),
+        record_rows.BATCHES: (record_rows.BATCHES,),
+        record_rows.DECOMPRESS: (record_rows.DECOMPRESS,),
+        record_rows.COMPRESS: (record_rows.COMPRESS,),
+        record_rows.ARROW: (record_rows.ARROW,),
+        f"{record_rows.NESTED}, per message": (record_rows.NESTED,),
     }
     picture, axes = pyplot.subplots(
         3,

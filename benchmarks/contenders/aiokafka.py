@@ -8,7 +8,6 @@ It takes part in the rows of the versions that it defines.
 from __future__ import annotations
 
 import struct
-from io import BytesIO
 from typing import Any
 
 from aiokafka.protocol.commit import OffsetCommitRequest_v3
@@ -20,6 +19,7 @@ from aiokafka.protocol.types import UnsignedVarInt32
 from aiokafka.record.util import decode_varint, encode_varint
 
 from benchmarks.contenders import CLIENT_ID, CORRELATION_ID
+from benchmarks.contenders.varint_loops import read_stream, read_varints, write_varints
 from benchmarks.harness.statement import Statement
 from benchmarks.workloads.messages import Values, Workload, integers
 
@@ -98,18 +98,11 @@ def frame(workload: Workload) -> Statement:
 def encode_integers(kind: str, count: int) -> Statement:
     """Encode integers with one call per value."""
 
-    def write_all(values: list[int]) -> bytes:
-        out = bytearray()
-        write = out.append
-        for value in values:
-            encode_varint(value, write)
-        return bytes(out)
-
     def join_all(values: list[int]) -> bytes:
         return b"".join(map(UnsignedVarInt32.encode, values))
 
     names = {
-        "encode_all": write_all if kind == "varint" else join_all,
+        "encode_all": write_varints(encode_varint) if kind == "varint" else join_all,
         "values": integers(kind, count),
     }
     return Statement("encode_all(values)", names)
@@ -117,19 +110,10 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
     """Decode integers with one call per value."""
-    buffer = bytearray(data)
-
-    def decode_all(data: bytearray) -> list[int]:
-        offset = 0
-        found = []
-        for _ in range(count):
-            value, offset = decode_varint(data, offset)
-            found.append(value)
-        return found
-
-    def read_all(data: bytearray) -> list[int]:
-        source, decode = BytesIO(data), UnsignedVarInt32.decode
-        return [decode(source) for _ in range(count)]
-
-    names = {"decode_all": decode_all if kind == "varint" else read_all, "data": buffer}
+    decode_all = (
+        read_varints(decode_varint, count)
+        if kind == "varint"
+        else read_stream(UnsignedVarInt32.decode, count)
+    )
+    names = {"decode_all": decode_all, "data": bytearray(data)}
     return Statement("decode_all(data)", names)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import importlib
-from io import BytesIO
 from typing import Any
 
 from kafka.protocol.schemas.fields.codecs.encode_buffer import EncodeBuffer
@@ -13,6 +12,7 @@ from kafka.protocol.schemas.fields.codecs.types import UnsignedVarInt32
 from kafka.record.util import decode_varint, encode_varint
 
 from benchmarks.contenders import CLIENT_ID, CORRELATION_ID
+from benchmarks.contenders.varint_loops import read_stream, read_varints, write_varints
 from benchmarks.harness.statement import Statement
 from benchmarks.workloads.messages import (
     UNKNOWN_OPERATIONS,
@@ -94,13 +94,6 @@ def frame(workload: Workload) -> Statement:
 def encode_integers(kind: str, count: int) -> Statement:
     """Encode integers with one call per value."""
 
-    def write_all(values: list[int]) -> bytes:
-        out = bytearray()
-        write = out.append
-        for value in values:
-            encode_varint(value, write)
-        return bytes(out)
-
     def write_all_into(values: list[int]) -> bytes:
         out = EncodeBuffer(5 * count)
         encode_into = UnsignedVarInt32.encode_into
@@ -109,7 +102,9 @@ def encode_integers(kind: str, count: int) -> Statement:
         return out.result()
 
     names = {
-        "encode_all": write_all if kind == "varint" else write_all_into,
+        "encode_all": write_varints(encode_varint)
+        if kind == "varint"
+        else write_all_into,
         "values": integers(kind, count),
     }
     return Statement("encode_all(values)", names)
@@ -117,18 +112,9 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
     """Decode integers with one call per value."""
-
-    def decode_all(data: bytes) -> list[int]:
-        offset = 0
-        found = []
-        for _ in range(count):
-            value, offset = decode_varint(data, offset)
-            found.append(value)
-        return found
-
-    def read_all(data: bytes) -> list[int]:
-        source, decode = BytesIO(data), UnsignedVarInt32.decode
-        return [decode(source) for _ in range(count)]
-
-    names = {"decode_all": decode_all if kind == "varint" else read_all, "data": data}
-    return Statement("decode_all(data)", names)
+    decode_all = (
+        read_varints(decode_varint, count)
+        if kind == "varint"
+        else read_stream(UnsignedVarInt32.decode, count)
+    )
+    return Statement("decode_all(data)", {"decode_all": decode_all, "data": data})

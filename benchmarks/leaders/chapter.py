@@ -31,70 +31,55 @@ _LABELS = {"hints": "with hints", "none": "hints ignored"}
 _COLORS = {"hints": "#0072b2", "none": "#e69f00"}
 
 
-class Moves:
-    """The figures of one run."""
-
-    def __init__(self, run: dict[str, Any]) -> None:
-        """Take what the JSON of one run holds."""
-        self.run = run
-        self.count = len(run["moves"])
-
-    @classmethod
-    def read(cls, path: Path) -> Moves:
-        """Read the JSON of one run."""
-        return cls(json.loads(path.read_text()))
-
-    def seconds(self, kind: str) -> list[float]:
-        """Return the time without service of each move, in order."""
-        return [move[kind]["seconds"] for move in self.run["moves"]]
-
-    def refusals(self, kind: str) -> float:
-        """Return how many Fetches were refused in a move, on average."""
-        return statistics.mean(move[kind]["refusals"] for move in self.run["moves"])
-
-    def ratio(self) -> float:
-        """Return how many times as long a move takes without hints: the median."""
-        pairs = zip(self.seconds("none"), self.seconds("hints"), strict=True)
-        return statistics.median(none / hints for none, hints in pairs)
+def _seconds(run: dict[str, Any], kind: str) -> list[float]:
+    """Return the time without service of each move, in order."""
+    return [move[kind]["seconds"] for move in run["moves"]]
 
 
-def _table(figures: Moves) -> str:
+def _ratio(run: dict[str, Any]) -> float:
+    """Return how many times as long a move takes without hints: the median."""
+    pairs = zip(_seconds(run, "none"), _seconds(run, "hints"), strict=True)
+    return statistics.median(none / hints for none, hints in pairs)
+
+
+def _table(run: dict[str, Any]) -> str:
     lines = []
     for kind in KINDS:
-        found = sorted(figures.seconds(kind))
+        refusals = statistics.mean(move[kind]["refusals"] for move in run["moves"])
+        found = sorted(_seconds(run, kind))
         at = [found[0], statistics.median(found), found[int(0.9 * len(found))]]
         lines.append(
             [
                 _LABELS[kind],
                 *(f"{1e3 * each:,.0f}" for each in (*at, found[-1])),
-                f"{figures.refusals(kind):.2f}",
+                f"{refusals:.2f}",
             ]
         )
     head = ("ms without service", "least", "median", "90 %", "most", "refused Fetches")
     return table(head, lines)
 
 
-def _text(figures: Moves, title: str, picture: str) -> str:
+def _text(run: dict[str, Any], title: str, picture: str) -> str:
     return chapters.fill(
         __file__,
         title=title,
-        run=figures.run,
+        run=run,
         partitions=PARTITIONS,
         rate=WRITES_PER_SECOND,
-        count=figures.count,
-        machine=describe_machine(figures.run),
-        table=_table(figures),
-        ratio=figures.ratio(),
+        count=len(run["moves"]),
+        machine=describe_machine(run),
+        table=_table(run),
+        ratio=_ratio(run),
         picture=picture,
     )
 
 
-def _draw(figures: Moves) -> None:
+def _draw(run: dict[str, Any]) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "leader-moves"
     picture, axis = pyplot.subplots(figsize=(9, 4), layout="constrained")
-    numbers = range(1, figures.count + 1)
+    numbers = range(1, len(run["moves"]) + 1)
     for kind in KINDS:
-        found = [1e3 * seconds for seconds in figures.seconds(kind)]
+        found = [1e3 * seconds for seconds in _seconds(run, kind)]
         median = statistics.median(found)
         label = f"{_LABELS[kind]}, median {median:,.0f} ms"
         axis.scatter(numbers, found, color=_COLORS[kind], s=22, label=label)
@@ -115,12 +100,12 @@ def _draw(figures: Moves) -> None:
 
 def write_chapter(json_path: Path) -> str:
     """Write the page, the chapter and the picture; return the table."""
-    figures = Moves.read(json_path)
-    _draw(figures)
+    run = json.loads(json_path.read_text())
+    _draw(run)
     picture = "pictures/leader-moves.svg"
-    page = _text(figures, "# KIP-951 measured: leaders that move", f"../{picture}")
+    page = _text(run, "# KIP-951 measured: leaders that move", f"../{picture}")
     PAGE.write_text(page)
     chapters.put_chapter(
-        RESULTS, _text(figures, "## Leaders that move", f"../docs/{picture}")
+        RESULTS, _text(run, "## Leaders that move", f"../docs/{picture}")
     )
-    return _table(figures)
+    return _table(run)

@@ -22,9 +22,10 @@ from pathlib import Path
 
 from benchmarks.harness import ROOT
 from benchmarks.harness.worker import Worker
+from tools.prove.engine_copy import ENGINE, Copy
 
-COPY = ROOT / "build" / "unchecked"
-ENGINE = Path("src/kwire/_engine/fast")
+COPY = Copy("unchecked", "KWIRE_BUILD_UNCHECKED")
+"""No switch of ``setup.py``: the engine is built as it is released."""
 ROUNDS = 41
 BATCH_SECONDS = 0.005
 
@@ -116,28 +117,16 @@ statement.seconds(int(sys.argv[1]), False)
 
 def build() -> None:
     """Make the copy, without the checks; what is there stays if it is new."""
-    shutil.copytree(
-        ROOT / "src",
-        COPY / "src",
-        ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__", *UNCHECKED),
-        dirs_exist_ok=True,
-    )
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
-        shutil.copy2(ROOT / name, COPY)
+    changed = {}
     for name, changes in UNCHECKED.items():
         text = (ROOT / ENGINE / name).read_text(encoding="utf-8")
         for old, new in changes:
             if old not in text:
                 raise SystemExit(f"{name} has no check that reads {old!r} any more")
             text = text.replace(old, new)
-        target = COPY / ENGINE / name
-        if not target.exists() or target.read_text(encoding="utf-8") != text:
-            target.write_text(text, encoding="utf-8")
-    subprocess.run(
-        [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace", "-j2"],
-        cwd=COPY,
-        check=True,
-    )
+        changed[str(ENGINE / name)] = text
+    COPY.refresh(changed)
+    COPY.build()
 
 
 def environment(root: Path) -> dict[str, str]:
@@ -159,7 +148,7 @@ def run_code(root: Path, code: str, *arguments: str) -> str:
 
 def make_sure() -> None:
     """Check that one of the two reads past its input, and the other does not."""
-    for root, expected in ((ROOT, "refused"), (COPY, "hello")):
+    for root, expected in ((ROOT, "refused"), (COPY.root, "hello")):
         found = run_code(root, PAST_THE_END)
         if found != expected:
             raise SystemExit(f"the engine in {root.name} says {found!r}: wrong one")
@@ -180,7 +169,7 @@ def workers(root: Path) -> dict[str, Worker]:
 
 def times() -> dict[str, tuple[float, float]]:
     """Time each task on both engines in turn: medians with the checks and without."""
-    both = [workers(ROOT), workers(COPY)]
+    both = [workers(ROOT), workers(COPY.root)]
     found = {}
     order = random.Random(0)
     try:
@@ -239,7 +228,7 @@ def counted() -> dict[str, tuple[float, float]]:
         return {}
     found = {}
     for title in COUNTED:
-        checked, unchecked = (instructions(root, title) for root in (ROOT, COPY))
+        checked, unchecked = (instructions(root, title) for root in (ROOT, COPY.root))
         found[title] = (checked, unchecked)
         print(
             f"{title:20}{checked:15,.0f}{unchecked:15,.0f}"

@@ -9,19 +9,7 @@ from pathlib import Path
 from benchmarks.harness import chapters
 from benchmarks.harness.chapters import PICTURES
 from benchmarks.harness.tables import table
-from benchmarks.spark import inputs, picture
-from benchmarks.spark.cases import (
-    EMPTY,
-    HEADERS,
-    HEADERS_REPLAY,
-    LOG,
-    LOG_VALUE,
-    PEERS,
-    REPLAY,
-    REPLAY_VALUE,
-    SIZES,
-    log_case,
-)
+from benchmarks.spark import cases, inputs, picture
 from benchmarks.spark.reading import LEAST
 from benchmarks.spark.rounds import measure
 from benchmarks.spark.targets import SHARES, SparkFigures, spark_verdicts
@@ -44,13 +32,13 @@ def _case_table(figures: SparkFigures) -> str:
     replays = {case: replay for case, replay, _ in SHARES}
     lines = []
     for case in (
-        LOG,
-        REPLAY,
-        LOG_VALUE,
-        REPLAY_VALUE,
-        *PEERS,
-        HEADERS,
-        HEADERS_REPLAY,
+        cases.LOG,
+        cases.REPLAY,
+        cases.LOG_VALUE,
+        cases.REPLAY_VALUE,
+        *cases.PEERS,
+        cases.HEADERS,
+        cases.HEADERS_REPLAY,
     ):
         share = ""
         if case in replays:
@@ -72,7 +60,10 @@ def _case_table(figures: SparkFigures) -> str:
 
 def _reading_table(figures: SparkFigures) -> str:
     lines = []
-    for case, replay in ((LOG, REPLAY), (LOG_VALUE, REPLAY_VALUE)):
+    for case, replay in (
+        (cases.LOG, cases.REPLAY),
+        (cases.LOG_VALUE, cases.REPLAY_VALUE),
+    ):
         given = figures.core_seconds(replay)
         own, least = figures.reading(case), figures.reading(LEAST)
         lines.append(
@@ -88,19 +79,19 @@ def _reading_table(figures: SparkFigures) -> str:
 
 def _peer_table(figures: SparkFigures) -> str:
     lines = []
-    for case in (REPLAY, LOG, *PEERS):
+    for case in (cases.REPLAY, cases.LOG, *cases.PEERS):
         leads = [
-            f"{figures.lead(case, peer):.3g}x" if case not in PEERS else ""
-            for peer in PEERS
+            f"{figures.lead(case, peer):.3g}x" if case not in cases.PEERS else ""
+            for peer in cases.PEERS
         ]
         lines.append([case, f"{1e-6 / figures.row(case):.2f}", *leads])
-    return table(("8 columns", "M rows/s", *(f"over {p}" for p in PEERS)), lines)
+    return table(("8 columns", "M rows/s", *(f"over {p}" for p in cases.PEERS)), lines)
 
 
 def _flat_table(figures: SparkFigures) -> str:
     lines = []
-    for size in SIZES:
-        case = log_case(size)
+    for size in cases.SIZES:
+        case = cases.log_case(size)
         found = [1e9 * seconds for seconds in figures.row_seconds(case)]
         lines.append(
             [
@@ -111,7 +102,7 @@ def _flat_table(figures: SparkFigures) -> str:
                 f"{min(found):.0f}-{max(found):.0f}",
             ]
         )
-    empty = f"{figures.seconds(EMPTY):.2f}"
+    empty = f"{figures.seconds(cases.EMPTY):.2f}"
     lines.append(["empty", "0", empty, "", ""])
     return table(("input", "rows", "seconds", "ns a row", "of all rounds"), lines)
 

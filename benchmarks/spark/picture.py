@@ -9,17 +9,7 @@ from typing import Any
 
 import matplotlib
 
-from benchmarks.spark.cases import (
-    HEADERS,
-    HEADERS_REPLAY,
-    LOG,
-    LOG_VALUE,
-    PEERS,
-    REPLAY,
-    REPLAY_VALUE,
-    SIZES,
-    log_case,
-)
+from benchmarks.spark import cases
 from benchmarks.spark.targets import FLAT_RATIO, SparkFigures
 
 matplotlib.use("Agg")
@@ -28,14 +18,14 @@ from matplotlib import pyplot
 
 _KWIRE, _REPLAY, _PEER = "#0072b2", "#bbbbbb", "#e69f00"
 _BARS = {
-    REPLAY: _REPLAY,
-    LOG: _KWIRE,
-    PEERS[0]: _PEER,
-    PEERS[1]: _PEER,
-    REPLAY_VALUE: _REPLAY,
-    LOG_VALUE: _KWIRE,
-    HEADERS_REPLAY: _REPLAY,
-    HEADERS: _KWIRE,
+    cases.REPLAY: _REPLAY,
+    cases.LOG: _KWIRE,
+    cases.PEERS[0]: _PEER,
+    cases.PEERS[1]: _PEER,
+    cases.REPLAY_VALUE: _REPLAY,
+    cases.LOG_VALUE: _KWIRE,
+    cases.HEADERS_REPLAY: _REPLAY,
+    cases.HEADERS: _KWIRE,
 }
 
 
@@ -64,16 +54,16 @@ def _draw_rates(figures: SparkFigures, axis: Any) -> None:
 
 
 def _draw_costs(figures: SparkFigures, axis: Any) -> None:
-    sizes = [figures.size(log_case(size)) for size in SIZES]
-    medians = [1e9 * figures.row(log_case(size)) for size in SIZES]
+    sizes = [figures.size(cases.log_case(size)) for size in cases.SIZES]
+    medians = [1e9 * figures.row(cases.log_case(size)) for size in cases.SIZES]
     low = min(medians)
     axis.axhspan(low, low * FLAT_RATIO, color="#0072b2", alpha=0.1)
-    for size, name in zip(sizes, SIZES, strict=True):
-        rounds = [1e9 * each for each in figures.row_seconds(log_case(name))]
+    for size, name in zip(sizes, cases.SIZES, strict=True):
+        rounds = [1e9 * each for each in figures.row_seconds(cases.log_case(name))]
         axis.scatter([size] * len(rounds), rounds, color="#56b4e9", s=14)
     axis.plot(sizes, medians, color=_KWIRE, marker="o")
     axis.set_xscale("log")
-    axis.set_xticks(sizes, list(SIZES))
+    axis.set_xticks(sizes, list(cases.SIZES))
     axis.minorticks_off()
     axis.set_ylim(0, None)
     axis.set_xlabel("input")

@@ -15,27 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.verdicts import Verdict
-from benchmarks.spark.cases import (
-    EMPTY,
-    HEADERS,
-    HEADERS_REPLAY,
-    LOG,
-    LOG_VALUE,
-    PEERS,
-    REPLAY,
-    REPLAY_VALUE,
-    SIZES,
-    log_case,
-)
+from benchmarks.spark import cases
 
 SHARES = (
-    (LOG, REPLAY, 0.85),
-    (LOG_VALUE, REPLAY_VALUE, 0.85),
-    (HEADERS, HEADERS_REPLAY, 0.90),
+    (cases.LOG, cases.REPLAY, 0.85),
+    (cases.LOG_VALUE, cases.REPLAY_VALUE, 0.85),
+    (cases.HEADERS, cases.HEADERS_REPLAY, 0.90),
 )
 """At least so much of a replay's rate."""
 
-LEADS = dict(zip(PEERS, (8, 15), strict=True))
+LEADS = dict(zip(cases.PEERS, (8, 15), strict=True))
 """At least so many times a peer's rate, or a share of the replay's lead."""
 
 SHARE_OF_LEAD = 0.85
@@ -96,7 +85,7 @@ class SparkFigures:
 
     def row_seconds(self, case: str) -> list[float]:
         """Return the seconds per row in each round, less the empty job's of it."""
-        rounds = zip(self.rounds(case), self.rounds(EMPTY), strict=True)
+        rounds = zip(self.rounds(case), self.rounds(cases.EMPTY), strict=True)
         return [(own - empty) / self.rows(case) for own, empty in rounds]
 
     def row(self, case: str) -> float:
@@ -109,7 +98,7 @@ class SparkFigures:
 
     def spread(self) -> float:
         """Return the cost of the slowest row over the fastest, of all input sizes."""
-        rows = [self.row(log_case(size)) for size in SIZES]
+        rows = [self.row(cases.log_case(size)) for size in cases.SIZES]
         return max(rows) / min(rows)
 
 
@@ -124,10 +113,10 @@ def spark_verdicts(figures: SparkFigures) -> Iterator[Verdict]:
             reached >= least,
         )
     for peer, times in LEADS.items():
-        lead, most = figures.lead(LOG, peer), figures.lead(REPLAY, peer)
+        lead, most = figures.lead(cases.LOG, peer), figures.lead(cases.REPLAY, peer)
         least = SHARE_OF_LEAD * most
         yield Verdict(
-            f"{LOG}, beside {peer}",
+            f"{cases.LOG}, beside {peer}",
             f"at least {times}x, or {SHARE_OF_LEAD:.0%} of the replay's"
             f" {most:.3g}x: {least:.3g}x",
             f"{lead:.3g}x",
@@ -146,7 +135,7 @@ def spark_verdicts(figures: SparkFigures) -> Iterator[Verdict]:
         )
     spread = figures.spread()
     yield Verdict(
-        f"cost of a row, slowest over fastest, {' to '.join((*SIZES,)[::3])}",
+        f"cost of a row, slowest over fastest, {' to '.join((*cases.SIZES,)[::3])}",
         f"at most {FLAT_RATIO}x",
         f"{spread:.3g}x",
         spread <= FLAT_RATIO,

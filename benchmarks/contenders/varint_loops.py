@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loops over varints: a codec's own function, called once for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+
+def write_varints(encode_varint: Callable[..., Any]) -> Callable[[list[int]], bytes]:
+    """Return a loop over a function that is given the bytes' ``append``."""
+
+    def write_all(values: list[int]) -> bytes:
+        out = bytearray()
+        write = out.append
+        for value in values:
+            encode_varint(value, write)
+        return bytes(out)
+
+    return write_all
+
+
+def read_varints(decode_varint: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """Return a loop over a function that is given an offset and returns the next."""
+
+    def decode_all(data: bytes) -> list[int]:
+        offset = 0
+        found = []
+        for _ in range(count):
+            value, offset = decode_varint(data, offset)
+            found.append(value)
+        return found
+
+    return decode_all
+
+
+def read_stream(decode: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """Return a loop over a function that reads from a stream."""
+
+    def read_all(data: bytes) -> list[int]:
+        source = BytesIO(data)
+        return [decode(source) for _ in range(count)]
+
+    return read_all
