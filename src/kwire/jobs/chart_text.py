@@ -29,21 +29,19 @@ _SIZES = (
     (_MINUTE, "min", _SECOND, "s"),
 )
 
-_STEPS = (
-    1,
-    2,
-    5,
-    10,
-    20,
-    50,
-    100,
-    200,
-    500,
-    *(each * _SECOND for each in (1, 2, 5, 10, 15, 30)),
-    *(each * _MINUTE for each in (1, 2, 5, 10, 15, 30)),
-    *(each * _HOUR for each in (1, 2, 3, 6, 12)),
-    *(each * _DAY for each in (1, 2, 7, 14, 28, 56, 112, 364)),
+_STEPS = tuple(
+    count * unit
+    for unit, counts in (
+        (1, (1, 2, 5, 10, 20, 50, 100, 200, 500)),
+        (_SECOND, (1, 2, 5, 10, 15, 30)),
+        (_MINUTE, (1, 2, 5, 10, 15, 30)),
+        (_HOUR, (1, 2, 3, 6, 12)),
+        (_DAY, (1, 2, 7, 14, 28, 56, 112, 364)),
+    )
+    for count in counts
 )
+"""Round durations in milliseconds, for the bins and axes of charts."""
+
 _MOST_MARKS = 6
 _FIRST_MARK, _LAST_MARK = 0.2, 0.88
 
