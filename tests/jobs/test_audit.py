@@ -327,6 +327,16 @@ def test_damaged_inputs_are_problems_and_never_the_end(capture, tmp_path):
     assert len(made) == len(capture.expected)
 
 
+def test_traffic_without_a_readable_frame_has_a_page(tmp_path):
+    """As a recording of TLS: its client is unknown, and there is no heat map."""
+    made = Capture()
+    made.talk("10.0.0.1:1").raw("request", bytes.fromhex("16030102"))
+    path = made.write(tmp_path / "frames.parquet")
+    result = jobs.audit([path], tmp_path / "out", target="4.1")
+    assert [row["verdict"] for row in rows_of(result, "clients")] == ["UNKNOWN"]
+    assert "Versions in use" not in Path(result.report).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("declared", [FetchRequest, ApiVersionsRequest])
 def test_a_frame_of_another_api_than_its_column_is_counted(tmp_path, declared):
     """A capture of another program: its columns are counted, not its frame."""

@@ -114,6 +114,9 @@ def _add_heat_map(report: Report, findings: AuditFindings) -> None:
     counts = {
         pair: seen.count for pair, seen in findings.sightings.by_version().items()
     }
+    if not counts:
+        # No frame could be read, as if all of the traffic were TLS.
+        return
     broken = findings.list_broken()
     keys = sorted({key for key, _ in counts})
     gone = [
