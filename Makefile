@@ -109,7 +109,7 @@ data: $(TESTED)  ## write the data directories of Kafka's brokers (Java 17, Mave
 pins: $(VENV)/.made $(VENV)/.has-pins  ## write constraints.txt; UPGRADE=1 for newer versions
 	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11.0 --no-annotate \
 		--custom-compile-command 'make pins' --output-file constraints.txt \
-		$(if $(UPGRADE),--upgrade) --group bench --group coverage --group demo \
+		$(if $(UPGRADE),--upgrade) --group bench --group browser --group coverage --group demo \
 		--group docs --group fuzz --group lint --group pins --group release
 
 # The parts wait for brokers, drivers and browsers for most of their time: once make
@@ -148,7 +148,7 @@ interop-brokers: $(TESTED)
 interop-releases: $(TESTED)  ## every feature against brokers of each release from 0.8 on, into docs/guides/live.md
 	$(PY) -m tools.interop.broker.releases_check --all --document
 
-interop-pages: $(TESTED)
+interop-pages: $(TESTED) $(VENV)/.has-browser
 	$(PY) -m tools.interop.browser.schema_page
 	$(PY) -m tools.interop.browser.explain_page
 	$(PY) -m examples.pipeline

@@ -19,9 +19,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import Page
+
 from kwire import framing, records
 from kwire.messages import FetchResponse
-from tools.interop.browser.check_page import Page, open_page
+from tools.interop.browser.check_page import open_page, print_on
 
 WIDE, NARROW = (1280, 800), (390, 844)
 ROWS = 300
@@ -76,7 +78,7 @@ def check(path: Path, is_bad: bool, folder: Path) -> list[str]:
                 f"{path.name}: {what}: {found!r:.99}, expected {expected!r:.99}"
             )
 
-    with open_page(str(path), *WIDE) as page:
+    with open_page(str(path), *WIDE) as (page, findings):
         for number in 1, 5, 20:
             for part in PARTS:
                 target = f"#{part} [data-s='{number}']"
@@ -101,7 +103,7 @@ def check(path: Path, is_bad: bool, folder: Path) -> list[str]:
         page.evaluate(SEND.format(f"#bytes [data-s='{last}']", "click"))
         expect("the last is held", marked(page, "held"), ([last], [last]))
         expect("the tree follows", page.evaluate(HEIGHT.format("tree")) > 0, True)
-        page.screenshot(str(folder / f"{path.stem}-wide.png"))
+        page.screenshot(path=folder / f"{path.stem}-wide.png")
         page.evaluate(
             "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowUp'}))"
         )
@@ -119,13 +121,13 @@ def check(path: Path, is_bad: bool, folder: Path) -> list[str]:
             expect("summary", page.evaluate(SUMMARY), LAST)
         problems = page.evaluate("document.querySelectorAll('.problem').length")
         expect("problems", problems, 2 if is_bad else 0)
-        expect("findings", page.findings, [])
-        page.print_on(*PAPER)
+        expect("findings", findings, [])
+        print_on(page, *PAPER)
         expect("left out on paper", page.evaluate(LEFT_OUT), [])
-    with open_page(str(path), *NARROW, dark=True) as page:
+    with open_page(str(path), *NARROW, dark=True) as (page, findings):
         expect("columns too wide", page.evaluate(TOO_WIDE), 0)
-        page.screenshot(str(folder / f"{path.stem}-narrow.png"))
-        expect("findings", page.findings, [])
+        page.screenshot(path=folder / f"{path.stem}-narrow.png")
+        expect("findings", findings, [])
     return wrong
 
 

@@ -25,12 +25,13 @@ from typing import Any
 
 import pyarrow
 import pyarrow.parquet
+from playwright.sync_api import Page
 
 from kwire.jobs import charts
 from kwire.jobs.chart_text import to_milliseconds
 from kwire.jobs.report import Report
 from kwire.jobs.tables import REPORT, Output
-from tools.interop.browser.check_page import Page, open_page
+from tools.interop.browser.check_page import open_page, print_on, resize
 
 VIEWS = {
     "light": (1280, 900, False),
@@ -165,9 +166,9 @@ def compare(folder: Path, table: dict[str, Any]) -> tuple[list[str], int]:
     return wrong, len(known) * len(table["rows"])
 
 
-def look(page: Page, view: str) -> list[str]:
+def look(page: Page, findings: list[str], view: str) -> list[str]:
     """Check what any view of a page has to be."""
-    wrong = [f"{view}: {finding}" for finding in page.findings]
+    wrong = [f"{view}: {finding}" for finding in findings]
     if (width := page.evaluate(TOO_WIDE)) > 0:
         wrong.append(f"{view}: {width} pixels too wide")
     wrong += [f"{view}: {text!r} sticks out" for text in page.evaluate(OUTSIDE)]
@@ -180,7 +181,7 @@ def use(page: Page) -> list[str]:
     """Sort and filter every table, and print the page."""
     wrong = [f"sorted: {fault}" for fault in page.evaluate(SORT)]
     wrong += [f"filtered: {fault}" for fault in page.evaluate(FILTER)]
-    page.print_on(*PAPER)
+    print_on(page, *PAPER)
     if (width := page.evaluate(TOO_WIDE)) > 0:
         wrong.append(f"printed: {width} pixels too wide")
     wrong += [f"printed: {text!r} is cut off" for text in page.evaluate(CUT_OFF)]
@@ -192,8 +193,8 @@ def check(folder: Path, screenshots: Path | None) -> tuple[list[str], int]:
     """Check the report in a job's folder; give what is wrong, and cells compared."""
     wrong, cells = [], 0
     for view, (width, height, dark) in VIEWS.items():
-        with open_page(str(folder / REPORT), width, height, dark) as page:
-            wrong += look(page, view)
+        with open_page(str(folder / REPORT), width, height, dark) as (page, findings):
+            wrong += look(page, findings, view)
             if view == "light":
                 for table in page.evaluate(TABLES):
                     faults, count = compare(folder, table)
@@ -201,11 +202,11 @@ def check(folder: Path, screenshots: Path | None) -> tuple[list[str], int]:
                     cells += count
                 wrong += use(page)
                 if screenshots is not None:
-                    page.screenshot(str(screenshots / f"{folder.name}-printed.png"))
-            page.command("Emulation.setEmulatedMedia", media="screen")
+                    page.screenshot(path=screenshots / f"{folder.name}-printed.png")
+            page.emulate_media(media="screen")
             if screenshots is not None:
-                page.resize(width, min(page.evaluate(ALL_HEIGHT), 8000))
-                page.screenshot(str(screenshots / f"{folder.name}-{view}.png"))
+                resize(page, width, min(page.evaluate(ALL_HEIGHT), 8000))
+                page.screenshot(path=screenshots / f"{folder.name}-{view}.png")
     return wrong, cells
 
 

@@ -16,9 +16,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from playwright.sync_api import Page
+
 from kwire import protocol_guide, protocol_pages
 from kwire.schema import registry
-from tools.interop.browser.check_page import Page, open_page
+from tools.interop.browser.check_page import open_page
 
 RELEASES = protocol_guide.NEWEST, "3.9", "0.10.0"
 SEARCHED = "leader_epoch"
@@ -79,7 +81,7 @@ def check_release(release: str, folder: Path) -> list[str]:
 
     expect("below 3 MB", path.stat().st_size < LARGEST, True)
     texts = expected_texts(release)
-    with open_page(str(path), *WIDE) as page:
+    with open_page(str(path), *WIDE) as (page, findings):
         shown = page.evaluate(TEXTS)
         expect("layouts", sorted(shown), sorted(texts))
         for name in shown.keys() & texts.keys():
@@ -95,7 +97,7 @@ def check_release(release: str, folder: Path) -> list[str]:
         expect("not found", with_it - set().union(*has.values()), set())
         expect("key 3", "Metadata" in search(page, "3"), True)
         expect("nonsense", search(page, "no such field"), [])
-        page.screenshot(str(folder / f"{release}-nothing.png"))
+        page.screenshot(path=folder / f"{release}-nothing.png")
         # A link leads to its place even if the search had hidden that.
         page.evaluate(
             "location.hash = '#FetchRequest-0'; new Promise(requestAnimationFrame)"
@@ -104,15 +106,15 @@ def check_release(release: str, folder: Path) -> list[str]:
         opened = [name for name in opened if not name.startswith("FetchSnapshot")]
         expect("0 is open", {"FetchRequest-0", "FetchResponse-0"} <= set(opened), True)
         expect("newest is closed", "FetchRequest-18" in opened, False)
-        page.screenshot(str(folder / f"{release}-wide.png"))
-        expect("findings", page.findings, [])
-    with open_page(str(path), *NARROW, dark=True) as page:
+        page.screenshot(path=folder / f"{release}-wide.png")
+        expect("findings", findings, [])
+    with open_page(str(path), *NARROW, dark=True) as (page, findings):
         expect("columns too wide", page.evaluate(TOO_WIDE), 0)
         expect("menu is folded", page.evaluate("menu.open"), False)
-        page.screenshot(str(folder / f"{release}-narrow.png"))
+        page.screenshot(path=folder / f"{release}-narrow.png")
         page.evaluate("menu.open = true")
         expect("columns too wide with the menu", page.evaluate(TOO_WIDE), 0)
-        expect("findings", page.findings, [])
+        expect("findings", findings, [])
     return wrong
 
 
@@ -134,9 +136,9 @@ def main() -> int:
         folder.mkdir(exist_ok=True)
         bad = folder / "bad.html"
         bad.write_text(BAD_PAGE, encoding="utf-8")
-        with open_page(str(bad)) as page:
+        with open_page(str(bad)) as (_page, findings):
             for fault in FAULTS:
-                if not any(finding.startswith(fault) for finding in page.findings):
+                if not any(finding.startswith(fault) for finding in findings):
                     wrong.append(f"a bad page: no finding of {fault}")
         for release in RELEASES:
             faults = check_release(release, folder)
