@@ -8,7 +8,7 @@ Metadata message is measured beside its decoding time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -27,14 +27,6 @@ CASES = [
 ]
 HELD = (("decode", "metadata_v9"), ("decode", "metadata_v9_wide"))
 HELD_MESSAGES = 100
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    """Run the contenders for as long as there are rows."""
-    running = Workers()
-    yield running
-    running.close()
 
 
 @pytest.fixture(scope="module")

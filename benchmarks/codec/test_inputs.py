@@ -10,12 +10,10 @@ there before this file passes.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 
 import pytest
 
 from benchmarks.codec.rows import MESSAGE_ROWS
-from benchmarks.harness.interleave import Workers
 
 # Without a compiled engine, the pure one is tested in its place.
 BUILT = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
@@ -51,14 +49,6 @@ def name_of(value) -> str:
     if isinstance(value, set):
         return "+".join(sorted(value))
     return value if isinstance(value, str) else "-".join(map(str, value))
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    """Run the contenders for as long as this file is tested."""
-    running = Workers()
-    yield running
-    running.close()
 
 
 @pytest.mark.parametrize(("task", "worker"), DECODING, ids=name_of)

@@ -9,10 +9,10 @@ from typing import Any
 from kafka.protocol.consumer import FetchRequest
 from kafka.protocol.parser import KafkaProtocol
 
+from benchmarks.contenders import fetch_streams
 from benchmarks.contenders.kafka_python import build
-from benchmarks.harness.statement import Consuming, Statement
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads import connections as workloads
-from benchmarks.workloads.messages import neutral
 
 BUILDS = "a pair of correlation id and message for each response"
 CHECKS = "size of each frame, order of correlation ids, and the message as above"
@@ -24,8 +24,7 @@ def _bodies(version: int) -> list[bytes]:
 
 def encode_stream(version: int) -> Statement:
     """Encode all responses of a stream."""
-    names = {"framed": workloads.framed, "bodies": _bodies(version)}
-    return Statement(f"framed(bodies, {version})", names)
+    return fetch_streams.encode_stream(version, _bodies(version))
 
 
 def receive_stream(version: int) -> Statement:
@@ -59,19 +58,6 @@ def receive_stream(version: int) -> Statement:
             responses.extend(parser.receive_bytes(chunk))
         return responses
 
-    def values() -> list[Any]:
-        return [
-            [correlation_id, neutral(response, load.values)]
-            for (correlation_id, response), load in zip(
-                receive(connect(), chunks), workloads.responses(version), strict=True
-            )
-        ]
-
-    chunks = workloads.chunks(workloads.framed(_bodies(version), version))
-    return Consuming(
-        "receive(subjects.pop(), chunks)",
-        {"receive": receive, "chunks": chunks},
-        calls=workloads.FRAMES,
-        values=values,
-        make=connect,
+    return fetch_streams.receive_stream(
+        version, _bodies(version), connect, receive, list
     )

@@ -7,8 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 import kwire
+from benchmarks.contenders import fetch_streams
 from benchmarks.contenders.kwire import build
-from benchmarks.harness.statement import Consuming, Statement
+from benchmarks.harness.statement import Statement
 from benchmarks.workloads import connections as workloads
 from benchmarks.workloads.messages import neutral
 from kwire import messages
@@ -27,10 +28,13 @@ def _bodies(version: int) -> list[bytes]:
     return [kwire.encode(build(load), version=version) for load in loads]
 
 
+def _pairs(events: list[Any]) -> list[tuple[int, Any]]:
+    return [(event.correlation_id, event.response) for event in events]
+
+
 def encode_stream(version: int) -> Statement:
     """Encode all responses of a stream."""
-    names = {"framed": workloads.framed, "bodies": _bodies(version)}
-    return Statement(f"framed(bodies, {version})", names)
+    return fetch_streams.encode_stream(version, _bodies(version))
 
 
 def receive_stream(version: int) -> Statement:
@@ -50,21 +54,8 @@ def receive_stream(version: int) -> Statement:
             events.extend(connection.receive_data(chunk))
         return events
 
-    def values() -> list[Any]:
-        return [
-            [event.correlation_id, neutral(event.response, load.values)]
-            for event, load in zip(
-                receive(connect(), chunks), workloads.responses(version), strict=True
-            )
-        ]
-
-    chunks = workloads.chunks(workloads.framed(_bodies(version), version))
-    return Consuming(
-        "receive(subjects.pop(), chunks)",
-        {"receive": receive, "chunks": chunks},
-        calls=workloads.FRAMES,
-        values=values,
-        make=connect,
+    return fetch_streams.receive_stream(
+        version, _bodies(version), connect, receive, _pairs
     )
 
 

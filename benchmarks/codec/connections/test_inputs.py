@@ -10,12 +10,10 @@ contender made.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 
 import pytest
 
 from benchmarks.codec.connections.rows import CONNECTION_ROWS, FETCH_VERSIONS
-from benchmarks.harness.interleave import Workers
 
 # Without a compiled engine, the pure one is tested in its place.
 BUILT = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
@@ -32,14 +30,6 @@ RECEIVING = {worker for task, worker in TASKS if task[0] == "receive_stream"}
 def name_of(value) -> str:
     """Return the test id of a task or a contender."""
     return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    """Run the contenders for as long as this file is tested."""
-    running = Workers()
-    yield running
-    running.close()
 
 
 @pytest.mark.parametrize(("task", "worker"), sorted(TASKS, key=str), ids=name_of)

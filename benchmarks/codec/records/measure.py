@@ -35,7 +35,6 @@ from benchmarks.codec.records.targets import (
     held_title,
 )
 from benchmarks.harness import ROOT
-from benchmarks.harness.interleave import Workers
 from benchmarks.harness.replay import clock, replay
 from benchmarks.workloads.records import encoded, rows
 
@@ -59,14 +58,6 @@ CASES = {
     CRC_ALONE: "crc32c",
     DUMP: "kwire",
 }
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    """Run the contenders for as long as there is something to weigh."""
-    running = Workers()
-    yield running
-    running.close()
 
 
 @pytest.mark.benchmark(timer=clock)

@@ -11,7 +11,6 @@ smaller one is run.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 
 import pytest
 
@@ -22,7 +21,6 @@ from benchmarks.codec.records.targets import (
     HELD_TASK,
     HOLDERS,
 )
-from benchmarks.harness.interleave import Workers
 
 # Without a compiled engine, the pure one is tested in its place.
 BUILT = importlib.util.find_spec("kwire._engine.fast.record_decoder") is not None
@@ -61,14 +59,6 @@ def name_of(value) -> str:
     if isinstance(value, list):
         return "+".join(task[-1] for task in value)
     return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    """Run the contenders for as long as this file is tested."""
-    running = Workers()
-    yield running
-    running.close()
 
 
 @pytest.mark.parametrize(("task", "worker"), sorted(ASKED, key=str), ids=name_of)
