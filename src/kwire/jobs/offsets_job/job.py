@@ -95,10 +95,11 @@ def offsets(
         problems.append(output.table_path("problems", len(problems)))
         with open_table(problems[-1], make_schema_of("problems")) as writer:
             writer.write(make_table_of("problems", inputs.problems))
-        for name, rows in sums.tables().items():
+        tables = sums.tables()
+        for name, rows in tables.items():
             output.write_table(name, make_table_of(name, rows))
         found = read_back("problems", problems, COLUMNS["problems"])
-        output.write_report(write_page(inputs, sums, found, stuck_after_ms))
+        output.write_report(write_page(inputs, sums, tables, found, stuck_after_ms))
     return output.result(findings=len(sums.stuck))
 
 

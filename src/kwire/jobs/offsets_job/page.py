@@ -16,7 +16,7 @@ from .reading import TOPIC
 from .tables import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from .inputs import LogInputs
     from .sums import GroupTotals
@@ -71,11 +71,14 @@ _LABELS = {
 
 
 def write_page(
-    inputs: LogInputs, sums: GroupTotals, problems: Any, stuck_after_ms: int
+    inputs: LogInputs,
+    sums: GroupTotals,
+    tables: Mapping[str, Sequence[Any]],
+    problems: Any,
+    stuck_after_ms: int,
 ) -> str:
-    """Write the page; ``problems`` is the table as it was written."""
-    groups = sums.groups()
-    lags = sums.lag_over_time()
+    """Write the page; ``tables`` are those of ``sums``, ``problems`` is Arrow's."""
+    groups = tables["groups"]
     report = Report(
         "Consumer groups",
         f"{TOPIC} of {', '.join(map(format_name, inputs.paths))}:"
@@ -94,8 +97,8 @@ def write_page(
             f" (since), and the first of them waited {format_duration(stuck_after_ms)}"
             " or longer.",
         )
-    _add_lag_charts(report, groups, lags)
-    _add_commit_map(report, sums)
+    _add_lag_charts(report, groups, tables["lag_over_time"])
+    _add_commit_map(report, sums, tables["commit_rate"])
     _add_timeline(report, sums)
     _add_growth(report, sums)
     _add_table(report, "groups", groups, "State at the end of the logs.")
@@ -274,8 +277,7 @@ def _add_lag_charts(report: Report, groups: Sequence[Any], lags: Sequence[Any]) 
     )
 
 
-def _add_commit_map(report: Report, sums: GroupTotals) -> None:
-    rate = sums.commit_rate()
+def _add_commit_map(report: Report, sums: GroupTotals, rate: Sequence[Any]) -> None:
     totals: dict[str, int] = {}
     for _, group, commits in rate:
         totals[group] = totals.get(group, 0) + commits
