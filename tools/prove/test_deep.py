@@ -34,7 +34,7 @@ def states(part, state, count):
 
 
 @pytest.mark.parametrize("part", [messages, agreement])
-def test_a_part_goes_on_where_it_was(twins, part, monkeypatch):
+def test_a_part_goes_on_where_it_was(part, monkeypatch):
     """Two runs of one step each and one of two reach the same."""
     monkeypatch.setitem(messages.STEP, "fast", 20_000)
     monkeypatch.setattr(agreement, "INPUTS", 300)
@@ -45,7 +45,7 @@ def test_a_part_goes_on_where_it_was(twins, part, monkeypatch):
 
 
 @pytest.mark.parametrize("part", [messages, agreement])
-def test_a_part_ends_when_its_time_is_over(twins, part):
+def test_a_part_ends_when_its_time_is_over(part):
     """No time is no step, and what was reached stays."""
     assert list(part.run({}, time.monotonic())) == []
 
@@ -85,7 +85,7 @@ def test_other_sources_begin_anew(tmp_path, capsys):
     )
 
 
-def test_an_input_can_be_tried_again(twins, capsys):
+def test_an_input_can_be_tried_again(capsys):
     """What both engines say of it; they agree here."""
     assert messages.retry("ApiVersionsRequest", 3, "java", b"\2a\2b") == 0
     fast, pure = capsys.readouterr().out.splitlines()

@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of the Sphinx extensions whose errors Sphinx does not report."""
+
+import re
+
+import pytest
+
+from kwire import protocol_guide
+from kwire.schema import registry
+from kwire.schema.versions import VersionRange
+from tools.generate import api_pages, docs
+
+
+def test_plain_docstrings_become_what_sphinx_reads():
+    """Signs are signs, indented lines are code, and parts are paragraphs."""
+    lines = [
+        "Give *all* of ``x_`` in a_ and b*.",
+        "",
+        "    with open(x) as y:",
+        "        ...",
+        "",
+        "* an item with ``code``s",
+        "Time is linear.",
+        "Raises ``DecodeError``.",
+    ]
+    assert docs.as_rst(lines) == [
+        r"Give \*all\* of ``x_`` in a\_ and b\*.",
+        "",
+        "::",
+        "",
+        "    with open(x) as y:",
+        "        ...",
+        "",
+        r"* an item with ``code``\ s",
+        "Time is linear.",
+        "",
+        "**Raises** ``DecodeError``.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('<script src="_static/a.js"></script><a href="https://x.y">', []),
+        ('<script src="https://x.y/a.js"></script>', ["https://x.y/a.js"]),
+        ('<link rel="stylesheet" href="//x.y/a.css">', ["//x.y/a.css"]),
+        ('<img src="data:image/png;base64,AAAA">', []),
+    ],
+)
+def test_a_page_that_loads_from_elsewhere_is_found(tmp_path, text, found):
+    """Links may lead away; scripts, styles, fonts and pictures may not."""
+    page = tmp_path / "page.html"
+    page.write_text(text)
+    assert docs.loads_from_elsewhere(page) == found
+
+
+def test_every_api_has_a_page_and_its_messages_lead_there():
+    """All of them, those that Kafka has deleted too; other messages have none."""
+    pages_ = {f"/apis/{name}" for name in api_pages.apis()}
+    led = set()
+    for name, kind, *_ in docs.message_rows():
+        link = docs.linked(name, kind)
+        if kind in ("request", "response"):
+            led.add(re.fullmatch(rf":doc:`{name} <(/apis/\w+)>`", link)[1])
+        else:
+            assert link == name
+    assert led == pages_
+    source = api_pages.page_source("Fetch", 1)
+    assert source.startswith(":orphan:\n\nFetch (API key 1)\n=================\n")
+
+
+def paths(rows):
+    """Yield the path of each row, by the depths of those before it."""
+    above = []
+    for row in rows:
+        above[row.depth :] = [row.name]
+        yield ".".join(above)
+
+
+def test_the_pages_of_apis_have_the_fields_that_kwire_schema_shows():
+    """Each field of each version of each message of an API, and no others."""
+    count = 0
+    for name, kind, *_ in docs.message_rows():
+        if kind not in ("request", "response"):
+            continue
+        rows = list(api_pages.field_rows(name))
+        listed = list(zip(paths(rows), rows, strict=True))
+        for layout in protocol_guide.layouts(registry.load(name)):
+            lines = {line.path: line for line in layout.lines() if line.path}
+            for version in layout.versions:
+                shown = {
+                    path: row
+                    for path, row in listed
+                    if version in VersionRange.from_text(row.versions)
+                }
+                assert shown.keys() == lines.keys(), (name, version)
+                count += len(shown)
+            for path, row in shown.items():
+                assert bool(row.tag) >= ("<tag: " in lines[path].name), (name, path)
+    assert count > 5_000
+
+
+def test_an_api_page_says_what_the_newest_release_speaks():
+    assert api_pages.spoken_text("Fetch") == (
+        "Kafka 4.4 speaks versions 4-18 of Fetch (listeners: broker, controller);"
+        " 0-3 removed in 4.0."
+    )
+    assert api_pages.spoken_text("StopReplica") == (
+        "Kafka 4.4 speaks no version of StopReplica; 0-4 removed in 4.0."
+    )
+    versions, text = api_pages.newest_layout("FetchRequest")
+    assert versions == "18" and text.startswith("Fetch Request (Version: 18) => ")

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The generator of ``messages.pyi`` reports a stale stub."""
+
+import subprocess
+import sys
+
+from tools import ROOT
+from tools.generate.stubs import STUB
+
+
+def run_tool(*arguments):
+    """Run the tool that writes the stub."""
+    command = [sys.executable, "-m", "tools.generate.stubs", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def test_the_stub_is_what_the_definitions_say():
+    """A changed definition without a new stub is found here and by ``make check``."""
+    done = run_tool("--check")
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+def test_a_stale_stub_is_told_by_its_first_wrong_line(tmp_path):
+    """One changed type, one missing line and a missing file all fail the check."""
+    lines = STUB.read_text().splitlines(keepends=True)
+    number = next(
+        n for n, line in enumerate(lines) if "throttle_time_ms: Final" in line
+    )
+    copy = tmp_path / "messages.pyi"
+    changed = lines[number].replace("int", "str")
+    for stale in (
+        [*lines[:number], changed, *lines[number + 1 :]],
+        lines[:number],
+    ):
+        copy.write_text("".join(stale))
+        done = run_tool("--check", "--output", str(copy))
+        assert done.returncode == 1
+        assert f"messages.pyi is stale from line {number + 1}:" in done.stderr
+        assert "run python -m tools.generate.stubs" in done.stderr
+    copy.unlink()
+    assert "stale from line 1:" in run_tool("--check", "--output", str(copy)).stderr
+    assert run_tool("--output", str(copy)).returncode == 0
+    assert copy.read_text() == STUB.read_text()
