@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...arrow_types import make_arrow_schema
 from ...compression import NAMES
 from ...schema.batch_layout import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
-from .headers import USES
+from .partition_batches import USES
 
 if TYPE_CHECKING:
-    from ..tables import TableWriter
-    from .headers import ScannedHeaders, SourceFile
+    from numpy.typing import NDArray
 
+    from ..tables import TableWriter
+    from .partition_batches import PartitionBatches
+    from .problems import PartitionKey
 
 BATCHES = {
     "topic": "string",
@@ -43,46 +45,41 @@ BATCHES = {
 """The columns of the table, with the names of their types."""
 
 
+_ROWS = 16_384
+"""Number of rows that are converted to Arrow's memory together."""
+
+
 def write_batches(
     writer: TableWriter,
-    headers: ScannedHeaders,
-    place: tuple[str, int],
-    source: SourceFile,
+    key: PartitionKey,
+    batches: PartitionBatches,
+    uses: NDArray[Any],
 ) -> None:
-    """Write the rows of one file; ``place`` is its topic and partition."""
+    """Write the batches of a partition; ``uses`` are indexes into ``USES``."""
     import pyarrow
-    from pyarrow import compute
 
     schema = make_arrow_schema(BATCHES)
-    uses, codecs = (
-        pyarrow.array(USES),
-        pyarrow.array([*NAMES, *map(str, range(len(NAMES), CODEC_MASK + 1))]),
-    )
-    start, scan = 0, source.scan
-    for piece in scan.pieces:
-        table = headers.read_table(scan, piece).slice(0, scan.batches - start)
-        rows, attributes = table.num_rows, table["attributes"]
-        bits = {
-            mask: compute.bit_wise_and(attributes, mask)
-            for mask in (CODEC_MASK, LOG_APPEND_TIME, TRANSACTIONAL, CONTROL)
+    words = pyarrow.array(USES)
+    codecs = pyarrow.array([*NAMES, *map(str, range(len(NAMES), CODEC_MASK + 1))])
+    paths = pyarrow.array([file.path for file in batches.files], "string")
+    for start in range(0, len(batches), _ROWS):
+        rows = slice(start, start + _ROWS)
+        headers = batches.headers[rows]
+        attributes = headers["attributes"]
+        columns = {
+            "topic": pyarrow.repeat(key[0], len(headers)),
+            "partition": pyarrow.repeat(key[1], len(headers)),
+            "use": words.take(pyarrow.array(uses[rows])),
+            "file_path": paths.take(pyarrow.array(batches.file[rows])),
+            "compression": codecs.take(pyarrow.array(attributes & CODEC_MASK)),
+            "timestamp_type": attributes & LOG_APPEND_TIME != 0,
+            "is_transactional": attributes & TRANSACTIONAL != 0,
+            "is_control": attributes & CONTROL != 0,
         }
-        made = {
-            "topic": pyarrow.repeat(place[0], rows),
-            "partition": pyarrow.repeat(place[1], rows),
-            "file_path": pyarrow.repeat(scan.path, rows),
-            "use": uses.take(
-                pyarrow.array(source.uses[start : start + rows], pyarrow.int8())
-            ),
-            "compression": codecs.take(bits[CODEC_MASK]),
-            "timestamp_type": compute.not_equal(bits[LOG_APPEND_TIME], 0),
-            "is_transactional": compute.not_equal(bits[TRANSACTIONAL], 0),
-            "is_control": compute.not_equal(bits[CONTROL], 0),
+        columns |= {
+            name: headers[name] for name in headers.dtype.names if name not in columns
         }
-        columns = [
-            (made[field.name] if field.name in made else table[field.name]).cast(
-                field.type
-            )
-            for field in schema
+        arrays = [
+            pyarrow.array(columns[field.name]).cast(field.type) for field in schema
         ]
-        writer.write(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
-        start += rows
+        writer.write(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))

@@ -1,44 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Choose the copy of each batch that is read: one pass through all chains at once.
+"""Choose the copy of each batch that is read: steps over the arrays of a partition.
 
-Batches come in the order of their offsets. Equal ones, of the same offsets, size and
-checksum, are copies of one. Where different ones overlap, ``conflicts`` decides whether
-a cleaner made one of the other, so that both are read, or one of them is wrong.
-``losses`` decides what is missing, and why.
+Rows are sorted by offset. Overlapping rows form a cluster; rows with the same offsets,
+size and checksum are copies of one batch. ``conflicts`` rejects batches that contradict
+others. The remaining rows of a cluster form groups: rows of different groups do not
+overlap. The copies of one batch are a group of which one copy is read. Other groups are
+variants of a batch from which cleaners removed different records; all are read.
 """
 
 from __future__ import annotations
 
-import heapq
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import log
-from ...schema.batch_layout import CODEC_MASK, CONTROL
-from .conflicts import ConflictJudge
-from .headers import (
-    DISAGREES,
-    DIVERGED,
-    DOUBTFUL,
-    FLAGS,
-    REFUSED,
-    UNCERTAIN,
-    USED,
-    Candidate,
-    ScannedHeaders,
-    SourceFile,
-)
-from .replicas import Lineage, ReplicaChain
+from ...schema.batch_layout import CONTROL
+from .header_rows import is_full, mark_changes, split_runs
+from .partition_batches import COPY, DISAGREES, DIVERGED, REFUSED, USED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
-    from ..._limits import Limits
+    from numpy.typing import NDArray
+
+    from .conflicts import ConflictJudge
+    from .partition_batches import PartitionBatches
+    from .ranges import Range
 
 
 class FileSlice(NamedTuple):
-    """Neighbouring batches of one file that are read together."""
+    """Consecutive batches of one file that are read together."""
 
     segment: log.Segment
     start: int
@@ -48,11 +41,11 @@ class FileSlice(NamedTuple):
 
 
 class ReadStep(NamedTuple):
-    """What a task reads in one go: one slice, or several for the same offsets.
+    """One slice, or the variants of a batch.
 
-    Of several the first one counts most; each other one adds the records of offsets
-    that those before it lack, unless ``first_has_all``. ``rows`` is what the headers
-    announce of the first.
+    The first variant takes precedence. Each other variant adds the records of offsets
+    that the variants before it lack, unless ``first_has_all``. ``rows`` is the number
+    of records that the headers of the first slice announce.
     """
 
     slices: tuple[FileSlice, ...]
@@ -61,236 +54,256 @@ class ReadStep(NamedTuple):
     first_has_all: bool = False
 
 
-class CodecSums(NamedTuple):
-    """Batches, bytes and records that were taken of one codec."""
+class Choice(NamedTuple):
+    """Result of ``choose``.
 
-    batches: int = 0
-    bytes: int = 0
-    records: int = 0
-
-
-@dataclass(slots=True)
-class _Run:
-    """The step under construction: neighbouring batches, and what follows them."""
-
-    first: Candidate
-    last: Candidate
-    end: int
-    rows: int
-
-
-class ChoicePass:
-    """One pass through the chains of a partition.
-
-    ``aside`` names files (by path) and the offset from which on they are set aside,
-    as earlier passes found. Results: ``steps``; ``gaps``, which are (first, last);
-    the ``sources`` with the use of each batch; ``judge`` with what was wrong; by codec
-    the ``sums`` of what was taken; ``reached``, the offset after the last batch.
+    ``uses`` has what becomes of each row. ``gaps`` are the offsets that no batch covers
+    before the offset ``reached``. ``shared_ends``: for each file the offset up to which
+    files of other folders have the same batches, or -1.
     """
 
-    def __init__(
-        self,
-        chains: Sequence[ReplicaChain],
-        headers: ScannedHeaders,
-        *,
-        start: int,
-        aside: dict[str, int],
-        is_compacted: bool,
-        step_bytes: int,
-        limits: Limits,
-    ) -> None:
-        self.gaps: list[tuple[int, int]] = []
-        self.steps: list[ReadStep] = []
-        self.sources: list[SourceFile] = []
-        self.sums: dict[int, CodecSums] = {}
-        self.control_batches = 0
-        self.reached = start
-        self.lineage = Lineage(chains)
-        self._headers = headers
-        self._aside = aside
-        self._step_bytes = step_bytes
-        self._rank = -1
-        self._run: _Run | None = None
-        streams = []
-        for chain in chains:
-            first = len(self.sources)
-            self.sources += [
-                SourceFile(scan, chain, stretches)
-                for scan, stretches in zip(chain.files, chain.stretches, strict=True)
-            ]
-            streams.append(self._list_candidates(chain, first))
-        self.judge = ConflictJudge(self.sources, headers, is_compacted, limits)
-        self._merge(heapq.merge(*streams))
-        self._end_run()
-        for source, row, _ in self.judge.conflicts:
-            source.uses[row] = DISAGREES
-        for refused in self.judge.refused:
-            refused.source.uses[refused.item.row] = REFUSED
+    uses: NDArray[Any]
+    steps: tuple[ReadStep, ...]
+    gaps: list[Range]
+    reached: int
+    shared_ends: list[int]
 
-    def _list_candidates(self, chain: ReplicaChain, first: int) -> Iterator[Candidate]:
-        """Go through the batches of a chain that may be used."""
-        is_cut_off = False
-        for number in range(first, first + len(chain.files)):
-            source = self.sources[number]
-            aside = self._aside.get(source.scan.path)
-            judged = self._find_windows(source)
-            is_cut_off = is_cut_off and judged is not None
-            row, end, next_position = -1, -1, -1
-            for views in self._headers.read_pieces(source.scan):
-                for at, size, base, last, count, _epoch, crc, attributes in zip(
-                    *views[:8], strict=True
-                ):
-                    row += 1
-                    if row >= source.scan.batches:
-                        break
-                    known = end if at == next_position else base
-                    end, next_position = last + 1, at + size
-                    flags = attributes & FLAGS
-                    if judged is not None:
-                        low, high, doubt = next(judged)
-                        if not doubt & UNCERTAIN:
-                            is_cut_off = base < low or last > high
-                        if is_cut_off:
-                            source.uses[row] = DIVERGED
-                            source.diverged.append(row)
-                            continue
-                        flags |= doubt
-                    if aside is not None and base >= aside:
-                        source.uses[row] = DISAGREES
-                        continue
-                    yield Candidate(
-                        known,
-                        base,
-                        last,
-                        chain.rank,
-                        number,
-                        row,
-                        at,
-                        size,
-                        crc,
-                        count,
-                        flags,
-                    )
 
-    def _find_windows(
-        self, source: SourceFile
-    ) -> Iterator[tuple[int, int, int]] | None:
-        """Find the offsets that each batch may have; None if all batches fit theirs."""
-        found, is_plain = [], True
-        for stretch in source.stretches:
-            low, high = self.lineage.find_window(stretch.epoch)
-            doubt = 0 if stretch.is_right else DOUBTFUL
-            if not stretch.is_certain:
-                doubt |= UNCERTAIN
-            found.append((stretch.batches, (low, high, doubt)))
-            is_inside = low <= stretch.first_offset and stretch.last_offset <= high
-            is_plain = is_plain and not doubt and is_inside
-        if is_plain:
-            return None
-        return (judgement for count, judgement in found for _ in range(count))
+def choose(
+    batches: PartitionBatches,
+    judge: ConflictJudge,
+    start: int,
+    aside: dict[str, int],
+    step_bytes: int,
+) -> Choice:
+    """Choose what is read of a partition whose log begins at the offset ``start``.
 
-    def _merge(self, items: Iterable[Candidate]) -> None:
-        """Gather what overlaps, and decide."""
-        cluster: list[Candidate] = []
-        high = -1
-        for item in items:
-            if cluster and item.known > high:
-                self._decide(cluster)
-                cluster = []
-            if not cluster and item.known > self.reached:
-                self.gaps.append((self.reached, item.known - 1))
-            cluster.append(item)
-            high = max(high, item.last)
-            self.reached = max(self.reached, item.last + 1)
-        if cluster:
-            self._decide(cluster)
+    ``aside`` has the paths of files that are set aside, each with the offset from which
+    on it is. ``judge`` collects the conflicts.
+    """
+    import numpy
 
-    def _decide(self, cluster: list[Candidate]) -> None:
-        first = cluster[0]
-        key = first.base, first.last, first.size, first.crc
-        if len(cluster) == 1 or all(
-            (each.base, each.last, each.size, each.crc) == key for each in cluster
-        ):
-            self._take(cluster)
-            return
-        for group in self.judge.group(cluster):
-            if len(group) == 1:
-                self._take(group[0])
-            else:
-                self._take_variants(group)
+    never = numpy.iinfo("i8").max
+    limits = numpy.array([aside.get(file.path, never) for file in batches.files], "i8")
+    uses: NDArray[Any] = numpy.zeros(len(batches), "u1")
+    uses[batches.headers["base_offset"] >= limits[batches.file]] = DISAGREES
+    uses[batches.is_diverged] = DIVERGED
+    candidates = numpy.flatnonzero(uses == COPY)
+    rows, opens_cluster, gaps, reached = _find_clusters(batches, candidates, start)
+    rows, cluster, content = _find_contents(batches, rows, opens_cluster)
+    for span in _find_mixed(cluster, content):
+        judge.judge(_split(rows[span], content[span]))
+    uses[[conflict.row for conflict in judge.conflicts]] = DISAGREES
+    uses[[refused.row for refused in judge.refused]] = REFUSED
+    is_right = uses[rows] == COPY
+    rows, cluster, content = rows[is_right], cluster[is_right], content[is_right]
+    group = _find_groups(batches, rows, cluster)
+    steps: list[ReadStep] = []
+    is_variant: NDArray[Any] = numpy.zeros(len(rows), bool)
+    for span in _find_mixed(group, content):
+        is_variant[span] = True
+        variants = _choose_variants(batches, _split(rows[span], content[span]))
+        uses[variants] = USED
+        steps += _read_variants(batches, variants)
+    rows, group = rows[~is_variant], group[~is_variant]
+    chosen = _choose_copies(batches, rows, group)
+    uses[chosen] = USED
+    steps += _read_runs(batches, chosen, group[mark_changes(group)], step_bytes)
+    steps.sort(key=lambda step: step.slices[0].first_offset)
+    shared_ends = _find_shared_ends(batches, rows, group)
+    return Choice(uses, tuple(steps), gaps, reached, shared_ends)
 
-    def _take(self, copies: list[Candidate]) -> None:
-        """Take one of equal batches, if it can be of the replica read last."""
-        chosen = copies[0]
-        if len(copies) > 1:
-            sources = [self.sources[item.source] for item in copies]
-            if len({source.chain.folder.path for source in sources}) > 1:
-                for source in sources:
-                    source.confirmed_end = chosen.last + 1
-            chosen = min(
-                copies,
-                key=lambda item: (
-                    item.flags & DOUBTFUL,
-                    item.rank != self._rank,
-                    item.rank,
-                ),
-            )
-        self._rank = chosen.rank
-        rows = self._count_taken(chosen)
-        run, end = self._run, chosen.position + chosen.size
-        if (
-            run is not None
-            and run.last.source == chosen.source
-            and run.end == chosen.position
-            and end - run.first.position <= self._step_bytes
-        ):
-            run.last, run.end = chosen, end
-            run.rows += rows
-            return
-        self._end_run()
-        self._run = _Run(chosen, chosen, end, rows)
 
-    def _count_taken(self, item: Candidate) -> int:
-        """Count a batch as taken; returns the records that it has for people."""
-        self.sources[item.source].uses[item.row] = USED
-        rows = 0 if item.flags & CONTROL else item.records
-        self.control_batches += bool(item.flags & CONTROL)
-        sums = self.sums.get(item.flags & CODEC_MASK, CodecSums())
-        self.sums[item.flags & CODEC_MASK] = CodecSums(
-            sums.batches + 1, sums.bytes + item.size, sums.records + rows
+def _find_clusters(
+    batches: PartitionBatches, rows: NDArray[Any], start: int
+) -> tuple[NDArray[Any], NDArray[Any], list[Range], int]:
+    """Sort rows by offset, and mark the rows that overlap none of those before them.
+
+    Returns the sorted rows, the marks, the gaps between the offset ``start`` and the
+    last row, and the offset after the last row.
+    """
+    import numpy
+
+    known, last = batches.find_known()[rows], batches.headers["last_offset"][rows]
+    order = numpy.lexsort((last, batches.headers["base_offset"][rows], known))
+    known, last = known[order], last[order]
+    # The highest offset before each row. It can be 2**63 - 1: nothing is added to it.
+    before = numpy.full(len(rows), -1)
+    before[1:] = numpy.maximum.accumulate(last)[:-1]
+    opens_cluster = known > before
+    before = numpy.maximum(before, start - 1)
+    is_gap = opens_cluster & (known - 1 > before)
+    lows, highs = (before[is_gap] + 1).tolist(), (known[is_gap] - 1).tolist()
+    reached = max(start, int(last.max(initial=-1)) + 1)
+    return rows[order], opens_cluster, list(zip(lows, highs, strict=True)), reached
+
+
+def _find_contents(
+    batches: PartitionBatches, rows: NDArray[Any], opens_cluster: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Sort the rows of each cluster so that copies of a batch follow each other.
+
+    Returns the rows, the number of each row's cluster, and the number of its content,
+    which copies have in common.
+    """
+    import numpy
+
+    cluster = numpy.cumsum(opens_cluster)
+    names = ("crc", "size", "last_offset", "base_offset")
+    keys = *(batches.headers[name][rows] for name in names), cluster
+    order = numpy.lexsort(keys)
+    content = numpy.cumsum(mark_changes(*(key[order] for key in keys)))
+    return rows[order], cluster[order], content
+
+
+def _find_mixed(outer: NDArray[Any], inner: NDArray[Any]) -> Iterator[slice]:
+    """Find the runs of equal ``outer`` numbers that have several ``inner`` numbers."""
+    import numpy
+
+    starts = mark_changes(outer).nonzero()[0]
+    stops: NDArray[Any] = numpy.append(starts, len(outer))[1:]
+    is_mixed = inner[starts] != inner[stops - 1]
+    return map(slice, starts[is_mixed].tolist(), stops[is_mixed].tolist())
+
+
+def _split(rows: NDArray[Any], content: NDArray[Any]) -> list[list[int]]:
+    """Split rows into lists of copies."""
+    pairs = zip(content.tolist(), rows.tolist(), strict=True)
+    return [
+        [row for _, row in copies] for _, copies in groupby(pairs, key=itemgetter(0))
+    ]
+
+
+def _find_groups(
+    batches: PartitionBatches, rows: NDArray[Any], cluster: NDArray[Any]
+) -> NDArray[Any]:
+    """Number the groups of overlapping rows: as clusters, but without rejected rows."""
+    import numpy
+
+    last = numpy.maximum.accumulate(batches.headers["last_offset"][rows])
+    opens_group = mark_changes(cluster)
+    opens_group[1:] |= batches.headers["base_offset"][rows[1:]] > last[:-1]
+    return numpy.cumsum(opens_group)
+
+
+def _choose_copies(
+    batches: PartitionBatches, rows: NDArray[Any], group: NDArray[Any]
+) -> NDArray[Any]:
+    """Choose one row of each group; the rows of a group are copies of one batch.
+
+    A copy with a doubtful leader epoch is chosen only if all are doubtful. Of the
+    others, the replica of the group before is preferred, then the best replica.
+    """
+    import numpy
+
+    rank, doubtful = batches.rank[rows], batches.is_doubtful[rows]
+    order = numpy.lexsort((rank, doubtful, group))
+    rows, rank, doubtful = rows[order], rank[order], doubtful[order]
+    opens_group = mark_changes(group)
+    number = numpy.cumsum(opens_group) - 1
+    is_eligible = doubtful == doubtful[opens_group][number]
+    rows, rank, number = rows[is_eligible], rank[is_eligible], number[is_eligible]
+    # Sorted by replica, each run of consecutive numbers can be read without a change.
+    order = numpy.lexsort((number, rank))
+    opens_run = mark_changes(rank[order], number[order] - numpy.arange(len(rows)))
+    starts = numpy.flatnonzero(opens_run)
+    stops = numpy.append(starts, len(rows))[1:][numpy.cumsum(opens_run) - 1]
+    best = numpy.argsort(order)[mark_changes(number)]
+    chosen, count = [rows[:0]], 0
+    while count < len(best):
+        first = best[count]
+        run = order[first : stops[first]]
+        chosen.append(rows[run])
+        count += len(run)
+    return numpy.concatenate(chosen)
+
+
+def _find_shared_ends(
+    batches: PartitionBatches, rows: NDArray[Any], group: NDArray[Any]
+) -> list[int]:
+    """Find for each file the end of the batches that files of other folders share."""
+    import numpy
+
+    paths = [file.folder for file in batches.files]
+    file, last = batches.file[rows], batches.headers["last_offset"][rows]
+    folder = numpy.unique(paths, return_inverse=True)[1][file]
+    opens_group = mark_changes(group)
+    starts = opens_group.nonzero()[0]
+    lowest = numpy.minimum.reduceat(folder, starts)
+    highest = numpy.maximum.reduceat(folder, starts)
+    is_shared = (lowest != highest)[numpy.cumsum(opens_group) - 1]
+    ends = numpy.full(len(paths), -1)
+    numpy.maximum.at(ends, file[is_shared], last[is_shared] + 1)
+    found: list[int] = ends.tolist()
+    return found
+
+
+def _choose_variants(batches: PartitionBatches, contents: list[list[int]]) -> list[int]:
+    """Choose one row of each variant; those with most records come first."""
+    rank, is_doubtful = batches.rank, batches.is_doubtful
+    chosen = [
+        min(rows, key=lambda row: (is_doubtful[row], rank[row])) for rows in contents
+    ]
+    count = batches.headers["count"]
+    return sorted(chosen, key=lambda row: (-count[row], rank[row]))
+
+
+def _read_variants(batches: PartitionBatches, rows: list[int]) -> Iterator[ReadStep]:
+    """Make a step of the variants of a batch; control batches have no records."""
+    headers = [batches.read(row) for row in rows]
+    readable = [header for header in headers if not header.is_control]
+    if readable:
+        first = readable[0]
+        yield ReadStep(
+            tuple(
+                _make_slice(batches, row, row)
+                for row, header in zip(rows, headers, strict=True)
+                if not header.is_control
+            ),
+            first.count,
+            sum(header.size for header in readable),
+            is_full(first)
+            and first.base_offset <= min(header.base_offset for header in readable)
+            and first.last_offset >= max(header.last_offset for header in readable),
         )
-        return rows
 
-    def _end_run(self) -> None:
-        run = self._run
-        if run is not None:
-            part = self._make_slice(run.first, run.last)
-            step = ReadStep((part,), run.rows, part.end - part.start)
-            self.steps.append(step)
-            self._run = None
 
-    def _make_slice(self, first: Candidate, last: Candidate) -> FileSlice:
-        segment = self.sources[first.source].scan.segment
-        end = last.position + last.size
-        return FileSlice(segment, first.position, end, first.base, last.last)
+def _read_runs(
+    batches: PartitionBatches,
+    rows: NDArray[Any],
+    group: NDArray[Any],
+    step_bytes: int,
+) -> Iterator[ReadStep]:
+    """Make steps of up to ``step_bytes`` of the rows that follow each other in a file.
 
-    def _take_variants(self, group: list[list[Candidate]]) -> None:
-        """Take batches of which cleaners left different records."""
-        self._end_run()
-        chosen = [
-            min(copies, key=lambda item: (item.flags & DOUBTFUL, item.rank))
-            for copies in group
-        ]
-        chosen.sort(key=lambda item: (-item.records, item.rank))
-        for item in chosen:
-            self._count_taken(item)
-        chosen = [item for item in chosen if not item.flags & CONTROL]
-        if not chosen:
-            return
-        first = chosen[0]
-        has_all = first.is_full and all(
-            first.base <= item.base and item.last <= first.last for item in chosen
-        )
-        slices = tuple(self._make_slice(item, item) for item in chosen)
-        size = sum(item.size for item in chosen)
-        self.steps.append(ReadStep(slices, first.records, size, has_all))
+    ``group`` has the groups of the rows. A number that is missing there is a group of
+    variants, which are read in between.
+    """
+    import numpy
+
+    names = ("position", "size", "attributes", "count")
+    begin, size, attributes, count = (batches.headers[name][rows] for name in names)
+    end = begin + size
+    records = numpy.where(attributes & CONTROL, 0, count)
+    file, distance = batches.file[rows], numpy.cumsum(size) - end
+    for first, stop in split_runs(file, distance, group - numpy.arange(len(rows))):
+        while first < stop:
+            most = begin[first] + step_bytes
+            fitting = int(numpy.searchsorted(end[first:stop], most, "right"))
+            cut = first + max(fitting, 1)
+            part = _make_slice(batches, rows[first], rows[cut - 1])
+            announced = int(records[first:cut].sum())
+            yield ReadStep((part,), announced, part.end - part.start)
+            first = cut
+
+
+def _make_slice(batches: PartitionBatches, first: int, last: int) -> FileSlice:
+    """Make the slice of a file from the row ``first`` to the row ``last``."""
+    begin, end = batches.read(first), batches.read(last)
+    return FileSlice(
+        batches.files[batches.file[first]].segment,
+        begin.position,
+        end.position + end.size,
+        begin.base_offset,
+        end.last_offset,
+    )

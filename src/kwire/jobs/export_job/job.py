@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..._limits import DEFAULT, MIB, Limits
 from .. import running
 from ..tables import Output, make_table
+from .decide import DecideTask, Decision, PartitionTask, decide
 from .inputs import find_inputs
-from .losses import DecideTask, Decision, PartitionTask, decide
 from .outcome import TABLES, ExportOutcome, make_outcome
 from .page import write_page
 from .records import WriteSummary, WriteTask, write
@@ -55,9 +55,16 @@ def export(
     ``findings`` is the number of lost ranges. ``topics`` and ``partitions`` are
     those wanted, ``include`` states as in ``LogDirectory``. ``progress`` is called with
     bytes, of which there are as many as in the segments.
-    ``FileNotFoundError`` where there is no partition. Memory: a few MiB for each task
-    at work, whatever the size of the segments, and ``limits`` for a batch.
+    ``FileNotFoundError`` where there is no partition. Memory: about 300 bytes for each
+    batch of a partition and its replicas, or of several small partitions; a few MiB for
+    each other task, whatever the size of the segments; and ``limits`` for a batch.
     """
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "export requires numpy: pip install kwire[arrow]", name="numpy"
+        ) from None
     found = find_inputs(paths, topics, partitions, include)
     total = sum(segment.size for _, segment in found.segments)
     with Output(out) as output, running.open_runner(spark, total, progress) as run:

@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .choice import CodecSums
+from .decide import CodecSums
 from .problems import LostRange
 from .ranges import count, find_overlapping, merge_ranges, subtract_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .decide import Decision
     from .inputs import ExportInputs
-    from .losses import Decision
     from .problems import FileProblem, PartitionKey
     from .ranges import Range
     from .records import WriteSummary

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .scan import EpochRun, FileScan
+    from .scan import FileScan
 
-NEVER = 2**63
-"""Above every offset."""
+NEVER = 2**63 - 1
+"""The highest offset, which no log has."""
 
 
 class ReplicaFolder(NamedTuple):
@@ -37,6 +37,10 @@ class ReplicaFolder(NamedTuple):
     epochs: tuple[tuple[int, int], ...] = ()
     is_compacted: bool = False
     orphans: tuple[int, ...] = ()
+
+    def find_orphan(self, first: int, default: int) -> int:
+        """Return the lowest offset from ``first`` on of an index without a segment."""
+        return min((at for at in self.orphans if at >= first), default=default)
 
 
 class EpochStretch(NamedTuple):
@@ -55,23 +59,28 @@ class EpochStretch(NamedTuple):
 
 
 class ReplicaChain:
-    """Files of one folder that do not overlap, in the order of their offsets."""
+    """Files of one folder that do not overlap, in the order of their offsets.
+
+    ``stretches`` has the judged leader epochs of each file. ``runs`` are those that are
+    certain, and ``markers`` the entries of the folder's epoch checkpoint that these do
+    not contradict. ``epoch`` is the highest epoch of both, or -1.
+    """
 
     def __init__(self, folder: ReplicaFolder, files: list[FileScan]) -> None:
         self.folder = folder
         self.files = files
         self.rank = 0
-        self.stretches = _judge_epochs(files, folder.epochs)
-        runs = [run for each in self.stretches for run in each if run.is_certain]
-        self.markers = _find_sound_markers(folder.epochs, runs)
-        self.epoch = max(
-            (epoch for epoch in (*(r.epoch for r in runs), *self.epochs)), default=-1
-        )
-
-    @property
-    def epochs(self) -> list[int]:
-        """The epochs that the folder's checkpoint rightly names."""
-        return [epoch for epoch, _ in self.markers]
+        is_sorted = list(folder.epochs) == sorted(set(folder.epochs))
+        checkpoint = folder.epochs if is_sorted else ()
+        self.stretches = _judge_epochs(files, checkpoint)
+        self.runs = [run for own in self.stretches for run in own if run.is_certain]
+        self.markers = []
+        tops = [run.epoch for run in self.runs]
+        for epoch, start in checkpoint:
+            below = bisect_left(tops, epoch)
+            if not below or self.runs[below - 1].last_offset < start:
+                self.markers.append((epoch, start))
+        self.epoch = max([-1, *tops, *(epoch for epoch, _ in self.markers)])
 
     @property
     def end(self) -> int:
@@ -147,18 +156,14 @@ def rank_chains(chains: list[ReplicaChain]) -> list[ReplicaChain]:
 
 
 def _judge_epochs(
-    files: Sequence[FileScan], epochs: tuple[tuple[int, int], ...]
+    files: Sequence[FileScan], checkpoint: tuple[tuple[int, int], ...]
 ) -> list[list[EpochStretch]]:
-    """Judge the epochs of the batches of each file by those around them."""
+    """Judge the epochs of the batches of each file by the batches around them."""
     runs = [run for file in files for run in file.epochs]
-    if list(epochs) != sorted(set(epochs)):
-        epochs = ()
-    starts = [start for _, start in epochs]
-    noted = []
-    for run in runs:
-        at = bisect_right(starts, run.first_offset) - 1
-        noted.append(epochs[at][0] if at >= 0 else None)
-    # Where the batches alone leave it open, the checkpoint decides.
+    starts = [start for _, start in checkpoint]
+    positions = [bisect_right(starts, run.first_offset) for run in runs]
+    noted = [checkpoint[at - 1][0] if at else None for at in positions]
+    # If the batches alone leave it open, the checkpoint decides.
     right = mark_ascending(
         [run.epoch for run in runs],
         [
@@ -170,124 +175,93 @@ def _judge_epochs(
         # Only one side could show these to be wrong, so the checkpoint has to.
         if noted[index] is not None and runs[index].batches == 1:
             right[index] = runs[index].epoch == noted[index]
-    for index, run in enumerate(runs):
-        right[index] = right[index] and run.epoch >= -1
-    judged, index, current = [], 0, -1
-    following = _find_next_right(runs, right)
-    for file in files:
-        stretches = []
-        for run in file.epochs:
-            upper, is_right = following[index], right[index]
-            is_certain = is_right or 0 <= upper == current
-            if is_right:
-                current = run.epoch
-            elif not is_certain:
-                guess = noted[index]
-                guess = current if guess is None else guess
-                current = max(current, guess if upper < 0 else min(guess, upper))
-            stretches.append(EpochStretch(current, *run[1:], is_right, is_certain))
-            index += 1
-        judged.append(stretches)
-    return judged
-
-
-def _find_next_right(runs: Sequence[EpochRun], right: Sequence[bool]) -> list[int]:
-    """Give for each run the epoch of the next one that is right, or -1."""
-    found, epoch = [-1] * len(runs), -1
-    for index in range(len(runs) - 1, -1, -1):
-        found[index] = epoch
+    # For each run the epoch of the next one that is right, or -1.
+    following, upper = [], -1
+    for index in reversed(range(len(runs))):
+        following.append(upper)
+        right[index] = right[index] and runs[index].epoch >= -1
         if right[index]:
-            epoch = runs[index].epoch
-    return found
+            upper = runs[index].epoch
+    judged, current = [], -1
+    for run, is_right, guess in zip(runs, right, noted, strict=True):
+        upper = following.pop()
+        is_certain = is_right or 0 <= upper == current
+        if is_right:
+            current = run.epoch
+        elif not is_certain:
+            guess = current if guess is None else guess
+            current = max(current, guess if upper < 0 else min(guess, upper))
+        judged.append(EpochStretch(current, *run[1:], is_right, is_certain))
+    stretches = iter(judged)
+    return [[next(stretches) for _ in file.epochs] for file in files]
 
 
 def mark_ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
     """Mark those epochs that ascend and weigh most together."""
     if all(a <= b for a, b in pairwise(epochs)):
         return [True] * len(epochs)
-    # The best sums up to each epoch: both lists ascend.
-    tops: list[int] = []
-    best: list[tuple[int, int]] = []
+    # The best sum of weights up to each epoch, as (epoch, sum, index of the last one):
+    # epochs and sums ascend.
+    best: list[tuple[int, int, int]] = []
     before = []
     for index, epoch in enumerate(epochs):
-        at = bisect_right(tops, epoch)
-        total, previous = best[at - 1] if at else (0, -1)
+        at = bisect_left(best, (epoch + 1,))
+        _, total, previous = best[at - 1] if at else (0, 0, -1)
         before.append(previous)
         total += weights[index]
         stop = at
-        while stop < len(best) and best[stop][0] <= total:
+        while stop < len(best) and best[stop][1] <= total:
             stop += 1
-        if at and tops[at - 1] == epoch:
+        if at and best[at - 1][0] == epoch:
             at -= 1
-        tops[at:stop] = [epoch]
-        best[at:stop] = [(total, index)]
+        best[at:stop] = [(epoch, total, index)]
     right = [False] * len(epochs)
-    index = best[-1][1]
+    index = best[-1][2]
     while index >= 0:
         right[index] = True
         index = before[index]
     return right
 
 
-def _find_sound_markers(
-    epochs: tuple[tuple[int, int], ...], runs: Sequence[EpochStretch]
-) -> tuple[tuple[int, int], ...]:
-    """Give the entries of a checkpoint that the chain does not contradict."""
-    if list(epochs) != sorted(set(epochs)):
-        return ()
-    tops = [run.epoch for run in runs]
-    found = []
-    for epoch, start in epochs:
-        below = bisect_left(tops, epoch)
-        if below and runs[below - 1].last_offset >= start:
-            continue
-        found.append((epoch, start))
-    return tuple(found)
-
-
 class Lineage:
     """Which leader epoch each part of a log is of; both ascend together.
 
     Chains are added from the highest epoch down: each one fills in what those before
-    it leave open.
+    it leave open. ``_runs`` are (epoch, first offset, last offset), and ``_markers``
+    are (epoch, first offset) of epochs whose batches may be gone.
     """
 
     def __init__(self, chains: Sequence[ReplicaChain]) -> None:
         self._runs: list[tuple[int, int, int]] = []
-        self._epochs: list[int] = []
         self._markers: list[tuple[int, int]] = []
         for chain in chains:
             self._add(chain)
 
     def find_window(self, epoch: int) -> tuple[int, int]:
-        """Give the first and last offset that a batch of an epoch may have."""
-        below = bisect_left(self._epochs, epoch) - 1
-        above = bisect_right(self._epochs, epoch)
-        low = self._runs[below][1] + 1 if below >= 0 else -NEVER
-        high = self._runs[above][0] - 1 if above < len(self._runs) else NEVER
-        marker = bisect_right(self._markers, (epoch, NEVER))
-        if marker < len(self._markers):
-            high = min(high, self._markers[marker][1] - 1)
+        """Return the first and last offset that a batch of an epoch may have."""
+        low, high = -NEVER, NEVER
+        below = bisect_left(self._runs, (epoch,))
+        if below:
+            low = min(self._runs[below - 1][2] + 1, NEVER)
+        for later in (self._runs, self._markers):
+            above = bisect_left(later, (epoch + 1,))
+            if above < len(later):
+                high = min(high, later[above][1] - 1)
         return low, high
 
-    def find_begin_above(self, epoch: int) -> int:
-        """Give the first offset that is known to be of a higher epoch."""
-        return self.find_window(epoch)[1] + 1
-
     def _add(self, chain: ReplicaChain) -> None:
-        found = list(self._runs)
-        for stretches in chain.stretches:
-            for run in filter(_is_certain, stretches):
-                low, high = self.find_window(run.epoch)
-                first, last = max(run.first_offset, low), min(run.last_offset, high)
-                if first <= last:
-                    found.append((first, last, run.epoch))
-        self._runs = _merge_runs(found)
-        self._epochs = [epoch for _, _, epoch in self._runs]
-        markers = list(self._markers)
+        spans = {epoch: (first, last) for epoch, first, last in self._runs}
+        for run in chain.runs:
+            low, high = self.find_window(run.epoch)
+            first, last = max(run.first_offset, low), min(run.last_offset, high)
+            if first <= last:
+                span = spans.get(run.epoch, (first, last))
+                spans[run.epoch] = min(first, span[0]), max(last, span[1])
+        self._runs = sorted((epoch, *span) for epoch, span in spans.items())
+        markers = self._markers
         for epoch, start in chain.markers:
-            below = bisect_left(self._epochs, epoch) - 1
-            if below < 0 or self._runs[below][1] < start:
+            below = bisect_left(self._runs, (epoch,))
+            if not below or self._runs[below - 1][2] < start:
                 markers.append((epoch, start))
         # Of several that name an epoch, or a higher one, the lowest offset counts.
         self._markers = []
@@ -297,17 +271,3 @@ class Lineage:
                 lowest = start
                 self._markers.append((epoch, start))
         self._markers.reverse()
-
-
-def _is_certain(stretch: EpochStretch) -> bool:
-    return stretch.is_certain
-
-
-def _merge_runs(runs: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Make one run of each epoch."""
-    found: dict[int, tuple[int, int, int]] = {}
-    for first, last, epoch in runs:
-        if epoch in found:
-            first, last = min(first, found[epoch][0]), max(last, found[epoch][1])
-        found[epoch] = first, last, epoch
-    return sorted(found.values(), key=lambda run: run[2])

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first pass of an export: read the batch headers of each segment file.
 
-Checksums are checked. What is good goes as columns of numbers into a
-scratch file of Arrow, from which ``choice`` reads it without a copy; what is
-not is a ``FileFlaw``. Records are not decoded here, but for the old wrapper messages,
-whose headers do not have their first offset.
+Each file is read once, and again by other rules if its name does not fit its content.
+Headers of valid batches become rows of a scratch file; each damaged region becomes a
+``FileFlaw``. Records are decoded only in compressed messages of magic 0 and 1, because
+the header of such a message does not contain its first offset.
+
+The scratch file of a task is an array of numpy: one row per batch, with the fields
+of ``BatchHeader``. ``FileScan.first_row`` and ``batches`` select the rows of a file.
 """
 
 from __future__ import annotations
 
 import copy
-from array import array
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,41 +31,27 @@ from ...schema.batch_layout import (
     LOG_OVERHEAD,
     MAGIC_AT,
 )
+from .header_rows import FIELDS, ROW_BYTES, join_rows, make_rows, split_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from numpy.typing import NDArray
 
     from ...records import BatchHeader
 
-COLUMNS = (
-    "position",
-    "size",
-    "base_offset",
-    "last_offset",
-    "count",
-    "partition_leader_epoch",
-    "crc",
-    "attributes",
-    "magic",
-    "base_timestamp",
-    "max_timestamp",
-    "producer_id",
-    "producer_epoch",
-    "base_sequence",
-)
-"""What is kept of each good batch, all as int64."""
 
-_ROWS = 16_384
-"""Batches that are kept in one piece."""
+_CHUNK = 16_384
+"""Number of headers that become rows of an array together."""
 
 
 class FileFlaw(NamedTuple):
-    """A bad region of a file, or something missing at one place in it.
+    """A damaged region of a file, or something missing at one position.
 
-    ``low`` and ``high`` are the first and last offset that it may have cost, -1 where
-    the file itself does not say. ``torn_end`` is the offset after the batches that
-    the newest file ends with, as far as their headers can be read, else -1. ``is_tail``
-    marks zeros up to its end, which may be room that was never written to.
+    ``low`` and ``high`` are the first and last offset that it may have cost, or -1 if
+    the file does not show them. ``torn_end`` is the offset after the damaged batches at
+    the end of the newest file, if their headers can be read, else -1. ``is_tail`` marks
+    zeros at the end of the newest file: a preallocated tail, or overwritten batches.
     """
 
     position: int
@@ -77,7 +65,7 @@ class FileFlaw(NamedTuple):
 
 
 class EpochRun(NamedTuple):
-    """Neighbouring batches of the same leader epoch."""
+    """Consecutive batches with the same leader epoch."""
 
     epoch: int
     first_offset: int
@@ -86,23 +74,24 @@ class EpochRun(NamedTuple):
 
 
 class FileScan(NamedTuple):
-    """What one segment file holds.
+    """Content of one segment file.
 
-    ``segment`` is as it is to be read from now on: without a base offset if its name
-    is not that of its content. ``pieces`` are record batches of the file ``headers``.
-    ``begin`` and ``end`` are offsets of what is good, ``end`` the one after it.
-    ``holes`` says that a cleaner was at work, ``tail_jump`` that only the last batch
-    skips more offsets than the bytes before it can have held. ``is_genuine``:
-    its name can be relied on, as there are batches in it, or indexes beside it.
-    ``nameless`` is what was found when its name was not believed, ``unbounded`` when
-    that of the file after it was not, if that is more.
+    ``segment`` is the file with the rules for later reads: it has no base offset if its
+    name does not fit its content. The valid batches are ``batches`` rows from
+    ``first_row`` on in the scratch file ``headers``. They have the offsets ``begin`` to
+    ``end`` - 1; both are -1 without batches. ``is_chained``: two neighbours have
+    consecutive offsets. ``holes``: the log cleaner has removed records. ``tail_jump``:
+    only the last batch skips more offsets than the bytes before it can have held.
+    ``is_genuine``: the name can be trusted, because there are batches or indexes.
+    ``nameless`` is the content if the name is ignored, and ``unbounded`` if the name of
+    the next file is ignored; each is None unless it may be the better reading.
     """
 
     segment: log.Segment
     folder: str
     name_offset: int
     headers: str
-    pieces: tuple[int, ...]
+    first_row: int
     batches: int
     good_bytes: int
     begin: int
@@ -117,24 +106,31 @@ class FileScan(NamedTuple):
     unbounded: FileScan | None = None
 
     @property
-    def path(self) -> str:
-        """The file's path."""
-        return format_name(self.segment.path)
+    def ends_badly(self) -> bool:
+        """Whether the file ends with a damaged region that is not a truncated batch."""
+        if not self.flaws:
+            return False
+        last = self.flaws[-1]
+        is_at_end = last.position + last.length == self.segment.size
+        return is_at_end and last.reason != "cut"
 
     @property
-    def ends_badly(self) -> bool:
-        """Whether the file ends with something bad that is no cut."""
-        last = self.flaws[-1] if self.flaws else None
-        size = self.segment.size
-        return (
-            last is not None
-            and last.position + last.length == size
-            and (last.reason != "cut")
-        )
+    def path(self) -> str:
+        """Path of the file."""
+        return format_name(self.segment.path)
+
+    def read_headers(self) -> NDArray[Any]:
+        """Map the rows of the file's batches: see ``header_rows``."""
+        import numpy
+
+        if not self.batches:
+            return make_rows([])
+        start = self.first_row * ROW_BYTES
+        return numpy.memmap(self.headers, FIELDS, "r", start, (self.batches,))
 
 
 class ScanTask(NamedTuple):
-    """Segments that are scanned by one task, with their folders."""
+    """Segments that one task scans, with their folders, and the path of its headers."""
 
     headers: str
     segments: tuple[tuple[str, log.Segment], ...]
@@ -142,300 +138,225 @@ class ScanTask(NamedTuple):
 
 
 def scan(task: ScanTask) -> list[FileScan]:
-    """Scan the segments of a task; the headers are in ``task.headers`` then."""
-    import pyarrow
-
-    schema = pyarrow.schema([(name, pyarrow.int64()) for name in COLUMNS])
-    with (
-        create_file(task.headers, replaces=True) as sink,
-        pyarrow.ipc.new_file(sink, schema) as writer,
-    ):
-        pieces = _HeaderWriter(pyarrow, schema, writer)
-        return [
-            _scan_file(task, folder, segment, pieces)
-            for folder, segment in task.segments
-        ]
-
-
-class _HeaderWriter:
-    """Writes pieces, and counts them."""
-
-    def __init__(self, pyarrow: Any, schema: Any, writer: Any) -> None:
-        self._pyarrow = pyarrow
-        self._schema = schema
-        self._writer = writer
-        self.count = 0
-
-    def write(self, rows: list[tuple[int, ...]]) -> int:
-        columns = [
-            self._pyarrow.Array.from_buffers(
-                self._pyarrow.int64(),
-                len(rows),
-                [None, self._pyarrow.py_buffer(array("q", column))],
-            )
-            for column in zip(*rows, strict=True)
-        ]
-        self._writer.write_batch(
-            self._pyarrow.RecordBatch.from_arrays(columns, schema=self._schema)
-        )
-        self.count += 1
-        return self.count - 1
+    """Scan the segments of a task, and write their headers to ``task.headers``."""
+    with create_file(task.headers, replaces=True) as sink:
+        return [_scan_file(task, *each, sink) for each in task.segments]
 
 
 def _scan_file(
-    task: ScanTask, folder: str, segment: log.Segment, pieces: _HeaderWriter
+    task: ScanTask, folder: str, segment: log.Segment, sink: BinaryIO
 ) -> FileScan:
-    """Scan a file by its name, and again without if the name does not fit."""
-    by_name = _Scanner(folder, segment, task, pieces).run()
-    if segment.next_base_offset is not None and by_name.ends_badly:
-        unbounded = copy.copy(segment)
-        unbounded.next_base_offset = None
-        more = _Scanner(folder, unbounded, task, pieces).run()
-        if more.good_bytes > by_name.good_bytes:
-            by_name = by_name._replace(unbounded=more)
-    if by_name.good_bytes * 2 >= segment.size or not by_name.flaws:
-        return by_name
-    # A wrong name contradicts all batches up to it. If it contradicts only the first
-    # one, the offset of that batch is damaged, however large the batch is.
-    misplaced = [flaw.position for flaw in by_name.flaws if flaw.reason == "offset"]
-    if by_name.batches and misplaced == [0]:
-        return by_name
-    nameless = copy.copy(segment)
-    nameless.base_offset = -1
-    nameless.next_base_offset = None
-    by_content = _Scanner(folder, nameless, task, pieces).run()
-    if by_content.good_bytes <= 2 * by_name.good_bytes:
-        return by_name
+    """Read a file by its name, and again by other rules if the name fits badly."""
+
+    def read(base_offset: int, next_base_offset: int | None) -> FileScan:
+        used = copy.copy(segment)
+        used.base_offset, used.next_base_offset = base_offset, next_base_offset
+        return _Reading(used, task.limits).write(task.headers, folder, sink)
+
     name = segment.base_offset
-    detail = f"named after offset {name}, but holds offsets from {by_content.begin}"
-    wrong = FileFlaw(0, 0, "name", detail)
-    by_content = by_content._replace(
-        name_offset=name, flaws=(wrong, *by_content.flaws), is_genuine=True
-    )
-    # A single batch whose offset is damaged looks like a file with a wrong name.
-    if by_content.is_chained:
-        return by_content
-    return by_name._replace(nameless=by_content)
+    found = read(name, segment.next_base_offset)
+    if segment.next_base_offset is not None and found.ends_badly:
+        unbounded = read(name, None)
+        if unbounded.good_bytes > found.good_bytes:
+            found = found._replace(unbounded=unbounded)
+    # A wrong name contradicts all batches up to it. If it contradicts only the first
+    # batch, the offset of that batch is damaged, however large the batch is.
+    misplaced = [flaw.position for flaw in found.flaws if flaw.reason == "offset"]
+    has_one_misplaced = found.batches > 0 and misplaced == [0]
+    is_good = not found.flaws or found.good_bytes * 2 >= segment.size
+    if is_good or has_one_misplaced:
+        return found
+    nameless = read(-1, None)
+    if nameless.good_bytes <= 2 * found.good_bytes:
+        return found
+    detail = f"named after offset {name}, but holds offsets from {nameless.begin}"
+    flaws = FileFlaw(0, 0, "name", detail), *nameless.flaws
+    nameless = nameless._replace(name_offset=name, flaws=flaws, is_genuine=True)
+    # A single batch with a damaged offset looks like a file with a wrong name.
+    return nameless if nameless.is_chained else found._replace(nameless=nameless)
 
 
-class _FollowedHeaders(NamedTuple):
-    """The position and the offset after the readable headers of a damaged region.
+class _Reading:
+    """One pass over a file: its valid batches in ``rows``, and the flaws between them.
 
-    ``end`` is -1 if no header can be read.
+    ``flaws`` are pairs (number of batches before it, flaw). ``followed`` are tuples
+    (number of batches before it, byte position, offset): how far the headers in a
+    damaged region can be read.
     """
 
-    position: int
-    end: int
-
-
-class _Scanner:
-    """Goes once through one file."""
-
-    def __init__(
-        self, folder: str, segment: log.Segment, task: ScanTask, pieces: _HeaderWriter
-    ) -> None:
-        self._folder = folder
+    def __init__(self, segment: log.Segment, limits: Limits) -> None:
         self._segment = segment
-        self._task = task
-        self._pieces = pieces
-        self._written: list[int] = []
-        self._unwritten: list[tuple[int, ...]] = []
-        self._flaws: list[FileFlaw] = []
-        self._open = 0
-        self._batches = self._good_bytes = self._position = 0
-        self._begin = self._end = -1
-        self._is_chained = self._holes = False
-        # The last damaged region, as far as its headers can be read.
-        self._damage = _FollowedHeaders(0, -1)
-        # The last batch that skips more offsets than the bytes before it can have held.
-        self._jump = -1
-        self._epochs: list[list[int]] = []
-
-    def run(self) -> FileScan:
-        rows: list[BatchHeader] = []
-        segment = self._segment
+        self._limits = limits
+        self._waiting: list[BatchHeader] = []
+        self._chunks = [make_rows([])]
+        self._batches = 0
+        self._end = -1
+        self._flaws: list[tuple[int, FileFlaw]] = []
+        self._followed = [(0, 0, -1)]
         try:
             for header in segment.headers(
                 check_crc=True,
-                on_corrupt=lambda problem: self._note_problem(problem, rows),
+                on_corrupt=self._add_problem,
                 strict_tail=True,
-                limits=self._task.limits,
+                limits=limits,
             ):
-                rows.append(header)
-                if len(rows) >= _ROWS:
-                    self._flush(rows)
+                self._waiting.append(header)
+                if len(self._waiting) >= _CHUNK:
+                    self._add_batches()
         except OSError as error:
-            self._flush(rows)
+            self._add_batches()
             reason = error.strerror or type(error).__name__
-            self._flaws.append(FileFlaw(0, 0, "unreadable", reason, self._end))
-        self._flush(rows)
-        self._write()
-        is_genuine = self._batches > 0 or self._has_neighbours()
-        return FileScan(
-            segment=segment,
-            folder=self._folder,
-            name_offset=segment.base_offset,
-            headers=self._task.headers,
-            pieces=tuple(self._written),
-            batches=self._batches,
-            good_bytes=self._good_bytes,
-            begin=self._begin,
-            end=self._end,
-            is_chained=self._is_chained,
-            holes=self._holes or 0 <= self._jump < self._batches - 1,
-            tail_jump=self._jump >= 0 and self._jump == self._batches - 1,
-            is_genuine=is_genuine,
-            epochs=tuple(EpochRun(*run) for run in self._epochs),
-            flaws=tuple(self._flaws),
-        )
+            self._add_flaw(FileFlaw(0, 0, "unreadable", reason))
+        self._add_batches()
 
-    def _has_neighbours(self) -> bool:
-        """Whether indexes of the same name show that Kafka made this file."""
-        try:
-            return (
-                self._segment.index is not None or self._segment.time_index is not None
-            )
-        except (DecodeError, OSError):
-            return True
+    def _add_flaw(self, flaw: FileFlaw) -> None:
+        self._flaws.append((self._batches, flaw._replace(low=self._end)))
 
-    def _note_problem(self, problem: log.Problem, rows: list[BatchHeader]) -> None:
-        self._flush(rows)
+    def _add_problem(self, problem: log.Problem) -> None:
+        """Add a damaged region that the walk through the file has found."""
+        self._add_batches()
         stop = problem.position + problem.length
-        at_end = stop >= self._segment.size
-        self._damage = self._follow_headers(problem.position, stop)
-        torn_end = -1
-        if at_end and self._segment.is_newest:
-            torn_end = self._damage.end
-        self._flaws.append(
-            FileFlaw(
-                problem.position,
-                problem.length,
-                problem.reason,
-                problem.detail,
-                low=self._end,
-                torn_end=torn_end,
-                is_tail=at_end
-                and self._segment.is_newest
-                and problem.reason == "zeros",
-            )
+        is_tail = stop >= self._segment.size and self._segment.is_newest
+        expected = self._end if self._end >= 0 else self._segment.base_offset
+        position, end = _follow_headers(self._segment, problem.position, stop, expected)
+        self._followed.append((self._batches, position, end))
+        flaw = _make_flaw(problem)
+        if is_tail:
+            flaw = flaw._replace(torn_end=end, is_tail=flaw.reason == "zeros")
+        self._add_flaw(flaw)
+
+    def _add_batches(self) -> None:
+        """Add the waiting headers, with first offsets and counts for old messages.
+
+        The headers of compressed messages of magic 0 and 1 do not contain these, so
+        that their records are decoded. Messages that cannot be decoded become flaws.
+        """
+        rows = make_rows(self._waiting)
+        if (rows["count"] < 0).any():
+            rows = self._decode_messages(rows)
+        self._waiting.clear()
+        self._append(rows)
+
+    def _append(self, rows: NDArray[Any]) -> None:
+        if len(rows):
+            self._chunks.append(rows)
+            self._batches += len(rows)
+            self._end = int(rows["last_offset"][-1]) + 1
+
+    def _decode_messages(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Decode the batches of ``rows``; returns the rows after the last flaw."""
+        problems: dict[int, log.Problem] = {}
+        at = {position: row for row, position in enumerate(rows["position"].tolist())}
+        for batch in self._segment.batches(
+            self._waiting[0].position,
+            self._waiting[-1].position + self._waiting[-1].size,
+            on_corrupt=lambda each: problems.setdefault(each.position, each),
+            are_offsets_right=True,
+            errors="replace",
+            limits=self._limits,
+        ):
+            row = rows[at[batch.position]]
+            if row["count"] < 0:
+                row["base_offset"], row["count"] = batch.base_offset, len(batch.records)
+        start = 0
+        for position, problem in problems.items():
+            self._append(rows[start : at[position]])
+            self._add_flaw(_make_flaw(problem))
+            start = at[position] + 1
+        return rows[start:]
+
+    def write(self, headers: str, folder: str, sink: BinaryIO) -> FileScan:
+        """Write the rows to the scratch file ``headers``, and describe the file."""
+        first_row = sink.tell() // ROW_BYTES
+        rows = join_rows(self._chunks)
+        sink.write(rows.tobytes())
+        base, last = rows["base_offset"], rows["last_offset"]
+        is_thinned = (rows["count"] <= last - base) | (
+            rows["attributes"] & DELETE_HORIZON != 0
+        )
+        jumps = _find_jumps(rows, self._followed)
+        epoch = rows["partition_leader_epoch"]
+        return FileScan(
+            segment=self._segment,
+            folder=folder,
+            name_offset=self._segment.base_offset,
+            headers=headers,
+            first_row=first_row,
+            batches=len(rows),
+            good_bytes=int(rows["size"].sum()),
+            begin=int(base[0]) if len(rows) else -1,
+            end=self._end,
+            is_chained=bool((base[1:] == last[:-1] + 1).any()),
+            holes=bool((is_thinned & (rows["magic"] == 2)).any() or jumps[:-1].any()),
+            tail_jump=bool(jumps[-1:].any()),
+            is_genuine=len(rows) > 0 or _has_index(self._segment),
+            epochs=tuple(
+                EpochRun(int(epoch[a]), int(base[a]), int(last[b - 1]), b - a)
+                for a, b in split_runs(epoch)
+            ),
+            flaws=tuple(
+                flaw._replace(high=int(base[at]) - 1) if at < len(rows) else flaw
+                for at, flaw in self._flaws
+            ),
         )
 
-    def _follow_headers(self, position: int, stop: int) -> _FollowedHeaders:
-        """Follow the headers of damaged batches from ``position`` to ``stop``.
 
-        A header counts if its offsets agree with the batch before it and with its own
-        number of records.
-        """
-        expected = self._end if self._end >= 0 else self._segment.base_offset
-        end = -1
-        with self._segment.open() as file:
-            while (
-                position < stop
-                and file.fill(position, position + BATCH_OVERHEAD)
-                >= position + BATCH_OVERHEAD
+def _make_flaw(problem: log.Problem) -> FileFlaw:
+    return FileFlaw(problem.position, problem.length, problem.reason, problem.detail)
+
+
+def _find_jumps(rows: NDArray[Any], followed: list[tuple[int, int, int]]) -> Any:
+    """Mark each batch but the first that skips more offsets than bytes can have held.
+
+    The bytes are those between the batch and the one before it. If the headers of the
+    last damaged region before the batch lead further, count from their end.
+    """
+    import numpy
+
+    base, position = rows["base_offset"][1:], rows["position"][1:]
+    end = rows["last_offset"][:-1] + 1
+    begin = rows["position"][:-1] + rows["size"][:-1]
+    at_rows, positions, ends = numpy.array(followed).T
+    at = numpy.searchsorted(at_rows, numpy.arange(1, len(rows)), "right") - 1
+    leads_further = (ends[at] > end) & (positions[at] <= position)
+    begin = numpy.where(leads_further, positions[at], begin)
+    end = numpy.where(leads_further, ends[at], end)
+    return base - end > MAX_RECORDS_PER_BYTE * (position - begin)
+
+
+def _follow_headers(
+    segment: log.Segment, position: int, stop: int, expected: int
+) -> tuple[int, int]:
+    """Follow the headers of damaged batches from ``position`` to ``stop``.
+
+    A header counts if its offsets agree with its number of records and with the batch
+    before it: the first one must have the offset ``expected``. Returns the position and
+    the offset after the last of these headers; the offset is -1 if none can be read.
+    """
+    end = -1
+    with segment.open() as file:
+        while position < stop:
+            header_end = position + BATCH_OVERHEAD
+            if file.fill(position, header_end) < header_end:
+                break
+            base, length = unpack_from(">qi", file.data, position)
+            (delta,) = unpack_from(">i", file.data, position + LAST_OFFSET_DELTA_AT)
+            (count,) = unpack_from(">i", file.data, position + COUNT_AT)
+            if (
+                file.data[position + MAGIC_AT] != 2
+                or not count == delta + 1 > 0
+                or base != expected
+                or length < BATCH_OVERHEAD - LOG_OVERHEAD
             ):
-                base, length = unpack_from(">qi", file.data, position)
-                (delta,) = unpack_from(">i", file.data, position + LAST_OFFSET_DELTA_AT)
-                (count,) = unpack_from(">i", file.data, position + COUNT_AT)
-                is_sound = (
-                    file.data[position + MAGIC_AT] == 2 and count == delta + 1 > 0
-                )
-                if (
-                    not is_sound
-                    or base != expected
-                    or length < BATCH_OVERHEAD - LOG_OVERHEAD
-                ):
-                    break
-                end = expected = base + count
-                position += LOG_OVERHEAD + length
-        return _FollowedHeaders(position, end)
+                break
+            end = expected = base + count
+            position += LOG_OVERHEAD + length
+    return position, end
 
-    def _flush(self, rows: list[BatchHeader]) -> None:
-        """Take the headers that were gathered."""
-        for values in self._make_columns(rows):
-            self._observe(values)
-            self._unwritten.append(values)
-        rows.clear()
-        if len(self._unwritten) >= _ROWS:
-            self._write()
 
-    def _write(self) -> None:
-        if self._unwritten:
-            self._written.append(self._pieces.write(self._unwritten))
-            self._unwritten.clear()
-
-    def _observe(self, values: tuple[int, ...]) -> None:
-        at, size, base, last, count, epoch, _crc, attributes, magic = values[:9]
-        if self._begin < 0:
-            self._begin = base
-        elif base == self._end:
-            self._is_chained = True
-        elif self._skips_too_much(base, at):
-            self._holes = self._holes or self._jump >= 0
-            self._jump = self._batches
-        while self._open < len(self._flaws):
-            flaw = self._flaws[self._open]
-            self._flaws[self._open] = flaw._replace(high=base - 1)
-            self._open += 1
-        if magic == 2 and (count <= last - base or attributes & DELETE_HORIZON):
-            self._holes = True
-        runs = self._epochs
-        if runs and runs[-1][0] == epoch:
-            runs[-1][2] = last
-            runs[-1][3] += 1
-        else:
-            runs.append([epoch, base, last, 1])
-        self._batches += 1
-        self._good_bytes += size
-        self._end = last + 1
-        self._position = at + size
-
-    def _skips_too_much(self, base: int, position: int) -> bool:
-        """Whether the bytes before a batch cannot have held the offsets it skips."""
-        begin, end = self._position, self._end
-        if self._damage.end > end and self._damage.position <= position:
-            begin, end = self._damage
-        return base - end > MAX_RECORDS_PER_BYTE * (position - begin)
-
-    def _make_columns(self, rows: list[BatchHeader]) -> Iterator[tuple[int, ...]]:
-        """Give the columns of headers; wrappers are decoded for their first offset."""
-        wrappers: dict[int, tuple[int, int]] = {}
-        problems: dict[int, log.Problem] = {}
-        if any(header.count < 0 for header in rows):
-            for batch in self._segment.batches(
-                rows[0].position,
-                rows[-1].position + rows[-1].size,
-                on_corrupt=lambda each: problems.setdefault(each.position, each),
-                are_offsets_right=True,
-                errors="replace",
-                limits=self._task.limits,
-            ):
-                wrappers[batch.position] = batch.base_offset, len(batch.records)
-        for header in rows:
-            position, base, count = header.position, header.base_offset, header.count
-            if position in problems:
-                bad = problems[position]
-                self._flaws.append(
-                    FileFlaw(
-                        position, bad.length, bad.reason, bad.detail, low=self._end
-                    )
-                )
-                continue
-            if count < 0:
-                base, count = wrappers[position]
-            yield (
-                position,
-                header.size,
-                base,
-                header.last_offset,
-                count,
-                header.partition_leader_epoch,
-                header.crc,
-                header.attributes,
-                header.magic,
-                header.base_timestamp,
-                header.max_timestamp,
-                header.producer_id,
-                header.producer_epoch,
-                header.base_sequence,
-            )
+def _has_index(segment: log.Segment) -> bool:
+    """Whether an index of the same name shows that Kafka wrote the file."""
+    try:
+        return segment.index is not None or segment.time_index is not None
+    except (DecodeError, OSError):
+        return True

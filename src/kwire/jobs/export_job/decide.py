@@ -1,0 +1,342 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The second pass of an export: decide what is read of each partition.
+
+``decide`` is the task. For each partition it forms chains of files, loads their batches
+as arrays, chooses the batches to read, and explains the offsets that none of them has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..._limits import Limits
+from ...arrow_types import make_arrow_schema
+from ...compression import NAMES
+from ...log.walk import MAX_RECORDS_PER_BYTE
+from ...schema.batch_layout import CODEC_MASK, CONTROL
+from ..tables import open_table
+from .batches import BATCHES, write_batches
+from .choice import ReadStep, choose
+from .conflicts import ConflictJudge
+from .header_rows import read_row, split_runs
+from .losses import Evidence
+from .partition_batches import USED, PartitionBatches
+from .problems import FileProblem, LostRange
+from .replicas import (
+    NEVER,
+    ReplicaChain,
+    ReplicaFolder,
+    choose_scans,
+    find_missing_names,
+    make_chains,
+    rank_chains,
+)
+from .scan import FileFlaw, FileScan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..tables import TableWriter
+    from .choice import Choice
+    from .conflicts import Conflict
+
+_COMPACTED_TOPICS = frozenset(("__consumer_offsets", "__transaction_state"))
+
+
+class PartitionTask(NamedTuple):
+    """One partition: its folders, and the scans of the files in them."""
+
+    topic: str
+    partition: int
+    folders: tuple[ReplicaFolder, ...]
+    files: tuple[FileScan, ...]
+
+
+class DecideTask(NamedTuple):
+    """Partitions that one task decides; their batches go to the table ``batches``."""
+
+    partitions: tuple[PartitionTask, ...]
+    batches: str
+    step_bytes: int
+    compression: str
+    limits: Limits
+
+
+class CodecSums(NamedTuple):
+    """Number of batches, bytes and records with one codec that are read."""
+
+    batches: int = 0
+    bytes: int = 0
+    records: int = 0
+
+
+class Decision(NamedTuple):
+    """What is read of one partition, and what is lost."""
+
+    topic: str
+    partition: int
+    start_offset: int
+    end_offset: int
+    log_start_offset: int
+    replicas: int
+    replicas_agree: bool
+    is_compacted: bool
+    control_batches: int
+    codecs: dict[str, CodecSums]
+    steps: tuple[ReadStep, ...]
+    lost: tuple[LostRange, ...]
+    problems: tuple[FileProblem, ...]
+
+
+def decide(task: DecideTask) -> list[Decision]:
+    """Decide the partitions of a task, and write the table of their batches."""
+    schema = make_arrow_schema(BATCHES)
+    with open_table(task.batches, schema, compression=task.compression) as writer:
+        return [_decide_partition(each, task, writer) for each in task.partitions]
+
+
+def _decide_partition(
+    task: PartitionTask, options: DecideTask, writer: TableWriter
+) -> Decision:
+    is_compacted = (
+        task.topic in _COMPACTED_TOPICS
+        or any(folder.is_compacted for folder in task.folders)
+        or any(file.holes for file in task.files)
+    )
+    batches = PartitionBatches(_form_chains(task, is_compacted))
+    first_held = min((f.begin for f in batches.files if f.batches), default=-1)
+    start, start_claim = _find_start(batches, first_held)
+    choice, judge, conflicts = _choose_without_losers(
+        batches, start, is_compacted, options
+    )
+    end, end_claim = _find_end(batches, choice.reached)
+    log_start = max((folder.log_start for folder in task.folders), default=0)
+    if log_start > end:
+        log_start = 0
+    evidence = Evidence(batches.chains, end, is_compacted)
+    gaps = [
+        (max(first, log_start), last)
+        for first, last in (*choice.gaps, (choice.reached, end - 1))
+        if max(first, log_start) <= last
+    ]
+    lost = evidence.explain(gaps, {start: start_claim, end: end_claim})
+    write_batches(writer, (task.topic, task.partition), batches, choice.uses)
+    if first_held >= 0:
+        start = min(first_held, max(start, log_start))
+    used = batches.headers[choice.uses == USED]
+    is_control = used["attributes"] & CONTROL != 0
+    codecs = used["attributes"] & CODEC_MASK
+    return Decision(
+        topic=task.topic,
+        partition=task.partition,
+        start_offset=start,
+        end_offset=max(end, start),
+        log_start_offset=log_start,
+        replicas=len(task.folders),
+        replicas_agree=not (conflicts or judge.refused or batches.is_diverged.any()),
+        is_compacted=is_compacted,
+        control_batches=int(is_control.sum()),
+        codecs={
+            NAMES[codec] if codec < len(NAMES) else str(codec): CodecSums(
+                int((codecs == codec).sum()),
+                int(used["size"][codecs == codec].sum()),
+                int(used["count"][(codecs == codec) & ~is_control].sum()),
+            )
+            for codec in sorted(set(codecs.tolist()))
+        },
+        steps=choice.steps,
+        lost=tuple(lost),
+        problems=(
+            *evidence.problems,
+            *_report_diverged(batches),
+            *_report_epochs(batches),
+            *_report_refused(batches, judge),
+            *(_report_conflicts(batches, each) for each in conflicts.values()),
+        ),
+    )
+
+
+def _form_chains(task: PartitionTask, is_compacted: bool) -> list[ReplicaChain]:
+    """Form chains of the files of a partition, the best one first."""
+    chains: list[ReplicaChain] = []
+    for folder in task.folders:
+        files = [file for file in task.files if file.folder == folder.path]
+        missing = find_missing_names(files)
+        files = choose_scans(files, missing)
+        if not is_compacted:
+            files = [_drop_stray(file, missing) for file in files]
+        chains += make_chains(folder, files)
+    return rank_chains(chains)
+
+
+def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
+    """Drop the last batch if its offset is far above the offset before it.
+
+    The log is not compacted, and the bytes before the batch cannot have held as many
+    records. So its offset, which no checksum covers, is damaged.
+    """
+    is_alone = file.batches == 1 and 0 <= file.name_offset < file.begin
+    if not is_alone and not file.tail_jump:
+        return file
+    headers = file.read_headers()
+    stray = read_row(headers, -1)
+    base, last = stray.base_offset, stray.last_offset
+    if is_alone:
+        before = file.name_offset
+        possible = MAX_RECORDS_PER_BYTE * stray.position
+        if file.begin in missing or base - before <= possible:
+            return file
+    else:
+        before = int(headers["last_offset"][-2]) + 1
+    detail = f"a batch with offsets {base} to {last} cannot be here"
+    flaw = FileFlaw(stray.position, stray.size, "offset", detail, low=before)
+    # The last offset of a damaged region before the batch is now unknown, and a region
+    # after it begins at the offset that is missing now.
+    flaws = [
+        each._replace(high=-1) if each.high == base - 1 else each
+        for each in file.flaws
+        if each.low <= last
+    ]
+    flaws.append(flaw)
+    flaws += [each._replace(low=before) for each in file.flaws if each.low > last]
+    *runs, run = file.epochs
+    if run.batches > 1:
+        runs.append(run._replace(last_offset=before - 1, batches=run.batches - 1))
+    return file._replace(
+        batches=file.batches - 1,
+        good_bytes=file.good_bytes - stray.size,
+        begin=file.begin if file.batches > 1 else -1,
+        end=before if file.batches > 1 else -1,
+        epochs=tuple(runs),
+        flaws=tuple(flaws),
+    )
+
+
+def _find_start(batches: PartitionBatches, first_held: int) -> tuple[int, str]:
+    """Find the first offset of the log, and what shows it if no batch does.
+
+    It is the lowest of the first batch, the names of files, and the first leader epoch.
+    """
+    starts = [(first_held, "")]
+    starts += [
+        (file.name_offset, f"{file.path} is named after it")
+        for file in batches.files
+        if file.is_genuine
+    ]
+    starts += [
+        (start, f"the leader epochs of {chain.folder.path} begin there")
+        for chain in batches.chains
+        for _, start in chain.folder.epochs[:1]
+    ]
+    return min((each for each in starts if each[0] >= 0), default=(0, ""))
+
+
+def _find_end(batches: PartitionBatches, reached: int) -> tuple[int, str]:
+    """Find the end of the log, and what shows it if no batch does.
+
+    A folder that a later leader continued without shows only offsets below those of
+    later leader epochs.
+    """
+    end, words = reached, ""
+    top = max((chain.epoch for chain in batches.chains), default=-1)
+    diverged = set(batches.file[batches.is_diverged].tolist())
+    cut_off = {batches.files[file].folder for file in diverged}
+    for chain in batches.chains:
+        limit = NEVER
+        if chain.epoch < top or chain.folder.path in cut_off:
+            limit = batches.lineage.find_window(chain.epoch)[1] + 1
+        claims = list(chain.folder.claims)
+        for file in chain.files:
+            if file.is_genuine:
+                claims.append((file.name_offset, f"{file.path} is named after it"))
+            torn = f"{file.path} ends with a damaged batch up to there"
+            claims += [(flaw.torn_end, torn) for flaw in file.flaws]
+        for offset, claim in claims:
+            if end < offset <= limit:
+                end, words = offset, claim
+    return end, words
+
+
+def _choose_without_losers(
+    batches: PartitionBatches, start: int, is_compacted: bool, options: DecideTask
+) -> tuple[Choice, ConflictJudge, dict[str, list[Conflict]]]:
+    """Choose, and repeat it without the files that lost, until none is added to these.
+
+    Returns also the conflicts of all rounds by the path of the file that lost.
+    """
+    conflicts: dict[str, list[Conflict]] = {}
+    aside: dict[str, int] = {}
+    while True:
+        judge = ConflictJudge(batches, is_compacted, options.limits)
+        choice = choose(batches, judge, start, aside, options.step_bytes)
+        more = dict(aside)
+        for conflict in judge.conflicts:
+            loser = batches.path(conflict.row)
+            conflicts.setdefault(loser, []).append(conflict)
+            # A winner that has just lost elsewhere settles nothing.
+            if conflict.winner in aside or conflict.winner not in more:
+                more.setdefault(loser, choice.shared_ends[batches.file[conflict.row]])
+        if more == aside:
+            return choice, judge, conflicts
+        aside = more
+
+
+def _report_diverged(batches: PartitionBatches) -> Iterator[FileProblem]:
+    """Report each run of batches that a leader of a later epoch continued without."""
+    rows = batches.is_diverged.nonzero()[0]
+    for first, stop in split_runs(batches.file[rows], rows - range(len(rows))):
+        begin, last = batches.read(rows[first]), batches.read(rows[stop - 1])
+        detail = (
+            f"offsets {begin.base_offset} to {last.last_offset} of leader epoch"
+            f" {begin.partition_leader_epoch} are not of the log: a leader of a later"
+            " epoch went on without them"
+        )
+        length = last.position + last.size - begin.position
+        path = batches.path(rows[first])
+        yield FileProblem(path, begin.position, length, "diverged", detail)
+
+
+def _report_epochs(batches: PartitionBatches) -> Iterator[FileProblem]:
+    """Report the runs of batches with a wrong leader epoch."""
+    for row, stretch in batches.list_stretches():
+        if not stretch.is_right:
+            header = batches.read(row)
+            detail = (
+                f"leader epoch {header.partition_leader_epoch} where the log is of"
+                f" epoch {stretch.epoch}; no checksum covers it"
+            )
+            path = batches.path(row)
+            yield FileProblem(path, header.position, 0, "leader-epoch", detail)
+
+
+def _report_refused(
+    batches: PartitionBatches, judge: ConflictJudge
+) -> Iterator[FileProblem]:
+    """Report the batches that are certainly wrong."""
+    for row, reason, detail in judge.refused:
+        header = batches.read(row)
+        offsets = header.base_offset, header.last_offset
+        where = batches.path(row), header.position, header.size
+        yield FileProblem(*where, reason, detail, *offsets)
+
+
+def _report_conflicts(
+    batches: PartitionBatches, conflicts: Sequence[Conflict]
+) -> FileProblem:
+    """Make one problem of all conflicts that a file has lost."""
+    headers = batches.headers[[conflict.row for conflict in conflicts]]
+    worst = conflicts[headers["position"].argmin()]
+    position, end = (
+        headers["position"].min(),
+        (headers["position"] + headers["size"]).max(),
+    )
+    detail = (
+        f"other records at offsets {headers['base_offset'].min()} to"
+        f" {headers['last_offset'].max()} than {worst.winner}, which is taken:"
+        f" {worst.why}"
+    )
+    length = int(end - position)
+    return FileProblem(
+        batches.path(worst.row), int(position), length, "disagrees", detail
+    )
