@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The valid batches of all replicas of a partition, as rows of arrays.
 
-A row number stands for the same batch in all arrays. Rows are in the order of chains
+A row number identifies the same batch in all arrays. Rows are in the order of chains
 (the best replica first), of the files in a chain, and of positions in a file.
 """
 

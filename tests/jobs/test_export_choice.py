@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Steps over the arrays of a partition, compared with loops over single batches."""
+
+import subprocess
+import sys
+from itertools import groupby
+from types import SimpleNamespace
+
+import numpy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kwire.jobs.export_job.choice import _choose_copies
+from kwire.jobs.export_job.header_rows import mark_changes, split_runs
+
+COPIES = st.dictionaries(st.integers(0, 3), st.booleans(), min_size=1)
+"""The ranks of the replicas that have a batch, and whether their copy is doubtful."""
+
+
+def choose_one_by_one(groups):
+    """Choose (group, rank) with the rule of the guide, one batch after the other."""
+    before = -1
+    for number, copies in enumerate(groups):
+        before = min(copies, key=lambda rank: (copies[rank], rank != before, rank))
+        yield number, before
+
+
+@given(st.lists(COPIES, max_size=12))
+def test_copies_are_chosen_as_if_one_by_one(groups):
+    """The replica read last is kept while it has a copy that is not doubtful."""
+    rows = [
+        (number, rank, copies[rank])
+        for number, copies in enumerate(groups)
+        for rank in copies
+    ]
+    group, rank, is_doubtful = (
+        numpy.array([row[at] for row in rows], kind)
+        for at, kind in enumerate((int, int, bool))
+    )
+    batches = SimpleNamespace(rank=rank, is_doubtful=is_doubtful)
+    chosen = _choose_copies(batches, numpy.arange(len(rows)), group)
+    assert [rows[at][:2] for at in chosen] == list(choose_one_by_one(groups))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=20))
+def test_runs_end_where_a_column_changes(rows):
+    columns = [numpy.array([row[at] for row in rows], int) for at in range(2)]
+    expected = [key for key, _ in groupby(rows)]
+    runs = list(split_runs(*columns))
+    assert [rows[first] for first, _ in runs] == expected
+    assert [at for run in runs for at in range(*run)] == list(range(len(rows)))
+    assert mark_changes(*columns).sum() == len(expected)
+
+
+def test_export_without_numpy_names_the_extra(tmp_path):
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from kwire import jobs\n"
+        "try: jobs.export([sys.argv[1]], sys.argv[1] + '/out')\n"
+        "except ImportError as error: print(error)\n"
+    )
+    command = [sys.executable, "-c", code, tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "export requires numpy: pip install kwire[arrow]\n"
