@@ -72,8 +72,8 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
     fetches = measure_fetches()
     write_run(
         json_path,
-        release,
         PACKAGES,
+        kafka=release,
         rounds=rounds,
         records=counts,
         readings=found,

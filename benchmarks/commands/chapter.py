@@ -133,8 +133,8 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
             raise SystemExit(f"the commands printed other bytes: {sizes}")
     write_run(
         json_path,
-        release,
         PACKAGES,
+        kafka=release,
         rounds=rounds,
         records=counts,
         readings=found,

@@ -55,13 +55,10 @@ def measure_in_turn(
     return found
 
 
-def write_run(
-    json_path: Path, release: str, packages: Sequence[str], **figures: Any
-) -> None:
-    """Write the figures of one run, with the day, the broker and the machine."""
+def write_run(json_path: Path, packages: Sequence[str], **figures: Any) -> None:
+    """Write the figures of one run, with the day and the machine."""
     run = {
         "when": datetime.date.today().isoformat(),
-        "kafka": release,
         "machine": {
             "cpus": os.cpu_count(),
             "python": platform.python_version(),
@@ -76,8 +73,9 @@ def describe_machine(run: dict[str, Any]) -> str:
     """Write the machine, the day and the packages of a run into two lines."""
     machine = run["machine"]
     packages = [f"{name} {version}" for name, version in machine["packages"].items()]
+    java = f", {run['java']}" if "java" in run else ""
     return (
-        f"{machine['cpus']} CPUs, Python {machine['python']}, {run['when']}.\n"
+        f"{machine['cpus']} CPUs, Python {machine['python']}{java}, {run['when']}.\n"
         f"{', '.join(packages)}."
     )
 

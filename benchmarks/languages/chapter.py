@@ -16,7 +16,7 @@ from benchmarks.languages.cases import CASES, Case
 from benchmarks.languages.kwire_program import WAYS as KWIRE_WAYS
 from benchmarks.languages.programs import CONTENDERS, COUNTING, Contender
 from benchmarks.languages.rounds import measure, read_run
-from benchmarks.languages.ways import WAYS, Way
+from benchmarks.languages.ways import WAYS
 
 __all__ = ("OPTIONS", "measure", "write_chapter")
 
@@ -125,15 +125,6 @@ def _kilobytes(size: int | None) -> str:
     return "-" if size is None else f"{size / 1000:,.1f}"
 
 
-def _ways_table() -> str:
-    def line(way: Way) -> list[str]:
-        return [way.name, way.strings, way.byte_strings, way.records]
-
-    head = ("way", "strings", "byte strings", "records")
-    rows = table(head, map(line, WAYS.values()))
-    return rows.replace("--:", "---")
-
-
 def _size_table(head: str, sizes: dict[str, int]) -> str:
     rows = [[kind, f"{size / 1000:,.0f}"] for kind, size in sizes.items()]
     return table((head, "KB"), rows)
@@ -150,7 +141,6 @@ def write_chapter(json_path: Path) -> str:
         run=run,
         versions=", ".join(f"{n} {v}" for n, v in run["versions"].items()),
         best=_best_table(run),
-        ways=_ways_table(),
         all=_all_table(run),
         memory=_memory_table(run),
         modules=extension["modules"],

@@ -137,7 +137,6 @@ def measure(json_path: Path, rounds: int) -> None:
     versions = find_versions()
     write_run(
         json_path,
-        versions["kafka-clients"],
         ("pyarrow",),
         rounds=rounds,
         warm=WARM_SECONDS["java"],

@@ -9,6 +9,7 @@ the chapter is written from figures that are made up.
 import json
 import struct
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +96,8 @@ def test_a_run_counts_messages_and_memory_is_bytes(inputs):
 def test_every_contender_is_described():
     """The report says what each way shares, defers or copies."""
     assert {each.way for each in programs.CONTENDERS} == set(WAYS)
+    text = Path(chapter.__file__).with_suffix(".md").read_text("utf-8")
+    assert all(f"\n| {way.name} | " in text for way in WAYS.values())
 
 
 def test_sections_and_symbols_of_a_module_are_added_up():

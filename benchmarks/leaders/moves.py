@@ -203,4 +203,4 @@ def measure(json_path: Path, moves: int) -> None:
             is_over.set()
             writer.join()
         release = kafka.release
-    write_run(json_path, release, ("confluent-kafka",), moves=found)
+    write_run(json_path, ("confluent-kafka",), kafka=release, moves=found)

@@ -124,8 +124,8 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
         release = kafka.release
     write_run(
         json_path,
-        release,
         PACKAGES,
+        kafka=release,
         rounds=rounds,
         records={str(size): count_of(size, scale) for size in SIZES},
         reception=reception,

@@ -103,8 +103,8 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
         release = kafka.release
     write_run(
         json_path,
-        release,
         PACKAGES,
+        kafka=release,
         rounds=rounds,
         records=counts,
         readings=found,

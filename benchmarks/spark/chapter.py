@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.harness import chapters
+from benchmarks.harness.broker_runs import describe_machine
 from benchmarks.harness.chapters import PICTURES
 from benchmarks.harness.tables import table
 from benchmarks.spark import cases, inputs, picture
@@ -17,15 +18,6 @@ from benchmarks.spark.targets import SHARES, SparkFigures, spark_verdicts
 __all__ = ("OPTIONS", "measure", "write_chapter")
 
 OPTIONS: dict[str, object] = {}
-
-
-def _machine(figures: SparkFigures) -> str:
-    machine = figures.run["machine"]
-    packages = [f"{name} {version}" for name, version in machine["packages"].items()]
-    return (
-        f"{machine['cpus']} CPUs, Python {machine['python']}, {machine['java']},"
-        f" {figures.run['when']}.\n{', '.join(packages)}."
-    )
 
 
 def _case_table(figures: SparkFigures) -> str:
@@ -129,7 +121,7 @@ def write_chapter(json_path: Path) -> str:
         list(spark_verdicts(figures)),
         run=figures.run,
         inputs=inputs,
-        machine=_machine(figures),
+        machine=describe_machine(figures.run),
         cases=_case_table(figures),
         reading=_reading_table(figures),
         peers=_peer_table(figures),

@@ -8,10 +8,7 @@ first rounds are not counted: Java needs them to compile what it runs.
 
 from __future__ import annotations
 
-import datetime
-import json
 import os
-import platform
 import random
 import statistics
 import subprocess
@@ -19,11 +16,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import ROOT
+from benchmarks.harness.broker_runs import write_run
 from benchmarks.spark import cases as work
 from benchmarks.spark.inputs import LogInput, write_log
 from benchmarks.spark.memory import peak_memory
@@ -118,16 +115,12 @@ def measure(json_path: Path) -> None:
         print("the engine in plain Python", flush=True)
         pure = _pure(folder)
     java = subprocess.run(["java", "-version"], capture_output=True, text=True)
-    found = {
-        "when": datetime.date.today().isoformat(),
-        "machine": {
-            "cpus": os.cpu_count(),
-            "python": platform.python_version(),
-            "java": java.stderr.partition("\n")[0],
-            "packages": {name: metadata.version(name) for name in _PACKAGES},
-        },
-        "rounds": {"warm": WARM_ROUNDS, "measured": ROUNDS},
-        "cases": {
+    write_run(
+        json_path,
+        _PACKAGES,
+        java=java.stderr.partition("\n")[0],
+        rounds={"warm": WARM_ROUNDS, "measured": ROUNDS},
+        cases={
             case.name: {
                 "rows": case.rows,
                 "bytes": case.size,
@@ -135,8 +128,7 @@ def measure(json_path: Path) -> None:
             }
             for case in cases
         },
-        "memory": memory,
-        "reading": reading,
-        "pure": pure,
-    }
-    json_path.write_text(json.dumps(found, indent=1))
+        memory=memory,
+        reading=reading,
+        pure=pure,
+    )

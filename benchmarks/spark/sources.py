@@ -8,7 +8,8 @@ peer's records are gathered in lists, one a column, and pyarrow makes arrays of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import pkgutil
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,11 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 CHUNK_BYTES = 2 << 20
+_CLASSES = {
+    "aiokafka": "aiokafka.record.memory_records:MemoryRecords",
+    "kafka-python": "kafka.record.memory_records:MemoryRecords",
+}
+"""The class of each peer, which is imported in the worker that reads."""
 
 HEADERS = pa.list_(
     pa.field("element", pa.struct([("key", pa.string()), ("value", pa.binary())]))
@@ -134,27 +140,13 @@ class PeerReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one range."""
         at, end = partition.value
-        memory_records = _peers()[self._peer]()
+        memory_records = pkgutil.resolve_name(_CLASSES[self._peer])
         with open(self._path, "rb") as file:
             file.seek(at)
             while at < end:
                 data = file.read(min(self._chunk, end - at))
                 at += len(data)
                 yield peer_batch(memory_records(data), "orders", 0)
-
-
-def _peers() -> dict[str, Callable[[], Any]]:
-    def aiokafka() -> Any:
-        from aiokafka.record.memory_records import MemoryRecords
-
-        return MemoryRecords
-
-    def kafka_python() -> Any:
-        from kafka.record.memory_records import MemoryRecords
-
-        return MemoryRecords
-
-    return {"aiokafka": aiokafka, "kafka-python": kafka_python}
 
 
 def peer_batch(found: Any, topic: str, partition: int) -> pa.RecordBatch:
