@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 
 from benchmarks.live import contender as live
 from kwire import adapters
@@ -38,15 +37,7 @@ def main() -> None:
         adapter = adapters.aiokafka if package == "aiokafka" else adapters.kafka_python
         if not adapter.install():
             raise SystemExit(f"there is no adapter for this version of {package}")
-    cpu, wall = time.process_time(), time.perf_counter()
-    count, size = live.drain(read, touch, job)
-    figures = {
-        "records": count,
-        "bytes": size,
-        "cpu": time.process_time() - cpu,
-        "wall": time.perf_counter() - wall,
-    }
-    print(json.dumps(figures))
+    print(json.dumps(live.measure(read, touch, job)))
 
 
 if __name__ == "__main__":

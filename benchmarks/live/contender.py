@@ -326,6 +326,18 @@ def drain(read: Callable[[Job], Any], touch: Any, job: Job) -> tuple[int, int]:
     return count, size
 
 
+def measure(read: Callable[[Job], Any], touch: Any, job: Job) -> dict[str, float]:
+    """Read; return the records, their bytes, and the CPU and wall time."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    count, size = drain(read, touch, job)
+    return {
+        "records": count,
+        "bytes": size,
+        "cpu": time.process_time() - cpu,
+        "wall": time.perf_counter() - wall,
+    }
+
+
 def _peak_bytes() -> int:
     # What getrusage says has the memory of the parent in it.
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -342,16 +354,8 @@ def main() -> None:
     for module in (*MODULES[name], *(("pyarrow.compute",) if task == "arrow" else ())):
         __import__(module)
     peak = _peak_bytes()
-    cpu, wall = time.process_time(), time.perf_counter()
-    count, size = drain(read, touch, job)
-    figures = {
-        "records": count,
-        "bytes": size,
-        "cpu": time.process_time() - cpu,
-        "wall": time.perf_counter() - wall,
-        "memory": _peak_bytes() - peak,
-    }
-    print(json.dumps(figures))
+    figures = measure(read, touch, job)
+    print(json.dumps(figures | {"memory": _peak_bytes() - peak}))
 
 
 if __name__ == "__main__":
