@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import keyword
 import re
 import sys
 import time
@@ -31,6 +32,7 @@ from tools.prove.breaks import PYTEST, Change, try_changes
 from tools.prove.engine_copy import ENGINE, Copy
 
 PURE = Path("src/kwire/_engine/pure")
+FAST = ".".join(ENGINE.parts[1:])
 MESSAGES = (
     "tests/messages/test_wire.py",
     "tests/safety/test_bounds.py",
@@ -92,25 +94,8 @@ HINTS = {("record_walk.pyx", "reserve_rows")}
 FUNCTION = re.compile(r"^(?:cdef|cpdef|def)\b[^\n(]*?(\w+)\(", re.MULTILINE)
 FLIPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 ENDS = {"end", "stop"}
-BREAKS = {
-    "if",
-    "elif",
-    "while",
-    "return",
-    "and",
-    "or",
-    "not",
-    "else",
-    "in",
-    "is",
-    ",",
-    ":",
-    "=",
-    "==",
-    "!=",
-    "+=",
-    "->",
-}
+# Tokens that end an operand, besides brackets.
+BREAKS = {*keyword.kwlist, ",", ":", "=", "==", "!=", "+=", "->"}
 
 HEADER = """\
 /* Which mutant is alive in this module; 0 is none. */
@@ -271,8 +256,8 @@ def planted(text: str, path: Path, first: int) -> tuple[str, list[Mutant]]:
     return "".join([*pieces, text[at:]]), found
 
 
-def plant(copy: Copy) -> list[Mutant]:
-    """Make the copy the tree with all mutants in it."""
+def plant() -> tuple[dict[str, str], list[Mutant]]:
+    """Return the changed texts of a tree that has all mutants, and the mutants."""
     found: list[Mutant] = []
     texts = {
         str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -282,29 +267,26 @@ def plant(copy: Copy) -> list[Mutant]:
         text, more = planted(texts[str(path)], path, len(found) + 1)
         found += more
         if path.parent == PURE:
-            place = "from .. import errors"
-            chosen = "from .mutant import kwire_mutant\n"
+            place = "\nfrom __future__ import annotations\n"
+            chosen = f"{place}\nfrom .mutant import kwire_mutant\n"
         else:
-            place = "from kwire._engine.fast."
-            chosen = "from kwire._engine.fast.mutant cimport kwire_mutant\n"
-        head, rest = text.split(f"\n{place}", 1)
-        texts[str(path)] = f"{head}\n{chosen}{place}{rest}"
+            place = f"\nfrom {FAST}."
+            chosen = f"\nfrom {FAST}.mutant cimport kwire_mutant{place}"
+        head, rest = text.split(place, 1)
+        texts[str(path)] = f"{head}{chosen}{rest}"
     for name in texts:
         if name.endswith(".pyx"):
             texts[name] += CHOSEN
     texts[f"{ENGINE}/mutant.h"] = HEADER
     texts[f"{ENGINE}/mutant.pxd"] = DECLARED
     texts[f"{PURE}/mutant.py"] = PURE_CHOICE
-    copy.refresh(texts)
-    return found
+    return texts, found
 
 
 def read_equivalent() -> set[tuple[str, str, str, str]]:
     """Read the keys of the mutants that behave like the code."""
-    text = (
-        Path(__file__).with_name("equivalent_mutants.txt").read_text(encoding="utf-8")
-    )
-    rows = re.findall(r"^  (\S+) (\S+): (.*) -> (.*)$", text, re.MULTILINE)
+    table = Path(__file__).with_name("equivalent_mutants.txt").read_text("utf-8")
+    rows = re.findall(r"^  (\S+) (\S+): (.*) -> (.*)$", table, re.MULTILINE)
     return {
         (file, function, old, new)
         for file, function, old, mutants in rows
@@ -342,7 +324,8 @@ def main() -> int:
     if asked.record and (asked.file or asked.only):
         parser.error("--record is for a run over all")
     copy, start = Copy("mutants", "KWIRE_BUILD_QUICK"), time.monotonic()
-    mutants = plant(copy)
+    texts, mutants = plant()
+    copy.refresh(texts)
     chosen = [
         mutant
         for mutant in mutants

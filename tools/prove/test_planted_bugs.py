@@ -14,7 +14,7 @@ import pytest
 
 from tools import ROOT
 from tools.generate.promises import missing_part
-from tools.prove.cursor_mutants import TESTS
+from tools.prove.cursor_mutants import EQUIVALENT, TESTS, plant
 from tools.prove.engine_copy import bugs
 from tools.prove.sanitize import LEFT_OUT
 
@@ -55,6 +55,14 @@ def test_mutants_are_tried_by_tests_that_exist():
     """And so are the mutants of each file."""
     tests = {test for chosen in TESTS.values() for test in chosen}
     assert not [missing for test in tests if (missing := missing_part(test))]
+
+
+def test_every_listed_file_has_mutants_and_every_equivalent_mutant_exists():
+    """A file whose imports changed can still be given its mutants."""
+    texts, mutants = plant()
+    assert {mutant.path for mutant in mutants} == TESTS.keys()
+    assert all("kwire_mutant ==" in texts[str(path)] for path in TESTS)
+    assert {mutant.key for mutant in mutants} >= EQUIVALENT
 
 
 def test_the_sanitizers_leave_out_tests_that_exist():
