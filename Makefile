@@ -15,6 +15,8 @@ ENGINE := $(wildcard src/kwire/_engine/fast/*.pyx src/kwire/_engine/fast/*.pxd s
 SOURCES := src tests tools fuzz benchmarks examples docs/conf.py setup.py
 BUILT := $(VENV)/.built
 TESTED := $(VENV)/.built $(VENV)/.has-test
+# The live checks print what they found.
+LIVE := $(PY) -m pytest --verbose --capture=no -p no:randomly
 # Tests wait for Spark, peers and timeouts about half of the time, so three workers keep
 # two processors busy.
 PARALLEL := --numprocesses 3 --dist loadscope --no-loadscope-reorder
@@ -126,27 +128,12 @@ interop-classes: $(TESTED)
 	$(PY) -m tools.interop.broker.file_readers check
 	$(PY) -m tools.interop.oracle.boundaries check
 
-interop-brokers: $(TESTED)
-	$(PY) -m tools.interop.broker.live
-	$(PY) -m tools.interop.broker.scans --version 4.x --version 3.9.2
-	$(PY) -m tools.interop.broker.secure_scans
-	$(PY) -m tools.interop.broker.kills
-	$(PY) -m tools.interop.broker.producer_kills
-	$(PY) -m tools.interop.broker.transaction_kills
-	$(PY) -m tools.interop.broker.groups_check
-	$(PY) -m tools.interop.broker.groups_check --version 3.9.2
-	$(PY) -m tools.interop.broker.groups_check --version 2.8.2
-	$(PY) -m tools.interop.broker.restore_kills
-	$(PY) -m tools.interop.broker.large_scan
-	$(PY) -m tools.interop.broker.mock_faults
-	$(PY) -m tools.interop.broker.adapters_check
+interop-brokers: $(TESTED)  ## live checks, with clusters whose brokers are killed; NIGHT=1 for more runs
+	$(LIVE) tools/interop/broker $(if $(NIGHT),--night)
 	$(PY) -m tools.interop.adapters.versions --newest
-	$(PY) -m tools.interop.broker.negotiate
-	$(PY) -m tools.interop.broker.versions_check
-	$(PY) -m tools.interop.broker.releases_check
 
 interop-releases: $(TESTED)  ## every feature against brokers of each release from 0.8 on, into docs/guides/live.md
-	$(PY) -m tools.interop.broker.releases_check --all --document
+	$(LIVE) tools/interop/broker/test_releases.py --all --document
 
 interop-pages: $(TESTED) $(VENV)/.has-browser
 	$(PY) -m tools.interop.browser.schema_page

@@ -152,9 +152,11 @@ def free_ports(count: int) -> list[int]:
     They are none of those that the system hands out: before a broker has started, any
     other program could be given one.
     """
+    # pytest-randomly seeds the global generator, and checks run side by side.
+    source = random.SystemRandom()
     found: list[int] = []
     while len(found) < count:
-        port = random.randrange(*PORTS)
+        port = source.randrange(*PORTS)
         with contextlib.suppress(OSError), socket.socket() as each:
             each.bind((LOOPBACK, port))
             found += [port] * (port not in found)

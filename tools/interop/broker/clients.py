@@ -3,14 +3,15 @@
 """Writes and reads records with common clients, all with the same interface.
 
 Here live librdkafka (confluent-kafka), kafka-python, aiokafka and Kafka's own console
-producer. What is written through them is in ``write_data.py`` and ``live.py``.
+producer. What is written through them is in ``workloads.py``.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import aiokafka
 import confluent_kafka
@@ -41,6 +42,12 @@ class Received(NamedTuple):
     headers: list[tuple[str, bytes | None]]
 
 
+class HasAddress(Protocol):
+    """A broker or a cluster."""
+
+    address: str
+
+
 Produce = Callable[[Broker, str, list[Row], str, int], None]
 
 
@@ -50,7 +57,9 @@ def groups(rows: list[Row], size: int) -> Iterator[list[Row]]:
         yield rows[start : start + size]
 
 
-def librdkafka_producer(broker: Broker, **settings: Any) -> confluent_kafka.Producer:
+def librdkafka_producer(
+    broker: HasAddress, **settings: Any
+) -> confluent_kafka.Producer:
     """Make a producer of librdkafka; an underscore in a name is a dot."""
     named = {name.replace("_", "."): value for name, value in settings.items()}
     return confluent_kafka.Producer(
@@ -59,7 +68,7 @@ def librdkafka_producer(broker: Broker, **settings: Any) -> confluent_kafka.Prod
 
 
 def librdkafka_consumer(
-    broker: Broker, group: str, **settings: Any
+    broker: HasAddress, group: str, **settings: Any
 ) -> confluent_kafka.Consumer:
     """Make a consumer of librdkafka that reads from the start and commits by hand."""
     return confluent_kafka.Consumer(
@@ -68,6 +77,7 @@ def librdkafka_consumer(
             "group.id": group,
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
+            "log_level": 0,
             **{name.replace("_", "."): value for name, value in settings.items()},
         }
     )
@@ -212,43 +222,74 @@ def console_line(row: Row, with_headers: bool) -> str:
     return "\t".join(fields) + "\n"
 
 
+def read_back(
+    kafka: HasAddress, topic: str, *, committed: bool = False
+) -> dict[int, list[Any]]:
+    """Read a topic from start to end through librdkafka: its messages by partition."""
+    isolation = "read_committed" if committed else "read_uncommitted"
+    consumer = librdkafka_consumer(
+        kafka, "reader", isolation_level=isolation, enable_partition_eof=True
+    )
+    try:
+        left = set(consumer.list_topics(topic, SECONDS).topics[topic].partitions)
+        messages: dict[int, list[Any]] = {each: [] for each in sorted(left)}
+        consumer.assign(
+            [
+                confluent_kafka.TopicPartition(
+                    topic, each, confluent_kafka.OFFSET_BEGINNING
+                )
+                for each in messages
+            ]
+        )
+        deadline = time.monotonic() + SECONDS
+        while left and time.monotonic() < deadline:
+            for message in consumer.consume(1000, 0.2):
+                partition: Any = message.partition()
+                error = message.error()
+                if error is None:
+                    messages[partition].append(message)
+                elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                    left.discard(partition)
+                else:
+                    raise BrokerError(f"librdkafka cannot read {topic}: {error}")
+    finally:
+        consumer.close()
+    if left:
+        raise BrokerError(f"librdkafka did not reach the end of {topic}: {left}")
+    return messages
+
+
+def read_rows(
+    kafka: HasAddress, topic: str, *, committed: bool = False
+) -> dict[int, list[Received]]:
+    """Read a topic from start to end through librdkafka, by partition."""
+    messages = read_back(kafka, topic, committed=committed)
+    return {
+        each: list(map(received_by_librdkafka, messages[each])) for each in messages
+    }
+
+
 def librdkafka_messages(
     broker: Broker, topic: str, partition: int = 0, *, committed: bool = False
 ) -> list[Any]:
     """Read a partition from start to end through librdkafka, as its own messages."""
-    isolation = "read_committed" if committed else "read_uncommitted"
-    consumer = librdkafka_consumer(
-        broker, "reader", isolation_level=isolation, enable_partition_eof=True
+    return read_back(broker, topic, committed=committed)[partition]
+
+
+def received_by_librdkafka(message: Any) -> Received:
+    """Convert a message of librdkafka."""
+    return Received(
+        message.offset(),
+        timestamp_of(message),
+        message.key(),
+        message.value(),
+        message.headers() or [],
     )
-    consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0)])
-    messages: list[Any] = []
-    try:
-        # A message is false where its value is null.
-        while (message := consumer.poll(SECONDS)) is not None:
-            error = message.error()
-            if error is None:
-                messages.append(message)
-            elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
-                return messages
-            else:
-                raise BrokerError(f"librdkafka cannot read {topic}: {error}")
-    finally:
-        consumer.close()
-    raise BrokerError(f"librdkafka did not reach the end of {topic}-{partition}")
 
 
 def read_with_librdkafka(broker: Broker, topic: str) -> list[Received]:
     """Read partition 0 through librdkafka."""
-    return [
-        Received(
-            message.offset(),
-            timestamp_of(message),
-            message.key(),
-            message.value(),
-            message.headers() or [],
-        )
-        for message in librdkafka_messages(broker, topic)
-    ]
+    return read_rows(broker, topic)[0]
 
 
 def timestamp_of(message: Any) -> int:

@@ -109,28 +109,33 @@ class Cluster:
         client = self.client()
         for each in client.create_topics([asked]).values():
             each.result(SECONDS)
-        self.wait_in_sync(topic)
+        deadline = time.monotonic() + SECONDS
+        while len(self.leaders(topic)) < partitions:
+            if time.monotonic() > deadline:
+                raise BrokerError(f"the new topic {topic} has no partitions")
+            time.sleep(0.1)
+        self.wait_in_sync()
 
     def leaders(self, topic: str) -> dict[int, int]:
         """Return the node that leads each partition of a topic."""
         known = self.client().list_topics(topic, timeout=SECONDS).topics[topic]
         return {each.id: each.leader for each in known.partitions.values()}
 
-    def wait_in_sync(self, topic: str) -> None:
-        """Wait until each replica of a topic is in sync, and led by some node."""
+    def wait_in_sync(self) -> None:
+        """Wait until each replica of each topic is in sync, and led by some node."""
         client = self.client()
         deadline = time.monotonic() + SECONDS
         while True:
             with contextlib.suppress(confluent_kafka.KafkaException):
-                known = client.list_topics(topic, timeout=5).topics[topic]
-                parts = known.partitions.values()
-                if parts and all(
+                topics = client.list_topics(timeout=5).topics.values()
+                if all(
                     each.leader > 0 and len(each.isrs) == len(each.replicas)
-                    for each in parts
+                    for topic in topics
+                    for each in topic.partitions.values()
                 ):
                     return
             if time.monotonic() > deadline:
-                raise BrokerError(f"the replicas of {topic} did not come in sync")
+                raise BrokerError("the replicas did not come in sync")
             time.sleep(0.2)
 
 

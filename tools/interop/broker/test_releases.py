@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks kwire against real brokers of the releases from 0.8 on.
+"""Every feature against brokers of the releases from 0.8 on.
 
-    python -m tools.interop.broker.releases_check                   # a sample, for CI
-    python -m tools.interop.broker.releases_check --all --document  # all, documented
-    python -m tools.interop.broker.releases_check --version 0.9.0.1 --document
+    python -m pytest tools/interop/broker/test_releases.py  # a sample, for CI
+    make interop-releases  # all releases, into docs/guides/live.md
 
 For each release, every feature either works, or kwire names the feature and the release
 that it requires. What kwire writes is read by librdkafka, and the reverse, so that no
@@ -14,28 +13,28 @@ docs/guides/live.md.
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import json
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import confluent_kafka
+import pytest
 
 from kwire import client
-from kwire.cluster import FeatureUnsupported, RequestRefused
+from kwire.cluster import BrokersUnreachable, FeatureUnsupported, RequestRefused
 from kwire.schema import releases
 from tools.interop.broker import broker as brokers
+from tools.interop.broker import workloads
 from tools.interop.broker.broker import Broker, BrokerError
 from tools.interop.broker.clients import Row
-from tools.interop.broker.live import expect
+from tools.interop.broker.wire import expect
 
 SAMPLE = ("2.3.1", "0.10.2.2", "0.8.2.2")
 """One release for each record format."""
@@ -55,7 +54,6 @@ class Setting(NamedTuple):
 
     kafka: Broker
     client: client.KafkaSync
-    folder: Path
 
     @property
     def line(self) -> str:
@@ -103,8 +101,6 @@ def create_topic(kafka: Broker, topic: str, partitions: int = 2) -> None:
             command = "kafka.admin.TopicCommand"
             kafka.run_class(command, "--create", "--topic", topic, *count, *zookeeper)
     else:
-        from tools.interop.broker import workloads
-
         workloads.create_topic(kafka, topic, partitions=partitions)
 
 
@@ -392,62 +388,57 @@ def write_with_peer(setting: Setting, topic: str, rows: list[Row], codec: str) -
         )
 
 
-def check_refusal(setting: Setting) -> None:
-    """Connect without the setting for brokers that cannot report their versions."""
-    if setting.fallback is not None:
-        with client.connect_sync(setting.kafka.address, timeout_s=SECONDS) as kafka:
-            try:
-                kafka.topics()
-            except client_errors() as error:
-                if "set fallback to its release" not in str(error):
-                    raise BrokerError(f"the error lacks the setting: {error}") from None
-            else:
-                raise BrokerError("a broker without ApiVersions answered")
+@pytest.fixture(scope="module")
+def results() -> dict[str, dict[str, str]]:
+    """For each release and feature the release that it requires, or nothing."""
+    return {}
 
 
-def client_errors() -> type[Exception]:
-    """Return the error of a cluster that cannot be reached."""
-    from kwire.cluster import BrokersUnreachable
-
-    return BrokersUnreachable
-
-
-def check_release(release: str) -> tuple[list[str], dict[str, str]]:
-    """Check all features; return those that work, and the first release of others."""
-    working: list[str] = []
-    missing: dict[str, str] = {}
-    with (
-        tempfile.TemporaryDirectory(prefix="kwire-releases-") as folder,
-        brokers.running(release) as kafka,
-    ):
-        setting = Setting(kafka, client.connect_sync("unused:1"), Path(folder))
-        check_refusal(setting)
+@pytest.fixture(scope="module")
+def setting(version: str, results: dict[str, dict[str, str]]) -> Iterator[Setting]:
+    """A broker with topics, and what librdkafka wrote; keeps the results at the end."""
+    with brokers.running(version) as kafka:
+        unconnected = Setting(kafka, client.connect_sync("unused:1"))
         with client.connect_sync(
-            kafka.address, timeout_s=SECONDS, fallback=setting.fallback
+            kafka.address, timeout_s=SECONDS, fallback=unconnected.fallback
         ) as connected:
-            setting = setting._replace(client=connected)
+            setting = Setting(kafka, connected)
             with ThreadPoolExecutor(2) as threads:
                 list(threads.map(partial(create_topic, kafka), TOPICS))
             for codec in setting.codecs:
                 write_with_peer(setting, "to-kwire", make_rows(codec), codec)
-            for feature, check in FEATURES.items():
-                try:
-                    check(setting)
-                except FeatureUnsupported as error:
-                    if setting.line not in before(error.first_release):
-                        raise BrokerError(f"{release}: {feature}: {error}") from None
-                    missing[feature] = error.first_release
-                except Exception as error:
-                    raise BrokerError(f"{release}: {feature}: {error!r}") from error
-                else:
-                    working.append(feature)
-    return working, missing
+            yield setting
+        required = results.get(kafka.release, {})
+        if required.keys() == FEATURES.keys():
+            stored_result(kafka.release).write_text(json.dumps(required))
 
 
-def store(release: str, working: list[str], missing: dict[str, str]) -> None:
-    """Keep the result of a release for ``document``."""
-    text = json.dumps({"working": working, "missing": missing})
-    stored_result(release).write_text(text, encoding="utf-8")
+@pytest.mark.releases(*SAMPLE)
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_feature_works_or_names_the_release_that_it_requires(
+    setting: Setting, feature: str, results: dict[str, dict[str, str]]
+) -> None:
+    required = ""
+    try:
+        FEATURES[feature](setting)
+    except FeatureUnsupported as error:
+        required = error.first_release
+        assert setting.line in before(required)
+        print(f"requires {required}")
+    results.setdefault(setting.kafka.release, {})[feature] = required
+
+
+@pytest.mark.releases(*SAMPLE)
+def test_brokers_that_cannot_report_versions_require_the_fallback(
+    setting: Setting,
+) -> None:
+    if setting.fallback is None:
+        return
+    with (
+        client.connect_sync(setting.kafka.address, timeout_s=SECONDS) as kafka,
+        pytest.raises(BrokersUnreachable, match="set fallback to its release"),
+    ):
+        kafka.topics()
 
 
 def stored_result(release: str) -> Path:
@@ -460,51 +451,15 @@ def document() -> None:
     lines = ["| release | working features | missing features |", "|---|---|---|"]
     for release in brokers.releases():
         try:
-            result = json.loads(stored_result(release).read_text(encoding="utf-8"))
+            required = json.loads(stored_result(release).read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise BrokerError(f"Kafka {release} has not passed the check yet") from None
-        missing = result["missing"]
-        names = ", ".join(result["working"]) if missing else "all"
-        others = ", ".join(f"{name} ({first})" for name, first in missing.items())
-        lines.append(f"| {release} | {names} | {others or 'none'} |")
+        missing = [f"{name} ({required[name]})" for name in FEATURES if required[name]]
+        working = [name for name in FEATURES if not required[name]]
+        names = ", ".join(working) if missing else "all"
+        lines.append(f"| {release} | {names} | {', '.join(missing) or 'none'} |")
     text = PAGE.read_text(encoding="utf-8")
     head, rest = text.split(BEGIN)
     _, tail = rest.split(END)
     table = "\n".join(lines)
     PAGE.write_text(f"{head}{BEGIN}\n\n{table}\n\n{END}{tail}", encoding="utf-8")
-
-
-def main(wanted: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--version", action="append", help="repeatable")
-    parser.add_argument("--all", action="store_true", help="all releases from 0.8 on")
-    parser.add_argument(
-        "--document",
-        action="store_true",
-        help="write the last result of each release into docs/guides/live.md",
-    )
-    arguments = parser.parse_args(wanted)
-    every: Sequence[str] = brokers.releases() if arguments.all else SAMPLE
-    if arguments.document and not arguments.all:
-        every = ()
-    try:
-        for release in map(brokers.find_release, arguments.version or every):
-            began = time.monotonic()
-            working, missing = check_release(release)
-            store(release, working, missing)
-            lacks = "; ".join(f"{name}: {first}" for name, first in missing.items())
-            print(
-                f"Kafka {release}: {len(working)} features work in"
-                f" {time.monotonic() - began:.0f} s; require a later release:"
-                f" {lacks or 'none'}",
-                flush=True,
-            )
-        if arguments.document:
-            document()
-    except BrokerError as error:
-        sys.exit(f"releases: {error}")
-
-
-if __name__ == "__main__":
-    main()

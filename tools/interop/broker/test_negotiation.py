@@ -1,25 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks kwire's connections against live brokers, version by version.
-
-    python -m tools.interop.broker.negotiate  # 4.x, 3.9 and 2.8
-    python -m tools.interop.broker.negotiate --version 3.9
+"""kwire's connections against running brokers, version by version.
 
 What a broker advertises has to be what kwire's facts say of its release; requests and
-both kinds of group heartbeats go out in every version that the table has, and a
-version that it has not ends the connection. Records are compared more closely by
-``live.py``; the command line is ``versions_check.py``.
+both kinds of group heartbeats are sent in every version that the table has, and a
+version that the table lacks ends the connection. ``test_records.py`` compares records
+more closely.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-from kwire import KwireError, backend, error_codes, framing, messages
+import pytest
+
+from kwire import error_codes, framing, messages
 from kwire.connection import ConnectionClosed, ResponseReceived
 from kwire.messages import (
     ApiVersionsRequest,
@@ -38,11 +35,20 @@ from kwire.messages import (
 )
 from kwire.negotiation import ApiVersionTable, guess_release
 from tools.interop.broker import broker as brokers
-from tools.interop.broker import clients, live
+from tools.interop.broker import clients, workloads
 from tools.interop.broker.broker import Broker, BrokerError
-from tools.interop.broker.live import Connection, check_error, expect
+from tools.interop.broker.wire import (
+    FIRST_PRODUCE_WITH_MAGIC_2,
+    TOPIC_ID_PRODUCE,
+    Connection,
+    all_records,
+    check_error,
+    encoded,
+    expect,
+)
 
-TOPIC = "negotiated"
+pytestmark = pytest.mark.releases("4.x", "3.9", "2.8")
+
 SETTINGS = {"3.9": {"group.coordinator.rebalance.protocols": "classic,consumer"}}
 """What a release needs to be asked for, to have groups of both kinds."""
 
@@ -58,6 +64,20 @@ SESSION_MS = 120_000
 """How long a member may be silent; it leaves long before that."""
 
 
+@pytest.fixture
+def kafka(start_broker: Callable[..., Broker], version: str) -> Broker:
+    """A broker with groups of both protocols."""
+    return start_broker(version, SETTINGS.get(version))
+
+
+@pytest.fixture
+def topic(kafka: Broker, request: pytest.FixtureRequest) -> str:
+    """A new topic, named after its check."""
+    name = request.function.__name__
+    workloads.create_topic(kafka, name)
+    return str(name)
+
+
 def span(versions: list[int]) -> str:
     """Name versions, which follow each other."""
     return f"{versions[0]}-{versions[-1]}" if versions[1:] else f"{versions[0]}"
@@ -68,7 +88,9 @@ def place_of(kafka: Broker) -> tuple[str, int]:
     return brokers.LOOPBACK, kafka.port
 
 
-def check_table(kafka: Broker, wire: Connection) -> str:
+def test_advertised_apis_are_those_of_the_release(
+    kafka: Broker, wire: Connection
+) -> None:
     """Compare what is advertised with kwire's facts; ask in each version."""
     release = ".".join(kafka.release.split(".")[:2])
     listener = "zkBroker" if kafka.has_zookeeper else "broker"
@@ -85,14 +107,16 @@ def check_table(kafka: Broker, wire: Connection) -> str:
         answer = wire.ask(asked, version)
         same = ApiVersionTable.from_response(answer).ranges()
         expect(f"the table of ApiVersions {version}", same, wanted)
-    return f"{len(wanted)} APIs, which says {guess}; ApiVersions {span(versions)}"
+    print(f"{len(wanted)} APIs, which says {guess}; ApiVersions {span(versions)}")
 
 
-def check_metadata(kafka: Broker, wire: Connection) -> str:
+def test_topics_are_created_and_seen_in_each_version(
+    kafka: Broker, wire: Connection
+) -> None:
     """Create a topic through each version, and see it in each version."""
     creates = wire.versions(CreateTopicsRequest)
-    names = [f"created-{version}" for version in creates] + [TOPIC]
-    for version, name in zip([*creates, None], names, strict=True):
+    names = [f"created-{version}" for version in creates]
+    for version, name in zip(creates, names, strict=True):
         topic = CreateTopicsRequest.CreatableTopic(
             name=name, num_partitions=1, replication_factor=1
         )
@@ -107,29 +131,31 @@ def check_metadata(kafka: Broker, wire: Connection) -> str:
         expect(f"Metadata {version}: the brokers", place, [place_of(kafka)])
         found = {topic.name: topic.error_code for topic in answer.topics}
         expect(f"Metadata {version}: topics", found, dict.fromkeys(names, 0))
-    return f"CreateTopics {span(creates)}, Metadata {span(versions)}"
+    print(f"CreateTopics {span(creates)}, Metadata {span(versions)}")
 
 
-def check_records(kafka: Broker, wire: Connection) -> str:
+def test_batches_pass_through_each_version(wire: Connection, topic: str) -> None:
     """Write a batch through each version, and read all through each version."""
-    produces = wire.versions(ProduceRequest, live.FIRST_PRODUCE_WITH_MAGIC_2)
+    produces = wire.versions(ProduceRequest, FIRST_PRODUCE_WITH_MAGIC_2)
     rows: list[tuple[bytes | None, bytes | None]] = []
     for version in produces:
         sent = [
             clients.Row(b"%d" % version, b"value %d" % n, [], 1_700_000_000_000 + n)
             for n in range(5)
         ]
-        given = wire.produce(TOPIC, live.encoded(sent), version)
+        given = wire.produce(topic, encoded(sent), version)
         expect(f"Produce {version}: the offset", given, len(rows))
         rows += [(row.key, row.value) for row in sent]
     fetches = wire.versions(FetchRequest)
     for version in fetches:
-        found = live.all_records(wire.fetch(TOPIC, version))
+        found = all_records(wire.fetch(topic, version))
         expect(f"Fetch {version}", [(r.key, r.value) for r in found], rows)
-    return f"Produce {span(produces)}, Fetch {span(fetches)}"
+    print(f"Produce {span(produces)}, Fetch {span(fetches)}")
 
 
-def check_classic_groups(kafka: Broker, wire: Connection) -> str:
+def test_classic_members_join_and_commit_in_each_version(
+    kafka: Broker, wire: Connection, topic: str
+) -> None:
     """Join through each version; heartbeats and offsets of the group in each."""
     finds = wire.versions(FindCoordinatorRequest)
     for version in finds:
@@ -144,12 +170,12 @@ def check_classic_groups(kafka: Broker, wire: Connection) -> str:
     leaves = wire.versions(LeaveGroupRequest)
     for turn, version in enumerate(joins):
         group = f"classic-{version}"
-        member, generation = join(wire, group, version)
-        sync(wire, group, member, generation)
+        member, generation = join(wire, topic, group, version)
+        sync(wire, topic, group, member, generation)
         heartbeat(wire, group, member, generation)
-        commit(wire, group, member, generation)
+        commit(wire, topic, group, member, generation)
         leave(wire, group, member, leaves[turn % len(leaves)])
-    return (
+    print(
         f"JoinGroup {span(joins)}, SyncGroup {span(wire.versions(SyncGroupRequest))},"
         f" Heartbeat {span(wire.versions(HeartbeatRequest))},"
         f" LeaveGroup {span(leaves)},\n    OffsetCommit"
@@ -159,9 +185,9 @@ def check_classic_groups(kafka: Broker, wire: Connection) -> str:
     )
 
 
-def join(wire: Connection, group: str, version: int) -> tuple[str, int]:
+def join(wire: Connection, topic: str, group: str, version: int) -> tuple[str, int]:
     """Become the only member of a group; return its id and the generation."""
-    subscription = messages.ConsumerProtocolSubscription(topics=[TOPIC])
+    subscription = messages.ConsumerProtocolSubscription(topics=[topic])
     protocol = JoinGroupRequest.JoinGroupRequestProtocol(
         name="range", metadata=framing.encode_prefixed(subscription, 0)
     )
@@ -181,12 +207,14 @@ def join(wire: Connection, group: str, version: int) -> tuple[str, int]:
     return answer.member_id, answer.generation_id
 
 
-def sync(wire: Connection, group: str, member: str, generation: int) -> None:
+def sync(
+    wire: Connection, topic: str, group: str, member: str, generation: int
+) -> None:
     """Assign the topic through each version, and be assigned it."""
-    topic = messages.ConsumerProtocolAssignment.TopicPartition(
-        topic=TOPIC, partitions=[0]
+    assigned = messages.ConsumerProtocolAssignment.TopicPartition(
+        topic=topic, partitions=[0]
     )
-    plan = messages.ConsumerProtocolAssignment(assigned_partitions=[topic])
+    plan = messages.ConsumerProtocolAssignment(assigned_partitions=[assigned])
     data = framing.encode_prefixed(plan, 0)
     for version in wire.versions(SyncGroupRequest):
         own = SyncGroupRequest.SyncGroupRequestAssignment(
@@ -220,50 +248,50 @@ def heartbeat(wire: Connection, group: str, member: str, generation: int) -> Non
         )
 
 
-def commit(wire: Connection, group: str, member: str, generation: int) -> None:
+def commit(
+    wire: Connection, topic: str, group: str, member: str, generation: int
+) -> None:
     """Keep an offset through each version, and read it back through each version."""
     topic_id = {}
     if wire.versions(OffsetCommitRequest)[-1] >= 10:
-        topic_id = {"topic_id": wire.topic_id(TOPIC)}
+        topic_id = {"topic_id": wire.topic_id(topic)}
     for offset, version in enumerate(
         wire.versions(OffsetCommitRequest, FIRST_IN_KAFKA), 100
     ):
         part = OffsetCommitRequest.OffsetCommitRequestPartition(
             partition_index=0, committed_offset=offset, committed_metadata=""
         )
-        topic = OffsetCommitRequest.OffsetCommitRequestTopic(
-            name=TOPIC, partitions=[part], **topic_id
+        committed = OffsetCommitRequest.OffsetCommitRequestTopic(
+            name=topic, partitions=[part], **topic_id
         )
         asked = OffsetCommitRequest(
             group_id=group,
             generation_id_or_member_epoch=generation,
             member_id=member,
-            topics=[topic],
+            topics=[committed],
         )
         (kept,) = wire.ask(asked, version).topics[0].partitions
         check_error(f"OffsetCommit {version}", kept.error_code)
         for read in wire.versions(OffsetFetchRequest, FIRST_IN_KAFKA):
-            found = committed(wire, group, read, topic_id)
+            found = read_offset(wire, topic, group, read, topic_id)
             expect(f"OffsetFetch {read} after OffsetCommit {version}", found, offset)
 
 
-def committed(
-    wire: Connection, group: str, version: int, topic_id: dict[str, Any]
+def read_offset(
+    wire: Connection, topic: str, group: str, version: int, topic_id: dict[str, Any]
 ) -> int:
     """Read the offset that a group has kept."""
     if version < FIRST_WITH_GROUPS:
         old = OffsetFetchRequest.OffsetFetchRequestTopic(
-            name=TOPIC, partition_indexes=[0]
+            name=topic, partition_indexes=[0]
         )
         asked = OffsetFetchRequest(group_id=group, topics=[old])
         answer = wire.ask(asked, version)
     else:
-        topic = OffsetFetchRequest.OffsetFetchRequestTopics(
-            name=TOPIC, partition_indexes=[0], **topic_id
+        new = OffsetFetchRequest.OffsetFetchRequestTopics(
+            name=topic, partition_indexes=[0], **topic_id
         )
-        whose = OffsetFetchRequest.OffsetFetchRequestGroup(
-            group_id=group, topics=[topic]
-        )
+        whose = OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group, topics=[new])
         answer = wire.ask(OffsetFetchRequest(groups=[whose]), version).groups[0]
     (part,) = answer.topics[0].partitions
     check_error(f"OffsetFetch {version}", part.error_code)
@@ -279,21 +307,26 @@ def leave(wire: Connection, group: str, member: str, version: int) -> None:
     check_error(f"LeaveGroup {version}", wire.ask(asked, version).error_code)
 
 
-def check_consumer_groups(kafka: Broker, wire: Connection) -> str:
+def test_consumer_members_are_assigned_in_each_version(
+    wire: Connection, topic: str
+) -> None:
     """Live the life of a member whose assignment comes with its heartbeats."""
     versions = wire.versions(ConsumerGroupHeartbeatRequest)
     if not versions:
-        return "no ConsumerGroupHeartbeat in this release"
-    wanted = [(wire.topic_id(TOPIC), [0])]
+        print("no ConsumerGroupHeartbeat in this release")
+        return
+    wanted = [(wire.topic_id(topic), [0])]
     for version in versions:
         what = f"ConsumerGroupHeartbeat {version}"
         group = f"consumers-{version}"
+        # A new broker creates the topic of committed offsets when it is asked for this.
+        wire.ask(FindCoordinatorRequest(coordinator_keys=[group]), FIRST_WITH_KEYS)
         asked = ConsumerGroupHeartbeatRequest(
             group_id=group,
             # From version 1 on it is the member who names itself.
             member_id="kwire-member" if version else "",
             rebalance_timeout_ms=SESSION_MS,
-            subscribed_topic_names=[TOPIC],
+            subscribed_topic_names=[topic],
             topic_partitions=[],
         )
         deadline = time.monotonic() + clients.SECONDS
@@ -315,35 +348,41 @@ def check_consumer_groups(kafka: Broker, wire: Connection) -> str:
         left = wire.ask(asked.replace(member_epoch=LEAVE), version)
         check_error(f"{what}, leaving", left.error_code)
         expect(f"{what}: the last epoch", left.member_epoch, LEAVE)
-    return f"ConsumerGroupHeartbeat {span(versions)}: joined, assigned, left"
+    print(f"ConsumerGroupHeartbeat {span(versions)}: joined, assigned, left")
 
 
-def check_order(kafka: Broker, wire: Connection) -> str:
+def test_responses_keep_the_order_of_pipelined_requests(
+    wire: Connection, topic: str
+) -> None:
     """Write many requests before reading, some without a response."""
     count = 60
     asked = []
+    # It is repeated until the new topic has a leader: writes without acks are not.
+    wire.fetch(topic, 4)
     for turn in range(count):
         if turn % 3:
             asked.append(wire.wire.send(MetadataRequest(topics=[])))
         else:
-            data = live.encoded([clients.Row(b"silent", b"%d" % turn, [], 0)])
-            part = ProduceRequest.PartitionProduceData(index=0, records=data)
-            topic = ProduceRequest.TopicProduceData(name=TOPIC, partition_data=[part])
+            batch = encoded([clients.Row(b"silent", b"%d" % turn, [], 0)])
+            part = ProduceRequest.PartitionProduceData(index=0, records=batch)
+            data = ProduceRequest.TopicProduceData(name=topic, partition_data=[part])
             # Names instead of ids, as far as versions have them.
-            version = min(wire.versions(ProduceRequest)[-1], live.TOPIC_ID_PRODUCE - 1)
-            silent = ProduceRequest(acks=0, timeout_ms=1000, topic_data=[topic])
+            version = min(wire.versions(ProduceRequest)[-1], TOPIC_ID_PRODUCE - 1)
+            silent = ProduceRequest(acks=0, timeout_ms=1000, topic_data=[data])
             wire.wire.send(silent, version)
     for correlation_id in asked:
         event = wire.next_event()
         if not isinstance(event, ResponseReceived):
             raise BrokerError(f"instead of response {correlation_id}: {event}")
         expect("a correlation id", event.correlation_id, correlation_id)
-    stored = [r for r in live.all_records(wire.fetch(TOPIC, 4)) if r.key == b"silent"]
+    stored = [r for r in all_records(wire.fetch(topic, 4)) if r.key == b"silent"]
     expect("records without acks", len(stored), count - len(asked))
-    return f"{count} requests at once, {len(stored)} of them without a response"
+    print(f"{count} requests at once, {len(stored)} of them without a response")
 
 
-def check_refusal(kafka: Broker, wire: Connection) -> str:
+def test_a_version_that_the_broker_lacks_ends_the_connection(
+    kafka: Broker, wire: Connection
+) -> None:
     """Send versions that the broker lacks: it hangs up, and the table is dead.
 
     Among them are those of Produce that brokers since 4.0 offer and do not take.
@@ -365,44 +404,4 @@ def check_refusal(kafka: Broker, wire: Connection) -> str:
                 other.close()
         name = cls.__name__.removesuffix("Request")
         refusals.append(f"{name} {', '.join(map(str, refused))}")
-    return f"hung up on: {'; '.join(refusals)}"
-
-
-CHECKS: list[Callable[[Broker, Connection], str]] = [
-    check_table,
-    check_metadata,
-    check_records,
-    check_classic_groups,
-    check_consumer_groups,
-    check_order,
-    check_refusal,
-]
-
-
-def check(version: str) -> None:
-    """Run every check against one release."""
-    begun = time.monotonic()
-    with brokers.running(version, settings=SETTINGS.get(version)) as kafka:
-        print(f"Kafka {kafka.release}, kwire's {backend} engine")
-        wire = Connection(kafka)
-        try:
-            for each in CHECKS:
-                print(f"  {each(kafka, wire)}", flush=True)
-        finally:
-            wire.close()
-    print(f"  {time.monotonic() - begun:.0f} s")
-
-
-def main() -> None:
-    """Do what the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--version", action="append", help="such as 4.x; may repeat")
-    try:
-        for version in parser.parse_args().version or ["4.x", "3.9", "2.8"]:
-            check(version)
-    except (BrokerError, KwireError, OSError) as error:
-        sys.exit(f"negotiate: {error}")
-
-
-if __name__ == "__main__":
-    main()
+    print(f"hung up on: {'; '.join(refusals)}")

@@ -1,31 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks scans and producers of librdkafka's mock cluster while it injects faults.
+"""Scans and producers of librdkafka's mock cluster while it injects faults.
 
-    python -m tools.interop.broker.mock_faults  # 20 scans, 10 producers
-    python -m tools.interop.broker.mock_faults --scans 500 --producers 500
-
-Errors of all kinds pushed into responses, connections that are cut, leaders that move,
-brokers that go down and come back, slow answers. Each scan returns each record once
+Errors of all kinds pushed into responses, connections that are closed, leaders that
+move, brokers that stop and come back, slow answers. Each scan returns each record once
 and in order. Each producer writes all of its rows, where the receipts say. The mock
-does not compare sequence numbers, so a batch may be there again where its
-acknowledgement was lost, or after the next one; ``producer_kills.py`` has brokers that
-do. The library that confluent-kafka brings has the functions for all this.
+does not compare sequence numbers, so a batch may be there again if its acknowledgement
+was lost, or after the next one; ``test_producer_kills.py`` has brokers that do. The
+library that confluent-kafka brings has the functions for all this.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import ctypes
 import random
-import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import confluent_kafka
+import pytest
 
 from kwire import client, error_codes
 from kwire.messages import (
@@ -258,38 +256,6 @@ class Faults(threading.Thread):
         self._mock.forget_errors()
 
 
-def check_scans(scans: int, seed: int) -> None:
-    """Scan again and again under faults."""
-    begun, faults = time.monotonic(), 0
-    mock = Mock()
-    try:
-        mock.create_topic(TOPIC)
-        wanted = write(mock.address)
-        for number in range(scans):
-            source = random.Random(seed + number)
-            disturber = Faults(mock, source, TOPIC, ERRORS)
-            disturber.start()
-            try:
-                got = read(mock.address, bool(number % 2), source.choice([0.01, 0.04]))
-            finally:
-                disturber.is_over.set()
-                disturber.join()
-            faults += disturber.count
-            for partition in range(PARTITIONS):
-                rows = [row for row in got if row[0] == partition]
-                if rows != [row for row in wanted if row[0] == partition]:
-                    raise BrokerError(
-                        f"seed {seed + number}: partition {partition} has other"
-                        f" records, {[row[1] for row in rows]}"
-                    )
-    finally:
-        mock.close()
-    print(
-        f"librdkafka's mock cluster: {scans} scans under {faults} faults, each record"
-        f" once and in order; {time.monotonic() - begun:.0f} s"
-    )
-
-
 def produce(address: str, topic: str, is_async: bool) -> list[client.Receipt]:
     """Write numbered rows slowly, each key to its partition; return the receipts."""
     options: Any = {"batch_bytes": 1000, "delivery_timeout_s": SECONDS}
@@ -336,17 +302,14 @@ def check_rows(
             found = partitions.setdefault(chunk.partition, {})
             found.update((row.offset, int(row.value or b"")) for row in chunk.rows())
     values = [value for found in partitions.values() for value in found.values()]
-    if set(values) != set(range(ROWS)):
-        raise BrokerError(f"{len(set(range(ROWS)) - set(values))} rows are missing")
-    if sum(each.record_count for each in receipts) != ROWS:
-        raise BrokerError("receipts are not of as many records as were written")
+    assert set(values) == set(range(ROWS))
+    assert sum(each.record_count for each in receipts) == ROWS
     acknowledged: list[int] = []
     for each in sorted(receipts):
         found = partitions[each.partition]
         offsets = range(each.base_offset, each.base_offset + each.record_count)
         acknowledged += (found.get(offset, -1) for offset in offsets)
-    if sorted(acknowledged) != list(range(ROWS)):
-        raise BrokerError("receipts are not of each row once")
+    assert sorted(acknowledged) == list(range(ROWS))
     late, last = 0, [-1] * 7
     for value in acknowledged:
         late += value < last[value % 7]
@@ -354,51 +317,61 @@ def check_rows(
     return len(values) - ROWS, late
 
 
-def check_producers(producers: int, seed: int) -> None:
-    """Write topic after topic under faults."""
-    begun, faults, again, late = time.monotonic(), 0, 0, 0
-    mock = Mock()
+@contextmanager
+def disturb(
+    mock: Mock, seed: int, topic: str, errors: dict[Any, tuple[int, ...]]
+) -> Iterator[Faults]:
+    """Inject faults for the length of a ``with`` block, or for less."""
+    faults = Faults(mock, random.Random(seed), topic, errors)
+    faults.start()
     try:
-        for number in range(producers):
-            topic = f"written-{number}"
-            mock.create_topic(topic)
-            disturber = Faults(mock, random.Random(seed + number), topic, WRITE_ERRORS)
-            disturber.start()
-            try:
-                receipts = produce(mock.address, topic, bool(number % 2))
-            finally:
-                disturber.is_over.set()
-                disturber.join()
-            faults += disturber.count
-            try:
-                more, displaced = check_rows(mock.address, topic, receipts)
-            except BrokerError as error:
-                raise BrokerError(f"seed {seed + number}: {error}") from None
-            again += more
-            late += displaced
+        yield faults
     finally:
-        mock.close()
+        faults.is_over.set()
+        faults.join()
+
+
+@pytest.fixture
+def mock() -> Iterator[Mock]:
+    """A mock cluster for one check."""
+    made = Mock()
+    yield made
+    made.close()
+
+
+@pytest.mark.plan(6, 1, at_night=20)
+def test_scans_return_each_record_once_under_faults(
+    mock: Mock, plan: tuple[int, int]
+) -> None:
+    scans, seed = plan
+    mock.create_topic(TOPIC)
+    wanted = write(mock.address)
+    count = 0
+    for number in range(seed, seed + scans):
+        pause_s = random.Random(number).choice([0.01, 0.04])
+        with disturb(mock, number, TOPIC, ERRORS) as faults:
+            got = read(mock.address, bool(number % 2), pause_s)
+        count += faults.count
+        # The sort is stable: it keeps the order within partitions.
+        assert sorted(got, key=lambda row: row[0]) == wanted, f"seed {number}"
+    print(f"{scans} scans under {count} faults, each record once and in order")
+
+
+@pytest.mark.plan(4, 1, at_night=10)
+def test_producers_write_each_row_under_faults(
+    mock: Mock, plan: tuple[int, int]
+) -> None:
+    producers, seed = plan
+    count = again = late = 0
+    for number in range(seed, seed + producers):
+        topic = f"written-{number}"
+        mock.create_topic(topic)
+        with disturb(mock, number, topic, WRITE_ERRORS) as faults:
+            receipts = produce(mock.address, topic, bool(number % 2))
+        more, displaced = check_rows(mock.address, topic, receipts)
+        count, again, late = count + faults.count, again + more, late + displaced
     print(
-        f"librdkafka's mock cluster: {producers} producers under {faults} faults, each"
-        f" of {ROWS:,} records acknowledged once, where its receipt says; as the mock"
-        f" has no sequence numbers, {again} are there again, {late} not in order;"
-        f" {time.monotonic() - begun:.0f} s"
+        f"{producers} producers under {count} faults, each of {ROWS:,} records"
+        " acknowledged once, where its receipt says; as the mock has no sequence"
+        f" numbers, {again} are there again, {late} not in order"
     )
-
-
-def main() -> None:
-    """Do what the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--scans", type=int, default=20)
-    parser.add_argument("--producers", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=1)
-    chosen = parser.parse_args()
-    try:
-        check_scans(chosen.scans, chosen.seed)
-        check_producers(chosen.producers, chosen.seed)
-    except BrokerError as error:
-        sys.exit(f"mock_faults: {error}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The brokers and options of the live checks: ``pytest tools/interop/broker``.
+
+A broker that cannot start is an error, not a skip: the checks need Maven and Java 17 or
+newer. Brokers and the cluster start when the first check asks for them, and all checks
+of a run share them. So each check has topics and groups of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tools.interop.broker import broker as brokers
+from tools.interop.broker import cluster as clusters
+from tools.interop.broker.broker import Broker
+from tools.interop.broker.cluster import Cluster
+
+CLUSTER_SETTINGS = {
+    "transaction.state.log.num.partitions": "3",
+    # A member of a group that was killed is noticed after three seconds.
+    "group.consumer.heartbeat.interval.ms": "500",
+    "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.consumer.session.timeout.ms": "3000",
+    "group.consumer.min.session.timeout.ms": "3000",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Name the options of the checks."""
+    group = parser.getgroup("live checks")
+    group.addoption(
+        "--kafka",
+        action="append",
+        metavar="VERSION",
+        help="such as 4.x or 3.9.2, in place of the releases of a check; repeatable",
+    )
+    group.addoption("--times", type=int, help="in place of the kills of a check")
+    group.addoption("--seed", type=int, help="in place of the seed of a check")
+    group.addoption("--night", action="store_true", help="all runs of each check")
+    group.addoption("--all", action="store_true", help="all releases from 0.8 on")
+    group.addoption(
+        "--document",
+        action="store_true",
+        help="write the last result of each release into docs/guides/live.md",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marks of the checks, and allow what other clients do."""
+    config.addinivalue_line("filterwarnings", "ignore::DeprecationWarning")
+    config.addinivalue_line(
+        "markers", "plan(times, seed, at_night): kills or runs of a check, random seed"
+    )
+    config.addinivalue_line(
+        "markers", "releases(*versions): run the check with brokers of these releases"
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a check once for each of its releases, or for those of the command line."""
+    mark = metafunc.definition.get_closest_marker("releases")
+    if mark is not None:
+        option = metafunc.config.getoption
+        every = brokers.releases() if option("--all") else mark.args
+        versions = option("--kafka") or every
+        metafunc.parametrize("version", versions, scope="session")
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Write the page if it was asked for and no check has failed."""
+    if session.config.getoption("--document") and exitstatus == 0:
+        from tools.interop.broker.test_releases import document
+
+        document()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the checks release by release, and those that need three brokers last."""
+
+    def order(item: pytest.Item) -> tuple[bool, str]:
+        call = getattr(item, "callspec", None)
+        version = call.params.get("version", "") if call is not None else ""
+        return "cluster" in getattr(item, "fixturenames", ()), version
+
+    items.sort(key=order)
+
+
+@pytest.fixture(scope="session")
+def start_broker() -> Iterator[Callable[..., Broker]]:
+    """Start a broker of a release, or return the one that runs already.
+
+    Brokers of the release before are stopped: a machine may have two processors.
+    """
+    started: dict[Any, Broker] = {}
+    with ExitStack() as stack:
+
+        def start(version: str, settings: dict[str, str] | None = None) -> Broker:
+            release = brokers.find_release(version)
+            key = release, *(settings or ())
+            if any(release != other for other, *_ in started):
+                stack.close()
+                started.clear()
+            if key not in started:
+                running = brokers.running(release, settings=settings)
+                started[key] = stack.enter_context(running)
+            return started[key]
+
+        yield start
+
+
+@pytest.fixture
+def kafka(start_broker: Callable[..., Broker], version: str) -> Broker:
+    """A broker of the release of the check."""
+    return start_broker(version)
+
+
+@pytest.fixture
+def wire(kafka: Broker) -> Iterator[Any]:
+    """A connection of kwire to the broker of the check."""
+    # Clients that it imports give warnings, which are errors until the configuration.
+    from tools.interop.broker.wire import Connection
+
+    connection = Connection(kafka)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Three brokers, for the checks that kill."""
+    (version,) = request.config.getoption("--kafka") or ["4.x"]
+    with clusters.running(version, settings=CLUSTER_SETTINGS) as running:
+        yield running
+
+
+@pytest.fixture
+def plan(request: pytest.FixtureRequest) -> tuple[int, int]:
+    """The kills or runs and the seed, from the mark or the command line."""
+    mark = request.node.get_closest_marker("plan")
+    times, seed = mark.args
+    option = request.config.getoption
+    if option("--night"):
+        times = mark.kwargs.get("at_night", times)
+    return option("--times") or times, option("--seed") or seed

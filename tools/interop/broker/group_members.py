@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The process of one member of a group, for the checks of groups.
+
+It prints a line for each chunk: when what was done with which offsets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from typing import Any
+
+from kwire import client
+from kwire.cluster import PartitionLost, ProducerFenced, TransactionFailed
+
+
+def note(what: str, chunk: client.Chunk) -> None:
+    """Print a line for the parent: when what was done with which offsets."""
+    row = what, time.monotonic(), chunk.partition, chunk.start_offset, chunk.next_offset
+    print(*row, flush=True)
+
+
+def read(address: str, topic: str, group: str) -> None:
+    """Read and commit with blocking calls until the process is ended."""
+    with client.connect_sync(address) as kafka, kafka.consumer(topic, group=group) as c:
+        signal.signal(signal.SIGTERM, lambda *_: c.close())
+        for chunk in c:
+            note("read", chunk)
+            try:
+                c.commit(chunk)
+            except PartitionLost:
+                note("lost", chunk)
+            else:
+                note("committed", chunk)
+
+
+async def read_async(address: str, topic: str, group: str) -> None:
+    """Read and commit over asyncio until the process is ended."""
+    async with (
+        client.connect(address) as kafka,
+        kafka.consumer(topic, group=group) as consumer,
+    ):
+        loop = asyncio.get_running_loop()
+        closing: list[Any] = []
+        loop.add_signal_handler(
+            signal.SIGTERM, lambda: closing.append(loop.create_task(consumer.close()))
+        )
+        async for chunk in consumer:
+            note("read", chunk)
+            try:
+                await consumer.commit(chunk)
+            except PartitionLost:
+                note("lost", chunk)
+            else:
+                note("committed", chunk)
+        await asyncio.gather(*closing)
+
+
+def copy(address: str, topic: str, group: str, number: int, copies: str) -> None:
+    """Copy until the process is ended; what fails is done again by a new member."""
+    is_ending: list[bool] = []
+    while not is_ending:
+        try:
+            with (
+                client.connect_sync(address) as kafka,
+                kafka.producer(
+                    transactional_id=f"{group}-{number}", transaction_timeout_s=5
+                ) as producer,
+                kafka.consumer(topic, group=group, memory_bytes=1 << 16) as consumer,
+            ):
+
+                def end(*_: object, consumer: client.ConsumerSync = consumer) -> None:
+                    is_ending.append(True)
+                    consumer.close()
+
+                signal.signal(signal.SIGTERM, end)
+                for chunk in consumer:
+                    key = b"%d" % chunk.partition
+                    with producer.transaction() as transaction:
+                        rows = [(key, row.value) for row in chunk.rows()]
+                        producer.send_many(copies, rows)
+                        transaction.send_offsets(consumer, chunk)
+                    note("copied", chunk)
+        except (PartitionLost, ProducerFenced, TransactionFailed) as failure:
+            print("failed", failure, flush=True)
+
+
+def main(address: str, topic: str, group: str, number: int, copies: str) -> None:
+    """Copy, or read: with blocking calls if the number is even, else over asyncio."""
+    if copies:
+        copy(address, topic, group, number, copies)
+    elif number % 2:
+        asyncio.run(read_async(address, topic, group))
+    else:
+        read(address, topic, group)
+
+
+if __name__ == "__main__":
+    _, address_, topic_, group_, number_, copies_ = sys.argv
+    main(address_, topic_, group_, int(number_), copies_)

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the checks that kill brokers share: tasks, crashes, waiting, a writer.
+
+A check starts tasks, each in a thread, which read or write all the time. Then it kills
+brokers according to its plan, ends the tasks, and compares their results with what
+librdkafka reads back (``clients.read_back``).
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import confluent_kafka
+
+from tools.interop.broker.broker import Broker, BrokerError
+from tools.interop.broker.clients import HasAddress
+from tools.interop.broker.cluster import Cluster
+
+SECONDS = 120
+PAUSES_S = 0, 0.5, 4
+"""A killed broker starts again immediately, or after the others have noticed."""
+ROWS_PER_SECOND = 500
+
+
+class Checked(Protocol):
+    """Something that runs beside the check and may fail."""
+
+    def check(self) -> None:
+        """Raise an error if it has failed."""
+
+
+class Task(threading.Thread):
+    """A thread whose failure is noticed: ``check`` raises it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=name, daemon=True)
+        self.is_ending = False
+        self._failure: BaseException | None = None
+
+    def run(self) -> None:
+        """Do the work; keep the exception that it raises."""
+        try:
+            self.work()
+        except BaseException as failure:
+            self._failure = failure
+
+    def work(self) -> None:
+        """Do what the thread is for."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raise the error that ended the thread too early."""
+        if self._failure is not None:
+            raise BrokerError(f"{self.name}: {self._failure!r}") from self._failure
+        if not self.is_alive() and not self.is_ending:
+            raise BrokerError(f"{self.name}: ended by itself")
+
+    def end(self) -> None:
+        """Have the thread end; wait for it."""
+        self.is_ending = True
+        self.join(SECONDS)
+        if self.is_alive():
+            raise BrokerError(f"{self.name}: did not end")
+        self.check()
+
+
+class Writer(Task):
+    """Writes numbered values with librdkafka; ``acknowledged`` are those it confirmed.
+
+    The offset is None for a batch that its leader had already when it arrived again.
+    """
+
+    def __init__(self, kafka: HasAddress, topic: str, partitions: int) -> None:
+        super().__init__("writer")
+        self.acknowledged: list[tuple[int, int | None, bytes]] = []
+        self._topic = topic
+        self._partitions = partitions
+        self._errors: list[Any] = []
+        self._producer = confluent_kafka.Producer(
+            {
+                "bootstrap.servers": kafka.address,
+                "enable.idempotence": True,
+                "linger.ms": 5,
+                "message.timeout.ms": 2 * SECONDS * 1000,
+                "log_level": 0,
+            }
+        )
+
+    def work(self) -> None:
+        """Write at a constant rate; each record has to be acknowledged in the end."""
+        number, begun = 0, time.monotonic()
+        while not self.is_ending:
+            while number < (time.monotonic() - begun) * ROWS_PER_SECOND:
+                partition = number % self._partitions
+                value = b"%d" % number + b"." * (number % 200)
+                key = b"%d" % partition
+                self._producer.produce(
+                    self._topic,
+                    value,
+                    key,
+                    partition=partition,
+                    on_delivery=self._note,
+                )
+                number += 1
+            self._producer.poll(0.005)
+        left = self._producer.flush(SECONDS)
+        if left or self._errors:
+            raise BrokerError(f"{left} not acknowledged, {self._errors[:1]}")
+
+    def _note(self, error: Any, message: Any) -> None:
+        if error is not None:
+            self._errors.append(error)
+            return
+        row = message.partition(), message.offset(), message.value()
+        self.acknowledged.append(row)
+
+
+def wait_for(what: str, is_so: Callable[[], bool], tasks: Iterable[Checked]) -> float:
+    """Wait for a condition while every task runs; return how long that took."""
+    tasks = list(tasks)
+    begun = time.monotonic()
+    while not is_so():
+        for task in tasks:
+            task.check()
+        if time.monotonic() > begun + SECONDS:
+            raise BrokerError(f"{what}: not within {SECONDS} s")
+        time.sleep(0.05)
+    return time.monotonic() - begun
+
+
+def find_leader(kafka: Cluster, topic: str, source: random.Random) -> Broker:
+    """Choose a broker that leads a partition of a topic."""
+    leader = source.choice(list(kafka.leaders(topic).values()))
+    # An election may be under way.
+    return kafka.nodes[max(leader, 1)]
+
+
+def crash(kafka: Cluster, chosen: Sequence[Broker], source: random.Random) -> None:
+    """End brokers with SIGKILL, start them again, and wait for their replicas."""
+    for each in chosen:
+        each.kill()
+    time.sleep(source.choice(PAUSES_S))
+    for each in chosen:
+        each.launch()
+    for each in chosen:
+        each.wait()
+    kafka.wait_in_sync()
+
+
+def expect_same(name: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
+    """Fail at the first difference."""
+    for index, (a, b) in enumerate(zip(got, wanted, strict=False)):
+        if a != b:
+            raise BrokerError(f"{name}: record {index} is {a!r:.200}, not {b!r:.200}")
+    if len(got) != len(wanted):
+        raise BrokerError(f"{name}: {len(got)} records, not {len(wanted)}")
+
+
+def expect_ordered(values: Iterable[bytes]) -> None:
+    """Fail unless the numbers of each key ascend: a value is its key and a number."""
+    last: dict[bytes, int] = {}
+    for value in values:
+        key, _, number = value.partition(b" ")
+        if int(number) < last.get(key, -1):
+            raise BrokerError(f"records of the key {key!r} are out of order")
+        last[key] = int(number)

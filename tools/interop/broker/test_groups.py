@@ -1,0 +1,390 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of consumers, whose members and coordinator are killed.
+
+Up to five kwire members, each a process, read what librdkafka writes and commit each
+chunk. Members and the group's coordinator are ended with SIGKILL, and members join. In
+the end everything has to be read without a gap, nothing that was committed twice, and
+``kafka-consumer-groups`` has to show no lag. Then members copy a topic in transactions,
+and are killed in the middle of them: each record has to be copied once. kwire members
+also share a group with Java's console consumer, of the same protocol and of the classic
+one. With brokers that lack the group protocol partitions are assigned manually, and
+joining is refused with one sentence.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import confluent_kafka
+import pytest
+
+from kwire import client
+from kwire.cluster import FeatureUnsupported, RequestRefused
+from tools.interop.broker import broker as brokers
+from tools.interop.broker import clients, harness, workloads
+from tools.interop.broker import cluster as clusters
+from tools.interop.broker.broker import Broker, BrokerError
+from tools.interop.broker.clients import HasAddress
+from tools.interop.broker.cluster import Cluster
+from tools.interop.broker.harness import SECONDS, Writer, wait_for
+
+PARTITIONS = 6
+COPY_PARTITIONS = 4
+MEMBERS = 5
+COPIERS = 3
+
+
+class Members:
+    """The member processes of one group, and what all of them have printed."""
+
+    def __init__(
+        self, kafka: Cluster, topic: str, group: str, folder: Path, copies: str = ""
+    ) -> None:
+        self.group = group
+        self.running: list[subprocess.Popen[bytes]] = []
+        self._arguments = kafka.address, topic, group
+        self._copies = copies
+        self._folder = folder
+        self._count = 0
+
+    def join(self) -> None:
+        """Start another member."""
+        self._count += 1
+        program = [sys.executable, "-m", "tools.interop.broker.group_members"]
+        command = [*program, *self._arguments, str(self._count), self._copies]
+        with (self._folder / f"{self.group}-{self._count}").open("wb") as out:
+            self.running.append(subprocess.Popen(command, stdout=out))
+
+    def kill(self, member: subprocess.Popen[bytes]) -> None:
+        """End a member with SIGKILL."""
+        self.running.remove(member)
+        member.kill()
+        member.wait(SECONDS)
+
+    def __enter__(self) -> Members:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # If the check fails, no process is left.
+        for each in list(self.running):
+            self.kill(each)
+
+    def end(self) -> None:
+        """Have all members leave in good order."""
+        for each in self.running:
+            each.terminate()
+        for each in self.running:
+            if each.wait(SECONDS):
+                raise BrokerError(f"a member of {self.group} ended with an error")
+        self.running.clear()
+
+    def check(self) -> None:
+        """Fail if a member ended by itself."""
+        for each in self.running:
+            if each.poll() is not None:
+                raise BrokerError(f"a member of {self.group} ended by itself")
+
+    def rows(self) -> list[tuple[str, float, int, int, int]]:
+        """Return all that was printed, by time; a last line may be cut."""
+        rows = []
+        for path in self._folder.glob(f"{self.group}-*"):
+            for line in path.read_text().splitlines():
+                words = line.split()
+                if len(words) == 5 and line:
+                    what, at, *numbers = words
+                    partition, start, after = map(int, numbers)
+                    rows.append((what, float(at), partition, start, after))
+        return sorted(rows, key=lambda row: row[1])
+
+
+def committed(kafka: HasAddress, topic: str, group: str) -> dict[int, int]:
+    """Return the committed offset of each partition, as librdkafka reads it."""
+    places = [confluent_kafka.TopicPartition(topic, n) for n in range(PARTITIONS)]
+    reader = confluent_kafka.Consumer(
+        {"bootstrap.servers": kafka.address, "group.id": group, "log_level": 0}
+    )
+    try:
+        found = reader.committed(places, timeout=SECONDS)
+    except confluent_kafka.KafkaException:
+        return {}
+    finally:
+        reader.close()
+    return {each.partition: each.offset for each in found if each.offset >= 0}
+
+
+def describe(kafka: Cluster, group: str, *options: str) -> list[list[str]]:
+    """Return the rows that ``kafka-consumer-groups --describe`` prints."""
+    package = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+    text = brokers.run(
+        brokers.java(
+            kafka.release,
+            package,
+            "--bootstrap-server",
+            kafka.address,
+            "--describe",
+            "--group",
+            group,
+            *options,
+        )
+    )
+    return [line.split() for line in text.splitlines() if line.startswith(group)]
+
+
+def check_rows(
+    rows: list[tuple[str, float, int, int, int]], ends: dict[int, int]
+) -> int:
+    """Judge what members have read and committed; return how much was read again."""
+    done = dict.fromkeys(ends, 0)
+    safe = dict.fromkeys(ends, 0)
+    again = 0
+    for what, _, partition, start, after in rows:
+        if what == "committed":
+            safe[partition] = max(safe[partition], after)
+        elif what == "read":
+            if start > done[partition]:
+                raise BrokerError(f"partition {partition}: a gap before {start}")
+            if start < safe[partition]:
+                raise BrokerError(
+                    f"partition {partition}: {start} read again after"
+                    f" {safe[partition]} was committed"
+                )
+            again += max(done[partition] - start, 0)
+            done[partition] = max(done[partition], after)
+    if done != ends:
+        raise BrokerError(f"read up to {done}, not {ends}")
+    return again
+
+
+def find_ends(kafka: HasAddress, topic: str) -> dict[int, int]:
+    """Return the end of each partition, once the writer has ended."""
+    rows = clients.read_back(kafka, topic)
+    return {each: len(rows[each]) for each in rows}
+
+
+def kill_coordinator(kafka: Cluster, group: str) -> None:
+    """End the broker that coordinates a group; start it again a little later."""
+    leaders = kafka.leaders("__consumer_offsets")
+    number = 0
+    for letter in group.encode():
+        number = (31 * number + letter) & 0x7FFFFFFF
+    node = leaders[number % len(leaders)]
+    kafka.nodes[max(node, 1)].kill()
+    time.sleep(4)
+    kafka.nodes[max(node, 1)].start()
+    kafka.wait_in_sync()
+
+
+@pytest.mark.plan(3, 848)
+def test_members_read_without_gaps_while_members_and_coordinator_are_killed(
+    cluster: Cluster, plan: tuple[int, int], tmp_path: Path
+) -> None:
+    kills, seed = plan
+    chance = random.Random(seed)
+    topic, group = "read-by-group", "kwire-kills"
+    cluster.create_topic(topic, PARTITIONS)
+    writer = Writer(cluster, topic, PARTITIONS)
+    writer.start()
+    with Members(cluster, topic, group, tmp_path) as members:
+        for _ in range(3):
+            members.join()
+        wait_for("the first commits", lambda: len(members.rows()) > 20, [members])
+        for number in range(1, kills + 1):
+            while len(members.running) < MEMBERS:
+                members.join()
+            time.sleep(chance.uniform(0.5, 3))
+            if number % 3:
+                members.kill(chance.choice(members.running))
+            else:
+                kill_coordinator(cluster, group)
+            members.check()
+            writer.check()
+        writer.end()
+        ends = find_ends(cluster, topic)
+        is_at_end = lambda: committed(cluster, topic, group) == ends  # noqa: E731
+        took = wait_for("the end", is_at_end, [members])
+        members.end()
+    again = check_rows(members.rows(), ends)
+    lag = {int(row[2]): row[5] for row in describe(cluster, group)}
+    assert lag == dict.fromkeys(ends, "0"), "kafka-consumer-groups shows a lag"
+    lost = sum(row[0] == "lost" for row in members.rows())
+    print(
+        f"{sum(ends.values())} records, {kills} kills ({kills // 3} of the"
+        f" coordinator): all read without a gap, {again} read again, none that were"
+        f" committed; {lost} commits refused for lost partitions; at the end after"
+        f" {took:.1f} s, no lag"
+    )
+
+
+def has_open(kafka: Cluster, topic: str) -> bool:
+    """Return whether readers of committed records wait for transactions of a topic."""
+    latest = clusters.admin.OffsetSpec.latest()
+    partitions = {
+        confluent_kafka.TopicPartition(topic, n): latest for n in range(COPY_PARTITIONS)
+    }
+    levels = confluent_kafka.IsolationLevel
+    admin_client = kafka.client()
+    committed_ends, ends = (
+        [each.result(SECONDS).offset for each in found.values()]
+        for found in (
+            admin_client.list_offsets(partitions, isolation_level=level)
+            for level in (levels.READ_COMMITTED, levels.READ_UNCOMMITTED)
+        )
+    )
+    return bool(committed_ends != ends)
+
+
+@pytest.mark.plan(3, 848)
+def test_members_copy_each_record_once_while_members_are_killed(
+    cluster: Cluster, plan: tuple[int, int], tmp_path: Path
+) -> None:
+    kills, seed = plan
+    chance = random.Random(seed)
+    topic, copies, group = "copied-by-group", "copies", "kwire-copies"
+    cluster.create_topic(topic, PARTITIONS)
+    cluster.create_topic(copies, COPY_PARTITIONS)
+    writer = Writer(cluster, topic, PARTITIONS)
+    writer.start()
+    with Members(cluster, topic, group, tmp_path, copies) as members:
+        for number in range(kills + 1):
+            while len(members.running) < COPIERS:
+                members.join()
+            goal = len(members.rows()) + 20
+            wait_for("copies", lambda goal=goal: len(members.rows()) > goal, [members])  # type: ignore[misc]
+            if number < kills:
+                members.kill(chance.choice(members.running))
+        writer.end()
+        ends = find_ends(cluster, topic)
+        is_at_end = lambda: committed(cluster, topic, group) == ends  # noqa: E731
+        took = wait_for("the end", is_at_end, [members])
+        # Members that were killed may have left transactions open.
+        is_closed = lambda: not has_open(cluster, copies)  # noqa: E731
+        wait_for("the end of transactions", is_closed, [members])
+        members.end()
+    rows = clients.read_rows(cluster, copies, committed=True)
+    values = [[row.value or b"" for row in each] for each in rows.values()]
+    written = sorted(value for _, _, value in writer.acknowledged)
+    assert sorted(value for each in values for value in each) == written
+    for each in values:
+        numbers = [int(value.rstrip(b".")) for value in each]
+        harness.expect_ordered(b"%d %d" % (n % PARTITIONS, n) for n in numbers)
+    print(
+        f"{len(written)} records copied in transactions by {COPIERS} members, of which"
+        f" {kills} were killed: each once and in order; at the end after {took:.1f} s"
+    )
+
+
+def start_java(
+    kafka: Cluster, topic: str, group: str, protocol: str, out: Any
+) -> subprocess.Popen[bytes]:
+    """Start Java's console consumer in a group."""
+    package = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+    return subprocess.Popen(
+        brokers.java(
+            kafka.release,
+            package,
+            "--bootstrap-server",
+            kafka.address,
+            "--topic",
+            topic,
+            "--group",
+            group,
+            "--consumer-property",
+            f"group.protocol={protocol}",
+            "--consumer-property",
+            "auto.offset.reset=earliest",
+        ),
+        stdout=out,
+    )
+
+
+def test_kwire_and_java_members_share_a_group(cluster: Cluster, tmp_path: Path) -> None:
+    """One of the two Java consumers is a classic one, which the broker accepts too."""
+    topic, group = "shared-with-java", "kwire-and-java"
+    cluster.create_topic(topic, PARTITIONS)
+    printed = tmp_path / "java-consumer", tmp_path / "java-classic"
+    with Members(cluster, topic, group, tmp_path) as members:
+        members.join()
+        members.join()
+        running: list[subprocess.Popen[bytes]] = []
+        try:
+            for path in printed:
+                with path.open("wb") as out:
+                    running.append(
+                        start_java(cluster, topic, group, path.name[5:], out)
+                    )
+
+            def is_shared() -> bool:
+                rows = describe(cluster, group, "--members")
+                return sorted(row[4] for row in rows) == ["1", "1", "2", "2"]
+
+            took = wait_for("four members with all partitions", is_shared, [members])
+            writer = Writer(cluster, topic, PARTITIONS)
+            writer.start()
+            time.sleep(3)
+            writer.end()
+            for each in running:
+                each.terminate()
+            for each in running:
+                each.wait(SECONDS)
+        finally:
+            for each in running:
+                each.kill()
+        ends = find_ends(cluster, topic)
+        is_at_end = lambda: committed(cluster, topic, group) == ends  # noqa: E731
+        wait_for("the end", is_at_end, [members])
+        members.end()
+    by_kwire = sum(
+        after - start for what, _, _, start, after in members.rows() if what == "read"
+    )
+    by_java = [len(set(path.read_bytes().splitlines())) for path in printed]
+    total = sum(ends.values())
+    assert all(by_java)
+    assert by_kwire + sum(by_java) >= total
+    print(
+        f"all members have partitions after {took:.1f} s; {total} records, of which"
+        f" kwire read {by_kwire} and Java {by_java}; no lag"
+    )
+
+
+@pytest.mark.releases("3.9", "2.8")
+def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None:
+    """Consume with committed offsets and without joining, which all brokers support."""
+    topic = "by-hand"
+    workloads.create_topic(kafka, topic, partitions=PARTITIONS)
+    writer = Writer(kafka, topic, PARTITIONS)
+    writer.start()
+    time.sleep(2)
+    writer.end()
+    ends = find_ends(kafka, topic)
+    seen: dict[int, int] = dict.fromkeys(ends, 0)
+    with client.connect_sync(kafka.address) as opened:
+        for _ in range(2):
+            # The second consumer continues where the first one stopped.
+            with opened.consumer(topic, group="by-hand", partitions="all") as consumer:
+                for _ in range(3):
+                    chunk = consumer.poll(10)
+                    if chunk is None:
+                        break
+                    assert chunk.start_offset == seen[chunk.partition]
+                    seen[chunk.partition] = chunk.next_offset
+                    consumer.commit(chunk)
+        with opened.consumer(topic, group="by-hand", partitions="all") as consumer:
+            while seen != ends:
+                chunk = consumer.poll(10)
+                assert chunk is not None, f"read up to {seen}, not {ends}"
+                seen[chunk.partition] = chunk.next_offset
+            consumer.commit()
+        assert committed(kafka, topic, "by-hand") == ends
+        # From 3.7 to 3.9 the request exists, but the protocol is not enabled.
+        with (
+            pytest.raises((FeatureUnsupported, RequestRefused)) as refusal,
+            opened.consumer(topic, group="joined") as consumer,
+        ):
+            consumer.poll(10)
+    print(f"{sum(ends.values())} records by hand, committed\n  {refusal.value}")

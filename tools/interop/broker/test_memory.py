@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""One scan of a topic of 1 GB: each record once, and bounded memory.
+
+The scan runs in a process of its own; its memory may grow by the budget of the scan and
+32 MiB.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from tools.interop.broker import clients, workloads
+from tools.interop.broker.broker import Broker
+from tools.interop.broker.bulk_writing import BulkRecord, write_records
+
+TOPIC = "large"
+PARTITIONS = 4
+VALUE_BYTES = 10_000
+RECORDS = 100_000
+SLACK = 32 << 20
+
+
+@pytest.fixture(scope="module")
+def large(start_broker: Callable[..., Broker], version: str) -> str:
+    """The address of a broker with the topic; each value begins with its number."""
+    kafka = start_broker(version)
+    workloads.create_topic(kafka, TOPIC, partitions=PARTITIONS)
+    producer = clients.librdkafka_producer(
+        kafka, batch_size=1 << 20, queue_buffering_max_kbytes=1 << 18
+    )
+    rest = random.Random(10).randbytes(VALUE_BYTES - 8)
+    records = (
+        BulkRecord(number.to_bytes(8, "big") + rest, number % PARTITIONS)
+        for number in range(RECORDS)
+    )
+    write_records(producer, TOPIC, records)
+    return kafka.address
+
+
+@pytest.mark.releases("4.x")
+@pytest.mark.parametrize("budget", [16 << 20, 64 << 20])
+def test_the_memory_of_a_scan_stays_within_its_budget(large: str, budget: int) -> None:
+    program = [sys.executable, "-m", "tools.interop.broker.large_scan"]
+    done = subprocess.run(
+        [*program, large, TOPIC, str(PARTITIONS), str(budget)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["records"] == RECORDS
+    assert found["grown"] <= budget + SLACK
+    print(
+        f"1 GB in one scan, each record once, in {found['seconds']:.0f} s"
+        f" ({found['cpu']:.0f} s of CPU); memory grew by"
+        f" {found['grown'] / (1 << 20):.0f} MiB, the budget is {budget >> 20} MiB"
+    )

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Producers of a cluster whose leaders are killed and restarted meanwhile.
+
+Idempotent producers write all the time: a blocking one rows, an asyncio one single
+records. In the end librdkafka reads everything back: each record that was acknowledged
+is there once, in order, where its receipt says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter
+
+import pytest
+
+from kwire import client
+from tools.interop.broker import clients, harness
+from tools.interop.broker.cluster import Cluster
+from tools.interop.broker.harness import Task, wait_for
+
+TOPIC = "produced"
+PARTITIONS = 6
+ROWS = 200
+
+
+class Writer(Task):
+    """Writes numbered values; ``receipts`` are what it got for them."""
+
+    def __init__(self, kafka: Cluster, name: str) -> None:
+        super().__init__(name)
+        self.written: list[bytes] = []
+        self.receipts: list[client.Receipt] = []
+        self._address = kafka.address
+
+
+class BlockingWriter(Writer):
+    """Writes numbered rows with blocking calls."""
+
+    def work(self) -> None:
+        """Write until the end; each call has to be acknowledged."""
+        with (
+            client.connect_sync(self._address) as kafka,
+            kafka.producer(compression="lz4", batch_bytes=8 << 10) as producer,
+        ):
+            while not self.is_ending:
+                first = len(self.written)
+                numbers = range(first, first + ROWS)
+                rows = [(b"b%d" % (n % 7), b"b%d %d" % (n % 7, n)) for n in numbers]
+                self.receipts += producer.send_many(TOPIC, rows)
+                self.written += [value for _, value in rows]
+                time.sleep(0.02)
+
+
+class AsyncWriter(Writer):
+    """Writes numbered records over asyncio, one by one."""
+
+    def work(self) -> None:
+        """Write until the end; a record that is not acknowledged is a failure."""
+        asyncio.run(self._write())
+
+    async def _write(self) -> None:
+        async with (
+            client.connect(self._address) as kafka,
+            kafka.producer(on_receipt=self.receipts.append) as producer,
+        ):
+            while not self.is_ending:
+                number = len(self.written)
+                key = b"a%d" % (number % 7)
+                value = b"%s %d" % (key, number)
+                await producer.append(TOPIC, key=key, value=value)
+                self.written.append(value)
+                if not number % 50:
+                    await asyncio.sleep(0.05)
+
+
+def check(kafka: Cluster, writers: list[Writer]) -> int:
+    """Compare what was written with what librdkafka reads back."""
+    found = clients.read_rows(kafka, TOPIC)
+    values = [row.value or b"" for rows in found.values() for row in rows]
+    counts = Counter(values)
+    for writer in writers:
+        for value in writer.written:
+            assert counts.pop(value, 0) == 1, f"{writer.name}: {value!r}"
+        for receipt in writer.receipts:
+            end = receipt.base_offset + receipt.record_count
+            assert end <= len(found[receipt.partition]), f"{writer.name}: {receipt}"
+        total = sum(each.record_count for each in writer.receipts)
+        assert total == len(writer.written), writer.name
+    assert not counts, "records that were never written"
+    harness.expect_ordered(values)
+    return len(values)
+
+
+@pytest.mark.plan(3, 17)
+def test_records_are_written_once_and_in_order_while_leaders_are_killed(
+    cluster: Cluster, plan: tuple[int, int]
+) -> None:
+    kills, seed = plan
+    source = random.Random(seed)
+    cluster.create_topic(TOPIC, PARTITIONS)
+    writers: list[Writer] = [
+        BlockingWriter(cluster, "blocking producer"),
+        AsyncWriter(cluster, "asyncio producer"),
+    ]
+    tasks: list[Task] = [*writers]
+    for each in tasks:
+        each.start()
+    wait_for("the first records", lambda: all(w.receipts for w in writers), tasks)
+    for _ in range(kills):
+        leader = harness.find_leader(cluster, TOPIC, source)
+        harness.crash(cluster, [leader], source)
+        for each in tasks:
+            each.check()
+    for each in tasks:
+        each.end()
+    count = check(cluster, writers)
+    print(f"{kills} kills of leaders: {count} records of two producers, each once")

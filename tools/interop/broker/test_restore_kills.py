@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Restores that are killed, to a cluster whose leaders are killed meanwhile.
+
+The log directory has all codecs, nulls, headers, and offsets with gaps as in a
+compacted log. ``kwire restore`` writes it to the cluster, and is ended at random
+moments, with SIGKILL or Ctrl-C. Every third time a leader is killed just before, and
+started again while the next run is at work. In the end a run is left alone, and
+librdkafka reads everything back: each record once, in order, unchanged.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import confluent_kafka
+import pytest
+
+from kwire import records
+from tools.interop.broker import clients, harness
+from tools.interop.broker.cluster import Cluster
+
+TOPIC = "restored"
+PARTITIONS = 4
+MIB = 8
+RECORD_BYTES = 256
+BROKER_KILL_EVERY = 3
+SECONDS = 120
+START = 1_600_000_000_000
+CODECS: Any = ("none", "gzip", "snappy", "lz4", "zstd")
+INTERRUPTED = -signal.SIGINT, 130
+"""Exit codes after Ctrl-C; the first one is before Python has begun to run anything."""
+
+Fields = tuple[int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...]]
+"""Timestamp, key, value and headers."""
+
+
+def make_logs(folder: Path, mib: float, source: random.Random) -> list[list[Fields]]:
+    """Write the log of each partition; return its records."""
+    wanted: list[list[Fields]] = []
+    count = int(mib * (1 << 20) / RECORD_BYTES / PARTITIONS)
+    for partition in range(PARTITIONS):
+        rows: list[Fields] = []
+        for number in range(count):
+            headers = (("n", b"%d" % number), ("null", None)) if number % 3 else ()
+            value = source.randbytes(source.randrange(2 * RECORD_BYTES))
+            rows.append(
+                (
+                    START + source.randrange(1 << 30),
+                    source.choice([None, b"", b"%d" % number]),
+                    None if number % 17 == 0 else value,
+                    headers,
+                )
+            )
+        wanted.append(rows)
+        path = folder / f"{TOPIC}-{partition}" / f"{0:020}.log"
+        path.parent.mkdir()
+        offset = start = 0
+        with path.open("wb") as file:
+            while start < count:
+                part = rows[start : start + source.randrange(1, 400)]
+                batch = [(key, value, time_, list(h)) for time_, key, value, h in part]
+                codec = source.choice(CODECS)
+                file.write(
+                    records.encode_batch(batch, base_offset=offset, compression=codec)
+                )
+                start += len(part)
+                offset += len(part) + source.randrange(3)
+    return wanted
+
+
+def read_back(kafka: Cluster) -> list[list[Fields]]:
+    """Read the topic with librdkafka; offsets have no gaps."""
+    found = []
+    for messages in clients.read_back(kafka, TOPIC, committed=True).values():
+        rows: list[Fields] = []
+        for message in messages:
+            kind, stamp = message.timestamp()
+            assert kind == confluent_kafka.TIMESTAMP_CREATE_TIME
+            assert message.offset() == len(rows)
+            headers: Any = tuple(message.headers() or ())
+            rows.append((stamp, message.key(), message.value(), headers))
+        found.append(rows)
+    return found
+
+
+class Restore:
+    """One run of ``kwire restore``."""
+
+    def __init__(self, kafka: Cluster, folder: Path, rate: float | None) -> None:
+        options = ["--create", "--replication-factor", "3"]
+        options += ["--topic-config", "min.insync.replicas=2", "--timeout", "10"]
+        options += [] if rate is None else ["--rate", str(rate)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kwire", "restore", kafka.address, folder, *options],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def end(self, number: int | None) -> tuple[int, str]:
+        """End it by a signal, or wait for its end; return code and last words."""
+        if number is not None:
+            self._process.send_signal(number)
+        _, err = self._process.communicate(timeout=SECONDS)
+        return self._process.returncode, err.strip()
+
+
+@pytest.mark.plan(4, 62)
+def test_a_restore_that_is_killed_goes_on_until_each_record_is_there_once(
+    cluster: Cluster, plan: tuple[int, int], tmp_path: Path
+) -> None:
+    kills, seed = plan
+    source = random.Random(seed)
+    wanted = make_logs(tmp_path, MIB, source)
+    # So slow that the last kill still finds something to do.
+    rate = max(MIB / (3 * kills), 1.0)
+    codes: Counter[int] = Counter()
+    down = None
+    for number in range(1, kills + 1):
+        restore = Restore(cluster, tmp_path, rate)
+        if down is not None:
+            down.start()
+            down = None
+        time.sleep(source.uniform(0.6, 2.5))
+        if number % BROKER_KILL_EVERY == 0:
+            # The topic may not exist so soon after the last kill.
+            leaders = cluster.leaders(TOPIC)
+            leader = leaders.get(source.randrange(PARTITIONS), -1)
+            down = cluster.nodes[max(leader, 1)]
+            down.kill()
+            time.sleep(source.choice([0, 0.3]))
+        chosen = source.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT])
+        code, err = restore.end(chosen)
+        codes[code] += 1
+        assert code in (-signal.SIGKILL, *INTERRUPTED, 0), err
+    if down is not None:
+        down.start()
+    code, err = Restore(cluster, tmp_path, None).end(None)
+    assert code == 0, err
+    found = read_back(cluster)
+    assert len(found) == PARTITIONS
+    for partition, rows in enumerate(wanted):
+        harness.expect_same(f"{TOPIC}-{partition}", found[partition], rows)
+    cluster.wait_in_sync()
+    print(
+        f"{sum(map(len, found))} records, {kills} runs ended early (exit codes"
+        f" {dict(codes)}) and {kills // BROKER_KILL_EVERY} kills of a leader; each"
+        f" record once, in order, unchanged ({err.splitlines()[-1]})"
+    )

@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scans of a cluster whose brokers are killed and restarted meanwhile.
+
+A producer of librdkafka writes all the time (idempotent, acks=all), two scans follow
+(blocking and asyncio), and scans with an end begin again and again. Leaders are ended
+with SIGKILL, every tenth time all brokers at once; in a rolling restart each broker
+stops in good order and starts again. Each scan has to return what librdkafka reads back
+in the end: each record once, in the order of its partition, and among them each one
+that the cluster acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kwire import client
+from kwire.cluster import BrokersUnreachable
+from tools.interop.broker import clients, harness
+from tools.interop.broker.broker import BrokerError
+from tools.interop.broker.cluster import Cluster
+from tools.interop.broker.harness import Task, Writer, expect_same, wait_for
+
+TOPIC = "kills"
+PARTITIONS = 6
+KILLS_PER_RESTART = 5
+"""After so many kills, there is a rolling restart."""
+ALL_AT_ONCE = 10
+"""Each kill whose number this divides ends all brokers, not one."""
+
+Place = tuple[str, int]
+Fields = tuple[int, int, bytes | None, bytes | None]
+"""Offset, timestamp, key and value."""
+
+
+class Reader(Task):
+    """Follows the topic; ``seen`` is what it was given, by partition."""
+
+    def __init__(self, kafka: Cluster, name: str) -> None:
+        super().__init__(name)
+        self.seen: dict[int, list[Fields]] = {each: [] for each in range(PARTITIONS)}
+        self.position: dict[Place, int] = {}
+        self.longest_silence = 0.0
+        self._address = kafka.address
+        self._heard_at = time.monotonic()
+
+    def take(self, chunk: client.Chunk, position: dict[Place, int]) -> None:
+        """Take note of a chunk."""
+        now = time.monotonic()
+        self.longest_silence = max(self.longest_silence, now - self._heard_at)
+        self._heard_at = now
+        self.seen[chunk.partition] += map(fields_of, chunk.rows())
+        self.position = position
+
+    def stop_reading(self) -> None:
+        """Close the scan while it waits."""
+        raise NotImplementedError
+
+
+class BlockingReader(Reader):
+    """Reads with blocking calls."""
+
+    def work(self) -> None:
+        """Read until the scan is closed."""
+        with client.connect_sync(self._address) as kafka:
+            self._scan = kafka.scan(TOPIC, follow=True)
+            for chunk in self._scan:
+                self.take(chunk, self._scan.position())
+
+    def stop_reading(self) -> None:
+        """Close the scan while it waits."""
+        self._scan.close()
+
+
+class AsyncReader(Reader):
+    """Reads over asyncio."""
+
+    def work(self) -> None:
+        """Read until the scan is closed."""
+        asyncio.run(self._read())
+
+    def stop_reading(self) -> None:
+        """Close the scan while it waits."""
+        asyncio.run_coroutine_threadsafe(self._scan.close(), self._loop)
+
+    async def _read(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        async with client.connect(self._address) as kafka:
+            self._scan = kafka.scan(TOPIC, follow=True)
+            async for chunk in self._scan:
+                self.take(chunk, self._scan.position())
+
+
+class BoundedReader(Task):
+    """Reads the newest part of the topic to its end, again and again.
+
+    ``scans`` has for each one the first offsets and what it was given; ``refused`` is
+    how many began while no broker ran, until ``down_until``, which is an error.
+    """
+
+    def __init__(self, kafka: Cluster) -> None:
+        super().__init__("scans with an end")
+        self.scans: list[tuple[dict[int, int], dict[int, list[Fields]]]] = []
+        self.refused = 0
+        self.down_until = 0.0
+        self._address = kafka.address
+
+    def work(self) -> None:
+        """Read until the thread is to end."""
+        with client.connect_sync(self._address) as kafka:
+            while not self.is_ending:
+                begun = time.monotonic()
+                start: dict[int, int] = {}
+                seen: dict[int, list[Fields]] = {}
+                try:
+                    ends = kafka.offsets(TOPIC)
+                    start |= {each: max(end - 1000, 0) for each, end in ends.items()}
+                    seen |= {each: [] for each in start}
+                    for chunk in kafka.scan(TOPIC, start=start, memory_bytes=1 << 15):
+                        seen[chunk.partition] += map(fields_of, chunk.rows())
+                except BrokersUnreachable:
+                    if any(seen.values()) or begun > self.down_until:
+                        raise
+                    self.refused += 1
+                    time.sleep(0.2)
+                    continue
+                for partition, end in ends.items():
+                    got = seen[partition]
+                    if end and (not got or got[-1][0] < end - 1):
+                        raise BrokerError(f"{TOPIC}-{partition} has ended before {end}")
+                self.scans.append((start, seen))
+                time.sleep(0.2)
+
+
+def fields_of(record: Any) -> Fields:
+    """Return what is compared of a record."""
+    return record.offset, record.timestamp, record.key, record.value
+
+
+def disturb(
+    kafka: Cluster, bounded: BoundedReader, kills: int, seed: int
+) -> Iterator[tuple[str, float]]:
+    """Kill and restart brokers; yields what was done, and how long it took."""
+    source = random.Random(seed)
+    for number in range(1, kills + 1):
+        begun = time.monotonic()
+        chosen = [harness.find_leader(kafka, TOPIC, source)]
+        if number % ALL_AT_ONCE == 0:
+            chosen = list(kafka.nodes.values())
+            bounded.down_until = math.inf
+        harness.crash(kafka, chosen, source)
+        bounded.down_until = min(bounded.down_until, time.monotonic())
+        yield f"kill {number}, of {len(chosen)}", time.monotonic() - begun
+        if number % KILLS_PER_RESTART == 0:
+            begun = time.monotonic()
+            for each in kafka.nodes.values():
+                each.stop()
+                each.start()
+                kafka.wait_in_sync()
+            yield "rolling restart", time.monotonic() - begun
+
+
+def check(
+    wanted: dict[int, list[Fields]],
+    writer: Writer,
+    readers: list[Reader],
+    bounded: BoundedReader,
+) -> None:
+    """Compare what each scan returned with what librdkafka reads back."""
+    by_value = {
+        (partition, row[3]): row[0] for partition in wanted for row in wanted[partition]
+    }
+    for partition, offset, value in writer.acknowledged:
+        found = by_value.get((partition, value))
+        if found is None or offset not in (found, None):
+            raise BrokerError(f"the cluster has lost {TOPIC}-{partition} at {offset}")
+    for reader in readers:
+        for partition, rows in wanted.items():
+            name = f"{reader.name}, {TOPIC}-{partition}"
+            expect_same(name, reader.seen[partition], rows)
+            position = reader.position.get((TOPIC, partition))
+            if position != len(rows):
+                raise BrokerError(f"{name}: position {position}, not {len(rows)}")
+    for start, seen in bounded.scans:
+        for partition, got in seen.items():
+            first = start[partition]
+            part = wanted[partition][first : first + len(got)]
+            expect_same(f"{bounded.name}, {TOPIC}-{partition}", got, part)
+
+
+@pytest.mark.plan(5, 951)
+def test_scans_return_each_record_once_while_brokers_are_killed(
+    cluster: Cluster, plan: tuple[int, int]
+) -> None:
+    kills, seed = plan
+    cluster.create_topic(TOPIC, PARTITIONS)
+    writer = Writer(cluster, TOPIC, PARTITIONS)
+    readers: list[Reader] = [
+        BlockingReader(cluster, "blocking scan"),
+        AsyncReader(cluster, "asyncio scan"),
+    ]
+    bounded = BoundedReader(cluster)
+    tasks: list[Task] = [writer, *readers, bounded]
+    for each in tasks:
+        each.start()
+    wait_for(
+        "the first records",
+        lambda: bool(bounded.scans) and all(each.position for each in readers),
+        tasks,
+    )
+    for what, seconds in disturb(cluster, bounded, kills, seed):
+        for each in tasks:
+            each.check()
+        print(f"  {what}: {seconds:.1f} s", flush=True)
+    writer.end()
+    wanted = {
+        partition: [fields_of(row) for row in rows]
+        for partition, rows in clients.read_rows(cluster, TOPIC).items()
+    }
+    for reader in readers:
+        wait_for(
+            f"{reader.name} at the end",
+            lambda reader=reader: all(  # type: ignore[misc]
+                reader.position.get((TOPIC, partition), 0) >= len(rows)
+                for partition, rows in wanted.items()
+            ),
+            [reader],
+        )
+        reader.is_ending = True
+        reader.stop_reading()
+        reader.end()
+    bounded.end()
+    check(wanted, writer, readers, bounded)
+    silences = ", ".join(f"{each.longest_silence:.1f} s" for each in readers)
+    print(
+        f"{kills} kills: {len(writer.acknowledged)} records, each once and in order in"
+        f" both scans that follow (longest silence {silences}) and in"
+        f" {len(bounded.scans)} scans with an end ({bounded.refused} more began"
+        " while no broker ran, and said so)"
+    )

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``kwire versions`` beside Kafka's own tool.
+
+The output of ``-o compat`` has to be that of ``kafka-broker-api-versions`` of the
+newest release about the same broker; the guess has to be the broker's release.
+``test_security.py`` runs the command through TLS and SASL.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from kwire.schema import releases
+from tools.interop.broker import broker as brokers
+from tools.interop.broker.broker import Broker
+from tools.interop.broker.command import kwire_versions
+
+
+def lines_by_key(text: str) -> dict[int, str]:
+    """Split what either tool printed about one broker by API key; -1 is the head."""
+    head, *lines, tail = text.splitlines()
+    assert head.endswith(" -> (")
+    assert tail == ")"
+    has_comma = [line.endswith(",") for line in lines]
+    assert has_comma == [True] * (len(lines) - 1) + [False]
+    found = {-1: head}
+    for line in lines:
+        key = re.match(r"\t\w+\((\d+)\): ", line)
+        assert key is not None, line
+        found[int(key[1])] = line.rstrip(",")
+    assert list(found) == sorted(found)
+    return found
+
+
+def expected_lines(kafka: Broker) -> dict[int, str]:
+    """Ask Kafka's tool; add the APIs that only kwire's newest release knows."""
+    tool = brokers.find_release("4.x")
+    said = brokers.tool(
+        tool, "BrokerApiVersionsCommand", "--bootstrap-server", kafka.address
+    )
+    expected = lines_by_key(said)
+    newer = releases.changes(line_of(tool), releases.NAMES[-1]).added
+    for key in releases.ranges(releases.NAMES[-1], "broker"):
+        if key not in releases.ranges(line_of(tool), "broker") and key in newer:
+            name = releases.name_of(key)
+            expected.setdefault(key, f"\t{name}({key}): UNSUPPORTED")
+    return dict(sorted(expected.items()))
+
+
+def line_of(release: str) -> str:
+    """Name the line of a release: "4.3" of "4.3.1"."""
+    return ".".join(release.split(".")[:2])
+
+
+@pytest.mark.releases("4.x", "3.9", "2.8")
+def test_lines_are_those_of_kafkas_tool(kafka: Broker) -> None:
+    expected = expected_lines(kafka)
+    found = lines_by_key(kwire_versions(kafka.address, "-o", "compat"))
+    assert found == expected
+    row = json.loads(kwire_versions(kafka.address, "-o", "jsonl").splitlines()[0])
+    assert row["release"] == line_of(kafka.release)
+    print(f"{len(found)} lines as in Kafka's tool; guessed {row['release']}")
