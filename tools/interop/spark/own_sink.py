@@ -19,12 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, TopicPartition
-
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, workloads
 from tools.interop.broker.broker import Broker, BrokerError
-from tools.interop.spark.own_source import LONGEST, SOURCES, expect_same, open_session
+from tools.interop.broker.harness import expect_same
+from tools.interop.spark.own_source import LONGEST, SOURCES, open_session
 
 PARTITIONS = 3
 ROWS = 2000
@@ -101,27 +100,11 @@ def write(table: Any, sink: str, kafka: Broker, **given: str) -> None:
 
 def read_topic(kafka: Broker, topic: str) -> list[Record]:
     """Read all records of a topic, sorted by partition."""
-    consumer = clients.librdkafka_consumer(kafka, "sinks", enable_partition_eof=True)
-    consumer.assign(
-        [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(PARTITIONS)]
-    )
-    found: list[Record] = []
-    ended: set[int] = set()
-    until = time.monotonic() + clients.SECONDS
-    try:
-        while len(ended) < PARTITIONS:
-            for each in consumer.consume(1000, 0.5):
-                partition: Any = each.partition()
-                if each.error() is not None:
-                    ended.add(partition)
-                    continue
-                headers: Any = each.headers() or []
-                found.append((partition, each.key(), each.value(), headers))
-            if time.monotonic() > until:
-                raise BrokerError(f"{topic}: read {len(found)} records, and no end")
-    finally:
-        consumer.close()
-    return sorted(found, key=lambda record: record[0])
+    return [
+        (partition, row.key, row.value, row.headers)
+        for partition, rows in clients.read_rows(kafka, topic).items()
+        for row in rows
+    ]
 
 
 def compare(kafka: Broker, what: str, topics: list[str], is_placed: bool) -> None:
@@ -135,7 +118,8 @@ def compare(kafka: Broker, what: str, topics: list[str], is_placed: bool) -> Non
             sorted(((-1, *each[1:]) for each in records), key=repr)
             for records in (own, live)
         )
-    print(f"{what}: {expect_same(what, live, own)} records, equal", flush=True)
+    expect_same(what, live, own)
+    print(f"{what}: {len(own)} records, equal", flush=True)
 
 
 def make_topics(kafka: Broker, name: str) -> list[str]:

@@ -25,6 +25,7 @@ from typing import Any
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, workloads
 from tools.interop.broker.broker import Broker, BrokerError
+from tools.interop.broker.harness import expect_same
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -161,8 +162,9 @@ def check_batches(spark: Any, kafka: Broker) -> None:
         own, live = (read_batch(spark, each, kafka, given) for each in SOURCES)
         if own.schema != live.schema:
             raise BrokerError(f"{name}: the schema is {live.schema}, not {own.schema}")
-        count = expect_same(name, rows_of(live), rows_of(own))
-        print(f"batch, {name}: {count} rows, equal", flush=True)
+        rows = rows_of(own)
+        expect_same(name, rows_of(live), rows)
+        print(f"batch, {name}: {len(rows)} rows, equal", flush=True)
     from pyspark.errors import PySparkException
 
     for name, given in refused_cases():
@@ -175,18 +177,6 @@ def check_batches(spark: Any, kafka: Broker) -> None:
                 continue
             raise BrokerError(f"{name}: {each} reads {count} rows and refuses nothing")
         print(f"refused by both: {name}", flush=True)
-
-
-def expect_same(what: str, got: list[Any], wanted: list[Any]) -> int:
-    """Fail at the first difference; return the number of rows."""
-    for index, (one, other) in enumerate(zip(got, wanted, strict=False)):
-        if one != other:
-            raise BrokerError(
-                f"{what}: row {index} is {one!r:.300}, not {other!r:.300}"
-            )
-    if len(got) != len(wanted):
-        raise BrokerError(f"{what}: {len(got)} rows, not {len(wanted)}")
-    return len(got)
 
 
 def run_stream(
@@ -220,10 +210,12 @@ def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
             ends = run_stream(spark, source, kafka, place, given)
             found[source] = rows_of(spark.read.parquet(str(place / "sink"))), ends[-1]
         (own, own_end), (live, live_end) = (found[each] for each in SOURCES)
-        count = expect_same(f"stream, {name}", live, own)
+        expect_same(f"stream, {name}", live, own)
         if own_end != live_end:
             raise BrokerError(f"stream, {name}: ends at {live_end}, not {own_end}")
-        print(f"stream, {name}: {count} rows, equal, to the same offsets", flush=True)
+        print(
+            f"stream, {name}: {len(own)} rows, equal, to the same offsets", flush=True
+        )
 
 
 def check_changes(spark: Any, kafka: Broker, folder: Path) -> None:
