@@ -53,13 +53,17 @@ def answer(question: str, arguments: Sequence[str]) -> int:
             parser.add_argument(
                 f"--{name}", type=type(default), default=default, help=shown
             )
-    options = vars(parser.parse_args(arguments))
     if hasattr(chapter, "show"):
-        status: int = chapter.show(**options)
+        status: int = chapter.show(**vars(parser.parse_args(arguments)))
         return status
+    parser.add_argument(
+        "--only-write", action="store_true", help="use the figures of the last run"
+    )
+    options = vars(parser.parse_args(arguments))
     FIGURES.mkdir(parents=True, exist_ok=True)
     figures = FIGURES / f"{question}.json"
-    chapter.measure(figures, **options)
+    if not options.pop("only_write"):
+        chapter.measure(figures, **options)
     print(chapter.write_chapter(figures))
     return 0
 
