@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chapters of ``RESULTS.md`` with a run of their own survive other runs."""
+"""Chapters of ``RESULTS.md``: each run writes its own, with all of its figures."""
+
+import re
+import string
 
 import pytest
 
@@ -48,3 +51,17 @@ def test_writing_a_chapter_twice_changes_nothing(report):
     once = report.read_text()
     chapters.put_chapter(report, f"{MOVES}\n\nmoved")
     assert report.read_text() == once
+
+
+TEMPLATES = sorted((chapters.ROOT / "benchmarks").glob("*/chapter.md"))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.parent.name)
+def test_every_figure_of_a_template_is_computed(path):
+    """A figure without a value is an error only after a run of many minutes."""
+    code = path.with_suffix(".py").read_text("utf-8")
+    fields = [field for _, field, *_ in string.Formatter().parse(path.read_text())]
+    names = {re.split(r"[.\[]", field)[0] for field in fields if field}
+    assert {name for name in names if not re.search(rf"\b{name}\b", code)} <= {
+        "summary"
+    }
