@@ -49,7 +49,8 @@ LEFT_OUT = {
     "test_a_thousand_bombs_leave_the_process_as_it_was": MEASURED,
     "tests/log/test_log_memory.py": MEASURED,
     "tests/records/test_column_costs.py": MEASURED,
-    "tests/jobs/test_export.py::test_memory_does_not_grow_with_a_segment": MEASURED,
+    "tests/jobs/test_export_failures.py::"
+    "test_memory_does_not_grow_with_a_segment": MEASURED,
     "tests/cli/test_cli_process.py::test_memory_does_not_grow_with_the_file": MEASURED,
     "tests/records/test_batch_builder.py::"
     "test_the_bound_is_kept_whatever_the_rows_are": HURRIED,

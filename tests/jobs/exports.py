@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Run ``export`` over a directory of a test, and compare its result with the disks."""
+
+from kwire import jobs
+from tests.jobs.broken_logs import listed_losses, recovered_rows
+
+
+def run_export(path, *inputs, **options):
+    """Export what lies in ``path``/in, or the inputs, to ``path``/out."""
+    return jobs.export(inputs or [path / "in"], path / "out", **options)
+
+
+def assert_exact(disks, result):
+    """Compare rows and losses with what the disks still hold."""
+    rows, lost = disks.expected()
+    found, losses = recovered_rows(result), listed_losses(result)
+    for key in disks.logs:
+        assert found.get(key, []) == rows[key], key
+        assert losses.get(key, []) == lost[key], key
+    assert set(found) <= set(disks.logs)
+    assert result.findings == sum(map(len, lost.values()))

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Replicas that differ: which of them ``export`` reads, and what it reports."""
+
+import random
+import shutil
+from pathlib import Path
+
+from tests.jobs.broken_logs import (
+    listed_losses,
+    make_batch,
+    read_table,
+    recovered_rows,
+    with_nonsense,
+)
+from tests.jobs.exports import run_export
+from tests.jobs.small_logs import flip, one_log, position, write_log
+
+
+def test_records_stay_of_one_replica_as_long_as_it_has_them(tmp_path):
+    """Another one is read from where the first one is damaged on."""
+    folders, batches = one_log(tmp_path)
+    flip(folders[0], batches, 40)
+    flip(folders[1], batches, 60)
+    result = run_export(tmp_path)
+    rows = sorted(read_table(result, "records"), key=lambda row: row["offset"])
+    folder_of = [Path(row["file_path"]).parent for row in rows]
+    changes = [at for at in range(1, 84) if folder_of[at] != folder_of[at - 1]]
+    assert changes in ([40, 60], [60])
+    uses = [row["use"] for row in read_table(result, "batches")]
+    assert (uses.count("used"), uses.count("copy")) == (21, 19)
+
+
+def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
+    """It was cut off at the leader epoch that it has not heard of."""
+    folders, batches = one_log(tmp_path)
+    (change,) = (
+        b.base
+        for b, a in zip(batches[1:], batches, strict=False)
+        if b.epoch > a.epoch == 3
+    )
+    generator = random.Random(1)
+    kept = [batch for batch in batches if batch.base < change]
+    tail, base = [], change
+    for _ in range(60):
+        tail.append(make_batch(generator, base, 3, 3, mark=b"stale"))
+        base += 3
+    shutil.rmtree(folders[1].parent)
+    write_log(folders[1], [*kept, *tail])
+    result = run_export(tmp_path)
+    assert recovered_rows(result)["t", 0] == [
+        row for each in batches for row in each.rows
+    ]
+    (coverage,) = read_table(result, "coverage")
+    assert not coverage["replicas_agree"]
+    assert coverage["end_offset"] == 84
+    told = [
+        row for row in read_table(result, "problems") if row["reason"] == "diverged"
+    ]
+    assert "leader epoch 3" in told[0]["detail"]
+
+
+def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
+    """The one batch of a new leader is no stale one for that."""
+    folders, batches = one_log(tmp_path)
+    generator = random.Random(5)
+    newer = [make_batch(generator, base, 4, 9, codec="none") for base in (84, 88)]
+    old = (folders[0] / "leader-epoch-checkpoint").read_text()
+    for folder in folders:
+        shutil.rmtree(folder.parent)
+    write_log(folders[0], [*batches, newer[0]])
+    (folders[0] / "leader-epoch-checkpoint").write_text(old)
+    write_log(folders[1], [*batches, *newer])
+    flip(folders[1], [*batches, *newer], 84)
+    result = run_export(tmp_path)
+    expected = [row for each in (*batches, *newer) for row in each.rows]
+    assert recovered_rows(result)["t", 0] == expected
+
+
+def test_what_most_replicas_have_wins_within_an_epoch(tmp_path):
+    """A segment of another leader in one replica; the problem names it and why."""
+    folders, batches = one_log(tmp_path, brokers=3)
+    generator = random.Random(2)
+    others = [make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
+    data = b"".join(batch.data for batch in others[7:14])
+    (folders[0] / f"{28:020}.log").write_bytes(data)
+    result = run_export(tmp_path)
+    assert recovered_rows(result)["t", 0] == [
+        row for each in batches for row in each.rows
+    ]
+    (problem,) = read_table(result, "problems")
+    assert problem["reason"] == "disagrees"
+    assert "more replicas have it, 2 to 1" in problem["detail"]
+    assert not read_table(result, "coverage")[0]["replicas_agree"]
+
+
+def test_a_file_that_disagrees_is_not_used_where_nobody_contradicts_it(tmp_path):
+    """Its other batches are of another leader too: better lost than wrong."""
+    folders, batches = one_log(tmp_path, brokers=3)
+    generator = random.Random(2)
+    others = [make_batch(generator, b.base, 4, b.epoch, mark=b"x") for b in batches]
+    data = b"".join(batch.data for batch in others[7:14])
+    (folders[0] / f"{28:020}.log").write_bytes(data)
+    for folder in folders[1:]:
+        flip(folder, batches, 52)
+    result = run_export(tmp_path)
+    expected = [row for each in batches if each.base != 52 for row in each.rows]
+    assert recovered_rows(result)["t", 0] == expected
+    assert listed_losses(result)["t", 0] == [(52, 55)]
+
+
+def test_a_batch_that_cannot_be_decoded_is_taken_from_elsewhere(tmp_path):
+    """Though its checksum is right; without another copy it is lost, and said to be."""
+    folders, batches = one_log(tmp_path)
+    for number, base in ((0, 40), (0, 60), (1, 60)):
+        name, at = position(batches, base)
+        path = folders[number] / name
+        data = path.read_bytes()
+        size = len(next(batch for batch in batches if batch.base == base).data)
+        path.write_bytes(
+            data[:at] + with_nonsense(data[at : at + size]) + data[at + size :]
+        )
+    result = run_export(tmp_path)
+    expected = [row for each in batches if each.base != 60 for row in each.rows]
+    assert recovered_rows(result)["t", 0] == expected
+    (lost,) = read_table(result, "lost")
+    assert (lost["first_offset"], lost["last_offset"]) == (60, 63)
+    assert lost["reason"] == "undecodable"
+    problems = {
+        (row["path"], row["last_good_offset"] + 1): row["filled"]
+        for row in read_table(result, "problems")
+        if row["reason"] == "records"
+    }
+    assert problems[str(folders[0] / position(batches, 40)[0]), 40] is True
+    assert False in problems.values()
+
+
+def test_a_damaged_leader_epoch_costs_nothing(tmp_path):
+    """No checksum covers it; what stands around the batch does."""
+    folders, batches = one_log(tmp_path, brokers=1)
+    for base, at in ((0, 12), (40, 13), (80, 14)):
+        flip(folders[0], batches, base, at)
+    result = run_export(tmp_path)
+    assert recovered_rows(result)["t", 0] == [
+        row for each in batches for row in each.rows
+    ]
+    assert [row["reason"] for row in read_table(result, "problems")] == [
+        "leader-epoch"
+    ] * 3

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``export`` with damaged offsets in headers, and with false names of segments."""
+
+import os
+import random
+
+from kwire import jobs
+from tests.jobs.broken_logs import (
+    FIELDS,
+    listed_losses,
+    make_batch,
+    read_table,
+    recovered_rows,
+    set_field,
+)
+from tests.jobs.exports import run_export
+from tests.jobs.small_logs import flip, one_log, position, write_log
+
+
+def test_a_false_offset_does_not_condemn_the_batch_before(tmp_path):
+    """The last batch of two replicas says 52, and the third one has another 50 to 59.
+
+    What two replicas have of 50 to 59 wins, and the file with other records is not used
+    for what follows.
+    """
+    generator = random.Random(9)
+    batches = [
+        make_batch(generator, base, 10, 0, codec="none") for base in range(0, 70, 10)
+    ]
+    other = make_batch(generator, 50, 10, 0, codec="none", mark=b"other")
+    for number in range(3):
+        folder = tmp_path / "in" / f"b{number}" / "t-0"
+        if number == 2:
+            write_log(folder, [*batches[:5], other, batches[6]])
+            continue
+        write_log(folder, batches)
+        path = folder / f"{0:020}.log"
+        data = bytearray(path.read_bytes())
+        at = len(data) - len(batches[6].data)
+        data[at : at + 8] = (52).to_bytes(8, "big")
+        path.write_bytes(data)
+    result = run_export(tmp_path)
+    expected = [row for batch in batches[:6] for row in batch.rows]
+    assert recovered_rows(result)["t", 0] == expected
+    assert listed_losses(result)["t", 0] == [(60, 69)]
+
+
+def test_a_false_header_field_costs_no_other_batch(tmp_path):
+    """Each field, in each batch of two files, with a value nearby and one far away.
+
+    Two replicas have the same damage. The third one has another batch before or after
+    the damaged one, so that each batch has to be judged. Its copy of the damaged batch
+    is used if the other replicas confirm a later batch of its file.
+    """
+    generator = random.Random(3)
+    cases = [
+        (field, index, change)
+        for field in FIELDS
+        for index in range(14)
+        for change in (-8, 1 << 20)
+    ]
+    expected, lost = {}, {}
+    for number, (field, index, change) in enumerate(cases):
+        batches = [
+            make_batch(generator, base, 5, 3, codec="none") for base in range(0, 70, 5)
+        ]
+        beside = index + 1 if index in (0, 7) else index - 1
+        other = make_batch(generator, 5 * beside, 5, 3, codec="none", mark=b"other")
+        for broker in range(3):
+            folder = tmp_path / "in" / f"b{broker}" / f"t-{number}"
+            held = list(batches)
+            if broker == 2:
+                held[beside] = other
+            write_log(folder, held)
+            if broker < 2:
+                path, at = position(batches, 5 * index)
+                set_field(folder / path, at, field, change)
+        held = batches
+        if field != "epoch" and index in (6, 13):
+            held = [batch for batch in batches if batch is not batches[index]]
+            lost["t", number] = [(5 * index, 5 * index + 4)]
+        expected["t", number] = [row for batch in held for row in batch.rows]
+    lines = ["0", str(len(cases)), *(f"t {n} 70" for n in range(len(cases)))]
+    for folder in (tmp_path / "in").iterdir():
+        (folder / "replication-offset-checkpoint").write_text("\n".join(lines) + "\n")
+    result = run_export(tmp_path)
+    found, losses = recovered_rows(result), listed_losses(result)
+    for number, case in enumerate(cases):
+        key = "t", number
+        assert found[key] == expected[key], case
+        assert losses.get(key, []) == lost.get(key, []), case
+
+
+def test_damage_before_a_raised_offset_loses_only_what_it_can_have_held(tmp_path):
+    """A damaged region, then the last batch of the log with an offset far away.
+
+    No other replica shows the true offset. With a readable header in the region, an
+    offset that is a little too high is rejected as well.
+    """
+    cases = [(8, 1 << 15), (8, 1 << 40), (70, 1 << 15), (70, 20)]
+    for number, (damaged_byte, change) in enumerate(cases):
+        folders, batches = one_log(tmp_path / str(number), brokers=1)
+        flip(folders[0], batches, 76, at=damaged_byte)
+        name, at = position(batches, 80)
+        set_field(folders[0] / name, at, "base offset", change)
+        result = jobs.export([tmp_path / str(number) / "in"], tmp_path / f"out{number}")
+        assert listed_losses(result)["t", 0] == [(76, 83)], cases[number]
+        (coverage,) = read_table(result, "coverage")
+        assert coverage["end_offset"] == 84
+        expected = [row for batch in batches[:19] for row in batch.rows]
+        assert recovered_rows(result)["t", 0] == expected
+
+
+def test_offsets_that_a_cleaner_removed_are_not_limited_by_bytes(tmp_path):
+    """In a compacted log, a batch after a damaged region may have any offset."""
+    generator = random.Random(8)
+    batches = [make_batch(generator, base, 4, 0, codec="none") for base in (0, 4, 8)]
+    batches.append(make_batch(generator, 100_000, 4, 0, codec="none"))
+    folder = tmp_path / "in" / "b0" / "t-0"
+    write_log(folder, batches)
+    (folder.parent / "cleaner-offset-checkpoint").write_text("0\n1\nt 0 100000\n")
+    flip(folder, batches, 8, at=8)
+    result = run_export(tmp_path)
+    expected = [row for index in (0, 1, 3) for row in batches[index].rows]
+    assert recovered_rows(result)["t", 0] == expected
+
+
+def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
+    """Under each other's names, or under one of no segment; one batch is enough."""
+    folders, batches = one_log(tmp_path, brokers=1)
+    names = [folders[0] / f"{base:020}.log" for base in (0, 28, 56)]
+    names[1].rename(folders[0] / f"{52:020}.log")
+    aside = names[0].read_bytes()
+    names[0].write_bytes(names[2].read_bytes()[: len(batches[14].data)])
+    names[2].write_bytes(aside)
+    result = run_export(tmp_path)
+    expected = [row for each in batches[:15] for row in each.rows]
+    assert recovered_rows(result)["t", 0] == expected
+    assert listed_losses(result)["t", 0] == [(60, 83)]
+    reasons = [row["reason"] for row in read_table(result, "problems")]
+    assert reasons.count("name") == 3
+
+
+def test_a_stranger_among_the_files_ends_no_segment(tmp_path):
+    """Its name lies within the last batch of the log, and has no meaning."""
+    folders, batches = one_log(tmp_path, brokers=1)
+    (folders[0] / f"{82:020}.log").write_bytes(random.Random(3).randbytes(500))
+    flip(folders[0], batches, 76, at=16)
+    result = run_export(tmp_path)
+    expected = [row for each in batches if each.base != 76 for row in each.rows]
+    assert recovered_rows(result)["t", 0] == expected
+    assert listed_losses(result)["t", 0] == [(76, 79)]
+
+
+def test_what_was_deleted_is_not_lost(tmp_path):
+    """Offsets below the one that the log begins with; what is still there comes."""
+    folders, batches = one_log(tmp_path, brokers=1)
+    (folders[0].parent / "log-start-offset-checkpoint").write_text("0\n1\nt 0 30\n")
+    flip(folders[0], batches, 12)
+    flip(folders[0], batches, 28)
+    result = run_export(tmp_path)
+    assert listed_losses(result)["t", 0] == [(30, 31)]
+    assert recovered_rows(result)["t", 0][0][0] == 0
+    assert read_table(result, "coverage")[0]["log_start_offset"] == 30
+
+
+def test_room_at_the_end_is_no_damage_unless_there_was_more(tmp_path):
+    """Files may be longer than what is written; the high watermark shows where."""
+    folders, batches = one_log(tmp_path, brokers=1)
+    name, at = position(batches, 80)
+    path = folders[0] / name
+    path.write_bytes(path.read_bytes() + bytes(5000))
+    assert run_export(tmp_path).counts["problems"] == 0
+    path.write_bytes(path.read_bytes()[:at] + bytes(5000))
+    result = jobs.export([tmp_path / "in"], tmp_path / "again")
+    (problem,) = read_table(result, "problems")
+    assert (problem["reason"], problem["records_lost"]) == ("zeros", 4)
+    assert [row["reason"] for row in read_table(result, "lost")] == ["cut"]
+
+
+def test_the_heads_of_cut_batches_tell_what_is_lost(tmp_path):
+    """Where no checkpoint of the data directory does."""
+    folders, batches = one_log(tmp_path)
+    for folder in folders:
+        (folder.parent / "replication-offset-checkpoint").unlink()
+        name, at = position(batches, 76)
+        flip(folder, batches, 76)
+        os.truncate(folder / name, at + len(batches[19].data) + 70)
+    result = run_export(tmp_path)
+    assert listed_losses(result)["t", 0] == [(76, 83)]
