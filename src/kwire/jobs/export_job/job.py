@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``export``: its three passes of tasks, and the tables that they lead to."""
+"""``export``: runs the three passes of tasks, and writes the tables and the page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import shutil
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._limits import DEFAULT, MIB, Limits
 from .. import running
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from .scan import FileScan
 
 TASK_BYTES = 128 * MIB
-"""About how much input a task reads."""
+"""Approximate size of the input of a task."""
 
 _TASK_BATCHES = 200_000
-"""About how many batches a task decides on, if partitions have fewer."""
+"""Approximate number of batches that a task decides, if partitions have fewer."""
 
 
 def export(
@@ -48,16 +48,17 @@ def export(
 ) -> Result:
     """Recover the records of log directories, damaged or not, into Parquet files.
 
-    ``paths`` are data directories of one or several brokers, folders above them, or
-    tiered storage. Of replicas the best copy of each batch is taken; every record that
-    any of them holds comes once. Writes the tables ``records``, ``batches``,
-    ``problems``, ``coverage`` and ``lost``, and a page, to the folder ``out``;
-    ``findings`` is the number of lost ranges. ``topics`` and ``partitions`` are
-    those wanted, ``include`` states as in ``LogDirectory``. ``progress`` is called with
-    bytes, of which there are as many as in the segments.
-    ``FileNotFoundError`` where there is no partition. Memory: about 300 bytes for each
-    batch of a partition and its replicas, or of several small partitions; a few MiB for
-    each other task, whatever the size of the segments; and ``limits`` for a batch.
+    ``paths`` are data directories of one or several brokers, directories above them, or
+    tiered storage. The best copy of each batch is read, so that each record of any
+    replica is written once. Writes the tables ``records``, ``batches``, ``problems``,
+    ``coverage`` and ``lost``, and a page, to the directory ``out``. ``findings`` is the
+    number of lost ranges. ``topics`` and ``partitions`` select partitions; ``include``
+    has states as in ``LogDirectory``. ``progress`` is called with numbers of bytes,
+    whose sum is the size of all segments.
+    Raises ``FileNotFoundError`` if there is no partition.
+    Memory of a task: about 300 bytes for each batch of a partition and its replicas
+    (or of small partitions with 200,000 batches together), a few MiB for the content
+    of segments, and ``limits`` for one batch.
     """
     try:
         import numpy  # noqa: F401
@@ -75,24 +76,17 @@ def export(
     return output.result(len(outcome.lost))
 
 
-class _Passes:
+class _Passes(NamedTuple):
     """The three passes; ``run_tasks`` is that of ``running.open_runner``."""
 
-    def __init__(
-        self,
-        output: Output,
-        run_tasks: Callable[..., list[Any]],
-        compression: str,
-        limits: Limits,
-    ) -> None:
-        self._output = output
-        self._run_tasks = run_tasks
-        self._compression = compression
-        self._limits = limits
+    output: Output
+    run_tasks: Callable[..., list[Any]]
+    compression: str
+    limits: Limits
 
     def run(self, found: ExportInputs, total: int) -> ExportOutcome:
         """Run all passes."""
-        scratch = Path(self._output.table_path("batches")).parent.parent / "headers"
+        scratch = Path(self.output.table_path("batches")).parent.parent / "headers"
         scratch.mkdir()
         decisions = self._decide(found, self._scan(found, total, scratch))
         shutil.rmtree(scratch)
@@ -103,12 +97,12 @@ class _Passes:
         sized = [(segment.size, (place, segment)) for place, segment in found.segments]
         packs = running.pack_tasks(sized, TASK_BYTES)
         tasks = [
-            ScanTask(str(scratch / f"{number}.arrow"), pack, self._limits)
+            ScanTask(str(scratch / f"{number}.rows"), pack, self.limits)
             for number, pack in enumerate(packs)
         ]
         # Half of the work, as far as a progress bar is concerned.
         sizes = _shares(total // 2, [sum(s.size for _, s in pack) for pack in packs])
-        scans = self._run_tasks(scan, tasks, sizes=sizes)
+        scans = self.run_tasks(scan, tasks, sizes=sizes)
         return [each for several in scans for each in several]
 
     def _decide(self, found: ExportInputs, scans: list[FileScan]) -> list[Decision]:
@@ -124,14 +118,14 @@ class _Passes:
         tasks = [
             DecideTask(
                 pack,
-                self._output.table_path("batches", number),
+                self.output.table_path("batches", number),
                 TASK_BYTES,
-                self._compression,
-                self._limits,
+                self.compression,
+                self.limits,
             )
             for number, pack in enumerate(running.pack_tasks(sized, _TASK_BATCHES))
         ]
-        decided = self._run_tasks(decide, tasks, sizes=[0] * len(tasks))
+        decided = self.run_tasks(decide, tasks, sizes=[0] * len(tasks))
         return [each for several in decided for each in several]
 
     def _write(self, decisions: list[Decision], share: int) -> list[WriteSummary]:
@@ -143,15 +137,15 @@ class _Passes:
         packs = running.pack_tasks(sized, TASK_BYTES)
         tasks = [
             WriteTask(
-                self._output.table_path("records", number),
+                self.output.table_path("records", number),
                 pack,
-                self._compression,
-                self._limits,
+                self.compression,
+                self.limits,
             )
             for number, pack in enumerate(packs)
         ]
         sizes = _shares(share, [sum(p.size for _, _, p in pack) for pack in packs])
-        return self._run_tasks(write, tasks, sizes=sizes)
+        return self.run_tasks(write, tasks, sizes=sizes)
 
 
 def _shares(whole: int, parts: list[int]) -> list[int]:
