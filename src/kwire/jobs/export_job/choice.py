@@ -78,25 +78,28 @@ def choose(
 ) -> Choice:
     """Choose what is read of a partition whose log begins at the offset ``start``.
 
-    ``aside`` has the paths of files that are set aside, each with the offset from which
-    on it is. ``judge`` collects the conflicts.
+    ``aside`` has the paths of files that are set aside, each with the first offset that
+    is not read. ``judge`` collects the conflicts.
     """
     import numpy
 
     never = numpy.iinfo("i8").max
     limits = numpy.array([aside.get(file.path, never) for file in batches.files], "i8")
     uses: NDArray[Any] = numpy.zeros(len(batches), "u1")
+    # Drop the batches that are set aside, and those that the log does not have.
     uses[batches.headers["base_offset"] >= limits[batches.file]] = DISAGREES
     uses[batches.is_diverged] = DIVERGED
     candidates = numpy.flatnonzero(uses == COPY)
     rows, opens_cluster, gaps, reached = _find_clusters(batches, candidates, start)
     rows, cluster, content = _find_contents(batches, rows, opens_cluster)
+    # Reject the batches that others contradict.
     for span in _find_mixed(cluster, content):
         judge.judge(_split(rows[span], content[span]))
     uses[[conflict.row for conflict in judge.conflicts]] = DISAGREES
     uses[[refused.row for refused in judge.refused]] = REFUSED
     is_right = uses[rows] == COPY
     rows, cluster, content = rows[is_right], cluster[is_right], content[is_right]
+    # Choose the variants, and one copy of each other batch.
     group = _find_groups(batches, rows, cluster)
     steps: list[ReadStep] = []
     is_variant: NDArray[Any] = numpy.zeros(len(rows), bool)
@@ -127,7 +130,8 @@ def _find_clusters(
     known, last = batches.find_known()[rows], batches.headers["last_offset"][rows]
     order = numpy.lexsort((last, batches.headers["base_offset"][rows], known))
     known, last = known[order], last[order]
-    # The highest offset before each row. It can be 2**63 - 1: nothing is added to it.
+    # Highest offset before each row. Nothing is added to it, because 2**63 - 1 is
+    # possible in a damaged header.
     before = numpy.full(len(rows), -1)
     before[1:] = numpy.maximum.accumulate(last)[:-1]
     opens_cluster = known > before

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judge batches that differ but have common offsets.
 
-One of them is wrong, unless a log cleaner can have made one of the other. A batch that
-cannot be decoded, or that another file has at another offset, is refused. Otherwise the
-winner is the batch whose leader epoch is certain, then the one that more replicas have,
-then the one whose file begins with the offset in its name, then the one of the best
-replica.
+A log cleaner can have made one batch from the other. Otherwise one batch is wrong. A
+batch that cannot be decoded, or that another file has at another offset, is refused. If
+both can be right, the winner is the batch whose leader epoch is certain, then the batch
+that more replicas have, then the batch whose file begins with the offset in its name,
+then the batch of the best replica.
 """
 
 from __future__ import annotations

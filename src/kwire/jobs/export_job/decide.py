@@ -214,9 +214,10 @@ def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
 
 
 def _find_start(batches: PartitionBatches, first_held: int) -> tuple[int, str]:
-    """Find the first offset of the log, and what shows it if no batch does.
+    """Find the first offset of the log, and a sentence that explains it.
 
-    It is the lowest of the first batch, the names of files, and the first leader epoch.
+    This is the lowest offset of batches, names of files, and leader epochs. The
+    sentence is empty if a batch has the offset.
     """
     starts = [(first_held, "")]
     starts += [
@@ -233,7 +234,7 @@ def _find_start(batches: PartitionBatches, first_held: int) -> tuple[int, str]:
 
 
 def _find_end(batches: PartitionBatches, reached: int) -> tuple[int, str]:
-    """Find the end of the log, and what shows it if no batch does.
+    """Find the end of the log, and the sentence that explains it if no batch does.
 
     A folder that a later leader continued without shows only offsets below those of
     later leader epochs.

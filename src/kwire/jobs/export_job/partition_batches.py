@@ -102,8 +102,9 @@ class PartitionBatches:
     def find_known(self) -> NDArray[Any]:
         """Return the offset from which on the file of each batch shows all records.
 
-        This is the offset after the batch before it, if no byte lies between them:
-        then a cleaner has removed the records between them. Else it is its own offset.
+        If no byte lies between a batch and the batch before it, a cleaner has removed
+        the records between them: the result is the offset after the batch before it.
+        Otherwise the result is the first offset of the batch.
         """
         headers = self.headers
         known = headers["base_offset"].copy()

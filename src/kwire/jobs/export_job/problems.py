@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an export reports: problems of files, and offsets that no replica holds.
+"""Problems of files, and offsets that no replica holds.
 
-Every pass makes these, ``outcome`` turns them into rows of ``problems`` and ``lost``.
+All passes create them; ``outcome`` converts them to rows of ``problems`` and ``lost``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class FileProblem(NamedTuple):
-    """Something wrong with a file, and the offsets ``low`` to ``high`` that it cost.
+    """A problem of a file, and the offsets ``low`` to ``high`` that it cost.
 
-    A ``low`` of -1 means that it cost no offset, a ``high`` below ``low`` that their
-    number is unknown.
+    If ``low`` is -1, it cost no offset. If ``high`` is below ``low``, the number of
+    offsets is unknown.
     """
 
     path: str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
-    """Bring ranges in order, those together that overlap or touch."""
+    """Sort ranges, and merge those that overlap or touch."""
     found: list[Range] = []
     for first, last in sorted(ranges):
         if last < first:
@@ -28,7 +28,7 @@ def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
 
 
 def subtract_ranges(ranges: Iterable[Range], others: Sequence[Range]) -> list[Range]:
-    """Take ``others``, which are in order, out of ``ranges``."""
+    """Remove the offsets of ``others``, which are sorted, from ``ranges``."""
     found = []
     for first, last in ranges:
         for low, high in find_overlapping(others, first, last):

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The replicas of one partition as chains of batches, and their leader epochs.
+"""The replicas of a partition as chains of files, and the leader epochs of the log.
 
-A chain is what one folder holds without overlaps; a folder of tiered storage that has
-a part of the log twice makes two. The leader epoch of a batch is not under its
-checksum, so it is believed where it ascends along the chain. From all chains comes the
-lineage: which epoch each part of the log is of, as Kafka would decide it. What a chain
-holds against the lineage was cut off by Kafka, or would have been.
+A chain consists of files of one folder that do not overlap. A folder of tiered storage
+that has a part of the log twice makes two chains. The checksum of a batch does not
+cover its leader epoch, so an epoch is accepted if epochs ascend along the chain.
+
+All chains together show the lineage: the leader epoch of each part of the log, as Kafka
+would decide it. Kafka truncates the batches of a replica that contradict the lineage.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ if TYPE_CHECKING:
     from .scan import FileScan
 
 NEVER = 2**63 - 1
-"""The highest offset, which no log has."""
+"""Highest possible offset, which no record has: its log would have no end offset."""
 
 
 class ReplicaFolder(NamedTuple):
-    """What the files beside the segments of a folder say about its log.
+    """Content of the files beside the segments of a folder.
 
-    ``claims`` are (offset, words): so far the log went once. ``epochs`` are pairs of
-    leader epoch and first offset. ``orphans`` are offsets of indexes without a segment.
+    ``claims`` are pairs (offset, sentence): files show that the log had an end of at
+    least this offset. ``epochs`` are pairs of leader epoch and first offset.
+    ``orphans`` are the offsets in the names of indexes without a segment.
     """
 
     path: str
@@ -44,10 +46,10 @@ class ReplicaFolder(NamedTuple):
 
 
 class EpochStretch(NamedTuple):
-    """Batches of one file that follow each other, and the epoch that they are of.
+    """Consecutive batches of one file with the same leader epoch in their headers.
 
-    ``epoch`` is the one that the chain shows; ``is_right`` says that the batches have
-    it too, ``is_certain`` that it can be no other.
+    ``epoch`` is the epoch that the chain shows. ``is_right``: the headers have the same
+    epoch. ``is_certain``: no other epoch is possible.
     """
 
     epoch: int
@@ -84,23 +86,23 @@ class ReplicaChain:
 
     @property
     def end(self) -> int:
-        """The offset after the last good batch; -1 if there is none."""
+        """Offset after the last valid batch, or -1 without batches."""
         return max((each.end for each in self.files), default=-1)
 
 
 def find_missing_names(files: Sequence[FileScan]) -> set[int]:
-    """Give the offsets that files are named after and that none begins with."""
+    """Return the offsets in names of files with which no file begins."""
     return {file.name_offset for file in files} - {
         file.begin for file in files if file.batches
     }
 
 
 def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]:
-    """Take the other scan of files where a wrong name is shown to be one.
+    """Replace the scans of files if the other files show that a name is wrong.
 
-    ``missing`` is what ``find_missing_names`` gives for them.
-    A file may hold what another one is named after that holds something else; and a
-    file that is no segment may have the name of one, as if those before it ended there.
+    ``missing`` is the result of ``find_missing_names``. A file may have the content to
+    which the name of another file belongs. A file that is not a segment may have the
+    name of a segment, so that the segment before it seems to end there.
     """
     found = []
     for file in files:
@@ -116,7 +118,7 @@ def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]
 
 
 def make_chains(folder: ReplicaFolder, files: list[FileScan]) -> list[ReplicaChain]:
-    """Put the files of a folder into as few chains as there need to be."""
+    """Distribute the files of a folder over as few chains as possible."""
     layers: list[list[FileScan]] = []
     for file in sorted(files, key=_get_order):
         for layer in layers:
@@ -139,7 +141,7 @@ def _find_end(file: FileScan) -> int:
 
 
 def rank_chains(chains: list[ReplicaChain]) -> list[ReplicaChain]:
-    """Order chains by how much they know: the highest epoch, then the longest log."""
+    """Sort chains: the highest epoch first, then the longest log, then most bytes."""
     chains = sorted(
         chains,
         key=lambda chain: (
@@ -172,7 +174,7 @@ def _judge_epochs(
         ],
     )
     for index in {0, len(runs) - 1} if runs else ():
-        # Only one side could show these to be wrong, so the checkpoint has to.
+        # These runs have a neighbour on one side only, so the checkpoint decides.
         if noted[index] is not None and runs[index].batches == 1:
             right[index] = runs[index].epoch == noted[index]
     # For each run the epoch of the next one that is right, or -1.
@@ -197,7 +199,7 @@ def _judge_epochs(
 
 
 def mark_ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
-    """Mark those epochs that ascend and weigh most together."""
+    """Mark the ascending epochs whose sum of weights is the highest."""
     if all(a <= b for a, b in pairwise(epochs)):
         return [True] * len(epochs)
     # The best sum of weights up to each epoch, as (epoch, sum, index of the last one):
@@ -224,11 +226,11 @@ def mark_ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
 
 
 class Lineage:
-    """Which leader epoch each part of a log is of; both ascend together.
+    """The leader epoch of each part of a log. Epochs ascend with offsets.
 
-    Chains are added from the highest epoch down: each one fills in what those before
-    it leave open. ``_runs`` are (epoch, first offset, last offset), and ``_markers``
-    are (epoch, first offset) of epochs whose batches may be gone.
+    Chains are added from the highest epoch down: each chain adds the parts that the
+    chains before it leave open. ``_runs`` are (epoch, first offset, last offset), and
+    ``_markers`` are (epoch, first offset) of epochs whose batches may be gone.
     """
 
     def __init__(self, chains: Sequence[ReplicaChain]) -> None:

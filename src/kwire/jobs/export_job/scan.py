@@ -308,8 +308,8 @@ def _make_flaw(problem: log.Problem) -> FileFlaw:
 def _find_jumps(rows: NDArray[Any], followed: list[tuple[int, int, int]]) -> Any:
     """Mark each batch but the first that skips more offsets than bytes can have held.
 
-    The bytes are those between the batch and the one before it. If the headers of the
-    last damaged region before the batch lead further, count from their end.
+    Only the bytes after the batch before it count. If the headers of the last damaged
+    region lead further than that batch, only the bytes after these headers count.
     """
     import numpy
 
