@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the tree to ``build``, to build the engine there in another way.
+"""Copies the tree to ``build`` and builds the engine there with other options.
 
-The copy holds what git would keep, brought up to date by content, so that what was
-built there stays as long as its source does. A planted bug is put in for a while, with
-only those modules built again that need it, and taken out by putting files back.
-What is run in a copy is the business of ``sanitize.py``, ``planted.py``,
-``cursor_mutants.py``, ``line_coverage.py`` and ``references.py``.
+A copy has the files that git would keep. Files are compared by content, so that a
+module is only built again after its source has changed. A planted bug can be applied:
+only the modules that it names are built, and afterwards all files are restored.
+``breaks.py`` runs harnesses in broken copies. ``sanitize.py``, ``line_coverage.py``,
+``references.py`` and ``pure_suite.py`` run tests in other copies.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ PLANTED = ROOT / "tools" / "prove" / "bugs"
 class Bug(NamedTuple):
     """A planted bug: a patch, and what its first lines say.
 
-    ``harness`` and ``arguments`` are what has to notice it: ``pytest`` and the tests, a
-    tool and its options, ``clock`` and a family of inputs, or ``sanitizer`` and an
-    input as Python code. ``shows`` names the promises that this harness shows.
-    ``built`` names the modules of the engine to build again.
+    * ``harness`` and ``arguments``: ``pytest`` and its tests, a module and its options,
+      ``clock`` and a family of inputs, or ``sanitizer`` and an input as Python code.
+    * ``shows``: the promises that this harness shows.
+    * ``built``: the modules of the engine to build again.
     """
 
     patch: Path
