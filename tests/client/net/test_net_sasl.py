@@ -82,7 +82,7 @@ def test_server_that_cannot_prove_itself_is_refused(net, sasl, monkeypatch):
     """One that takes any password does not know the right one."""
     with Broker(make_table(), users={"ann": "another"}) as broker:
         monkeypatch.setattr(
-            "loopback_brokers.ScramServer.answer",
+            "tests.harness.loopback_brokers.ScramServer.answer",
             lambda self, data: (
                 b"r=" + data.rpartition(b"r=")[2] + b"s,s=QUJD,i=4096"
                 if data.startswith(b"n")
