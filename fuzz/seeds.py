@@ -63,7 +63,7 @@ def record_sets():
 def fuzz_header():
     """Give frames, prefixed messages, and records of internal topics."""
     kwire = engines.packages()[0]
-    framing = kwire.framing
+    framing = kwire.messages.framing
     for number, (name, version, data, _) in enumerate(vectors()[::4]):
         cls = getattr(kwire.messages, name)
         head = engines.place_of(name) + bytes((version - cls.valid_versions.min,))
@@ -78,7 +78,7 @@ def fuzz_header():
     lines = (TESTS / "vectors" / "internal-topics.jsonl").read_text("utf-8")
     for line in lines.splitlines():
         record = json.loads(line)
-        topics = kwire.internal_topics.TOPICS
+        topics = kwire.messages.internal_topics.TOPICS
         topic = bytes((topics.index(record["topic"]),))
         yield b"\3\0\0\0" + topic + _parts(record["key"], record["value"])
     for kind, value in ((0, "000000000007"), (1, "000000000007"), (2, "000000000000")):
@@ -289,7 +289,7 @@ def fuzz_connection():
     for number, (name, version, data, _) in enumerate(vectors()[::9]):
         cls = getattr(kwire.messages, name)
         if cls.api_key in target.OFFERED and cls.kind == "request":
-            frame = kwire.framing.encode_request(
+            frame = kwire.messages.framing.encode_request(
                 kwire.decode(cls, data, version), version, number
             )
             yield bytes((4 + number % 3, number % 8, 255)) + frame
@@ -317,7 +317,9 @@ def fuzz_arrow():
         yield bytes((number % 4 * 4,)) + head + rows
         if cls.kind == "request" and number % 5 == 0:
             message = kwire.decode(cls, found[0].data, version)
-            frame = kwire.framing.encode_request(message, version, number)[4:250]
+            frame = kwire.messages.framing.encode_request(message, version, number)[
+                4:250
+            ]
             yield bytes((2 + number % 4 * 4,)) + head + bytes((len(frame),)) + frame
     for number, data in enumerate(record_sets()[::9]):
         yield bytes((3, 0, 0, number % 4)) + data

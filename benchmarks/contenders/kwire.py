@@ -12,7 +12,8 @@ import kwire
 from benchmarks.contenders import CLIENT_ID, CORRELATION_ID
 from benchmarks.harness.statement import Statement
 from benchmarks.workloads.messages import Values, Workload, integers, neutral, workload
-from kwire import framing, messages, wire
+from kwire import messages
+from kwire.messages import framing, wire
 
 BUILDS = "frozen structs, tuples; every field of the message at every version"
 CHECKS = (

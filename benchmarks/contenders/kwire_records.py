@@ -190,7 +190,7 @@ def messages_to_arrow(name: str, count: int, views: bool = False) -> Statement:
     """Decode all messages into one nested Arrow array, of bytes or of views of them."""
     import pyarrow as pa
 
-    from kwire.message_arrow import messages_to_arrow
+    from kwire.messages.arrow import messages_to_arrow
 
     cls, load, found = _encoded_messages(name, count)
     names = {

@@ -25,7 +25,7 @@ from benchmarks.languages.cases import add_records, add_value
 from benchmarks.workloads.messages import neutral, workload
 from kwire import messages
 from kwire.columns import decode_records
-from kwire.message_arrow import messages_to_arrow
+from kwire.messages.arrow import messages_to_arrow
 
 WAYS = ("objects", "zero_copy", "columns", "column_views", "arrow", "arrow_views")
 TOGETHER = 100

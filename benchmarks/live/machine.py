@@ -21,7 +21,7 @@ from kwire._limits import DEFAULT
 from kwire.client.chunks import Chunk, DecodingOptions
 from kwire.cluster import ClusterSettings, ScanMachine, ScanOptions
 from kwire.connection import RequestReceived, ServerConnection
-from kwire.frame_splitter import FrameSplitter
+from kwire.messages.frame_splitter import FrameSplitter
 from kwire.negotiation import ApiVersionTable
 
 FRAME_BYTES = 4 << 20

@@ -20,7 +20,8 @@ import threading
 import time
 from statistics import median
 
-from kwire import framing, messages
+from kwire import messages
+from kwire.messages import framing
 from kwire.recording import Relay
 
 CASES = (

@@ -95,7 +95,7 @@ COUNTED = ("Metadata v9", "Fetch v12", "OffsetFetch v8", "1,000 as columns")
 
 PAST_THE_END = """
 import kwire
-from kwire import wire
+from kwire.messages import wire
 memory = memoryview(b"\\0\\5hello")
 try:
     print(wire.decode_string(memory[:4])[0])

@@ -110,7 +110,7 @@ def splitter(piece: int) -> Callable[[Any, int], Call]:
         stream = size.to_bytes(4, "big") + bytes(size)
 
         def split() -> None:
-            made = kwire.framing.FrameSplitter(unlimited(kwire))
+            made = kwire.messages.framing.FrameSplitter(unlimited(kwire))
             frames = 0
             for at in range(0, len(stream), piece):
                 frames += len(list(made.feed(stream[at : at + piece])))

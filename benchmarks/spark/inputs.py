@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from kwire import framing, messages, records
+from kwire import messages, records
+from kwire.messages import framing
 
 TOPIC = "orders"
 RECORDS = 45

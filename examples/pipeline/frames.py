@@ -13,7 +13,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 import kwire
-from kwire import framing, messages
+from kwire import messages
+from kwire.messages import framing
 
 COLUMNS = (
     "backend string, client_id string, outcome string, produced int,"

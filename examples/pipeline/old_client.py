@@ -8,12 +8,12 @@ Kafka 4.0 removed those, so an audit has to find it. Written with kwire and a so
 import socket
 import struct
 
-from kwire import framing
 from kwire.messages import (
     FetchRequest,
     FetchResponse,
     MetadataRequest,
     MetadataResponse,
+    framing,
 )
 
 CLIENT_ID = "inventory-2013"

@@ -31,7 +31,7 @@ def messages(package, rows, name, version, on_error, slice_first):
     cls = getattr(package.messages, name)
     array = binary_array(rows, slice_first)
     kind, values = values_of(
-        package.message_arrow.messages_to_arrow(array, cls, version, on_error=on_error)
+        package.messages.arrow.messages_to_arrow(array, cls, version, on_error=on_error)
     )
     return str(kind), values
 
@@ -39,7 +39,7 @@ def messages(package, rows, name, version, on_error, slice_first):
 def request_headers(package, rows, on_error, slice_first):
     """Decode headers of requests into columns."""
     array = binary_array(rows, slice_first)
-    made = package.message_arrow.request_headers_to_arrow(array, on_error=on_error)
+    made = package.messages.arrow.request_headers_to_arrow(array, on_error=on_error)
     kind, values = values_of(made)
     return str(kind), values
 

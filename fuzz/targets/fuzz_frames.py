@@ -13,7 +13,7 @@ MODULES = ("framing",)
 def frames_of(package, pieces, ceiling):
     """Feed pieces; list the frames and what is wrong."""
     limits = package.Limits(frame_bytes=ceiling)
-    splitter = package.framing.FrameSplitter(limits)
+    splitter = package.messages.framing.FrameSplitter(limits)
     frames = []
     try:
         for piece in pieces:

@@ -22,17 +22,17 @@ JAVA, ZERO_COPY = 1, 2
 
 def request(package, data, options):
     """Decode a request with its header."""
-    return package.framing.decode_request(data, **options)
+    return package.messages.framing.decode_request(data, **options)
 
 
 def request_again(package, data):
     """Write a request again from what was read, and read that."""
-    header, message = package.framing.decode_request(data)
+    header, message = package.messages.framing.decode_request(data)
     version = header.request_api_version
-    written = package.framing.encode_request(
+    written = package.messages.framing.encode_request(
         message, version, header.correlation_id, header.client_id
     )
-    again = package.framing.decode_request(written[4:])
+    again = package.messages.framing.decode_request(written[4:])
     engines.equal("a request", engines.neutral(again[1]), engines.neutral(message))
     return written
 
@@ -46,15 +46,17 @@ def request_map(package, data):
 def response(package, data, name, version, options):
     """Decode a response with its header."""
     cls = getattr(package.messages, name)
-    return package.framing.decode_response(cls, data, version, **options)
+    return package.messages.framing.decode_response(cls, data, version, **options)
 
 
 def response_again(package, data, name, version):
     """Write a response again from what was read, and read that."""
     cls = getattr(package.messages, name)
-    correlation_id, message = package.framing.decode_response(cls, data, version)
-    written = package.framing.encode_response(message, version, correlation_id)
-    again = package.framing.decode_response(cls, written[4:], version)
+    correlation_id, message = package.messages.framing.decode_response(
+        cls, data, version
+    )
+    written = package.messages.framing.encode_response(message, version, correlation_id)
+    again = package.messages.framing.decode_response(cls, written[4:], version)
     engines.equal("a response", engines.neutral(again[1]), engines.neutral(message))
     return written
 
@@ -62,17 +64,17 @@ def response_again(package, data, name, version):
 def prefixed(package, data, name, options):
     """Decode a message that follows its version number."""
     cls = getattr(package.messages, name)
-    return package.framing.decode_prefixed(cls, data, **options)
+    return package.messages.framing.decode_prefixed(cls, data, **options)
 
 
 def internal(package, key, value, topic, options):
     """Decode a record of an internal topic."""
-    return package.internal_topics.decode(topic, key, value, **options)
+    return package.messages.internal_topics.decode(topic, key, value, **options)
 
 
 def control(package, key, value):
     """Decode a control record."""
-    read = engines.module(package, "control_records").decode_control_record
+    read = engines.module(package, "messages.control_records").decode_control_record
     found = read(key, value)
     return found.type, found.type_name, found.message
 
@@ -113,7 +115,7 @@ def TestOneInput(data):
     elif kind == 2:
         engines.agree(prefixed, data, name, options, size=size)
     elif kind == 3:
-        topics = kwire.internal_topics.TOPICS
+        topics = kwire.messages.internal_topics.TOPICS
         topic = topics[head[2] % len(topics)]
         engines.agree(internal, *parts(data), topic, options, size=size)
     elif kind == 4:

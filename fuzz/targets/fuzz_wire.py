@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The primitives of ``kwire.wire``, single and in bulk.
+"""The primitives of ``kwire.messages.wire``, single and in bulk.
 
 An input is a byte for the primitive, one for where to begin, and the bytes.
 """
@@ -40,40 +40,42 @@ BULK = ("varints", "varlongs", "unsigned_varints")
 
 def decode(package, name, data, offset):
     """Decode one value."""
-    return getattr(package.wire, f"decode_{name}")(data, offset=offset)
+    return getattr(package.messages.wire, f"decode_{name}")(data, offset=offset)
 
 
 def encode(package, name, value):
     """Encode one value."""
-    return getattr(package.wire, f"encode_{name}")(value)
+    return getattr(package.messages.wire, f"encode_{name}")(value)
 
 
 def decode_array(package, name, data, offset, kind):
     """Decode an array of fixed-width values."""
-    return getattr(package.wire, f"decode_{name}")(data, kind, offset)
+    return getattr(package.messages.wire, f"decode_{name}")(data, kind, offset)
 
 
 def encode_array(package, name, value, kind):
     """Encode an array of fixed-width values."""
-    return getattr(package.wire, f"encode_{name}")(value, kind)
+    return getattr(package.messages.wire, f"encode_{name}")(value, kind)
 
 
 def decode_bulk(package, name, data, count, offset):
     """Decode many varints into a numpy array."""
-    values, after = getattr(package.wire, f"decode_{name}")(data, count, offset)
+    values, after = getattr(package.messages.wire, f"decode_{name}")(
+        data, count, offset
+    )
     return values.dtype.str, values.tolist(), after
 
 
 def through_bulk(package, name, data, count, offset):
     """Decode many varints, and encode the array."""
-    values, _ = getattr(package.wire, f"decode_{name}")(data, count, offset)
-    return getattr(package.wire, f"encode_{name}")(values)
+    values, _ = getattr(package.messages.wire, f"decode_{name}")(data, count, offset)
+    return getattr(package.messages.wire, f"encode_{name}")(values)
 
 
 def value_of(package, name, data, offset, *kind):
     """Decode a value and encode it: it has to come back from its bytes."""
-    read = getattr(package.wire, f"decode_{name}")
-    write = getattr(package.wire, f"encode_{name}")
+    read = getattr(package.messages.wire, f"decode_{name}")
+    write = getattr(package.messages.wire, f"encode_{name}")
     value = read(data, *kind, offset)[0]
     written = write(value, *kind)
     again = read(written, *kind, 0)

@@ -17,10 +17,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "backend": "_engine.active",
-    "decode": "codec",
-    "encode": "codec",
-    "from_json": "json_form",
-    "to_json": "json_form",
+    "decode": "messages.codec",
+    "encode": "messages.codec",
+    "from_json": "messages.json_form",
+    "to_json": "messages.json_form",
     "Limits": "_limits",
     "VersionRange": "schema.versions",
     **dict.fromkeys(
@@ -60,11 +60,8 @@ _MODULES = {
             "connection",
             "drafts",
             "errors",
-            "framing",
-            "internal_topics",
             "jobs",
             "log",
-            "message_arrow",
             "messages",
             "negotiation",
             "net",
@@ -75,7 +72,6 @@ _MODULES = {
             "sasl",
             "schema",
             "spark",
-            "wire",
         )
     },
 }

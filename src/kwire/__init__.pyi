@@ -16,11 +16,8 @@ from . import connection as connection
 from . import drafts as drafts
 from .schema import error_codes as error_codes
 from . import errors as errors
-from . import framing as framing
-from . import internal_topics as internal_topics
 from . import jobs as jobs
 from . import log as log
-from . import message_arrow as message_arrow
 from . import messages as messages
 from . import negotiation as negotiation
 from . import net as net
@@ -31,9 +28,8 @@ from . import records as records
 from . import sasl as sasl
 from . import schema as schema
 from . import spark as spark
-from . import wire as wire
-from .codec import decode as decode
-from .codec import encode as encode
+from .messages.codec import decode as decode
+from .messages.codec import encode as encode
 from .errors import CorruptBatch as CorruptBatch
 from .errors import DecodeError as DecodeError
 from .errors import EncodeError as EncodeError

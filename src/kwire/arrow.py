@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from ._engine.active import record_engine as engine
 from ._limits import DEFAULT, Limits
-from .arrow_arrays import load_pyarrow
 from .columns import check_unit
+from .messages.arrow_arrays import load_pyarrow
 from .read_options import make_read_options
 
 TYPE_CHECKING = False

@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 from ._text import escape_line
-from .arrow_arrays import admit_array, describe_arrow_error, load_pyarrow
 from .errors import EncodeError, quote
+from .messages.arrow_arrays import admit_array, describe_arrow_error, load_pyarrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

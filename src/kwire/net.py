@@ -24,7 +24,6 @@ from ._text import escape_line, format_address, quote_text
 from .addresses import connection_problem as connection_problem
 from .addresses import format_reason
 from .addresses import split_address as split_address
-from .api_registry import KAFKA
 from .connection import (
     ClientConnection,
     ConnectionClosed,
@@ -41,6 +40,7 @@ from .errors import (
     UnsupportedVersion,
 )
 from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
+from .messages.api_registry import KAFKA
 from .negotiation import DEFAULT_POLICY
 from .negotiation.handshake import SILENCE_S
 from .sasl import CredentialsError
@@ -49,9 +49,9 @@ from .schema import error_codes
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from .api_registry import ApiRegistry
     from .connection import Event
     from .messages import Request
+    from .messages.api_registry import ApiRegistry
     from .negotiation import ApiVersionTable, Constraint, VersionPolicy
 
     class Mechanism(Protocol):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._engine.record_types import AbortedTransaction as AbortedTransaction
     from ._engine.record_types import BatchHeader as BatchHeader
     from ._engine.record_types import Record as Record
-    from .control_records import ControlRecord
+    from .messages.control_records import ControlRecord
 
 
 _LARGEST_SEQUENCE = 2**31 - 1
@@ -183,7 +183,7 @@ class Batch:
         """
         if not self._header.is_control:
             return ()
-        from .control_records import decode_control_record
+        from .messages.control_records import decode_control_record
 
         return tuple(
             decode_control_record(record.key, record.value) for record in self._records

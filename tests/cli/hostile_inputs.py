@@ -8,7 +8,8 @@ tests.
 
 import json
 
-from kwire import encode, framing, internal_topics, messages, records
+from kwire import encode, messages, records
+from kwire.messages import framing, internal_topics
 from tests.cli.made_logs import START, write_log
 
 NAME = "\x1b]52;c;cHduZWQ=\x07\x1b[2J\x1b[7A\x9b5m\x85\u202e\u2066\b\rx"

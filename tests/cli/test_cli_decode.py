@@ -20,7 +20,7 @@ def request_frame(kwire):
     """A request with its size in front: 31 bytes."""
     request = kwire.messages.HeartbeatRequest
     message = request(group_id="g", generation_id=5, member_id="me")
-    return kwire.framing.encode_request(message, 4, 7, "tester")
+    return kwire.messages.framing.encode_request(message, 4, 7, "tester")
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def response_frame(kwire):
     batches = kwire.records.encode_batch(rows) + kwire.records.encode_batch(
         [(b"z", b"zz")], base_offset=2, compression="gzip"
     )
-    return kwire.framing.encode_response(fetch_response(kwire, batches), 12, 9)
+    return kwire.messages.framing.encode_response(fetch_response(kwire, batches), 12, 9)
 
 
 def fetch_response(kwire, data):
@@ -151,7 +151,7 @@ def test_every_request_is_recognized(kwire):
         if cls.kind != "request":
             continue
         message = kwire.decode(cls, vectors[-1].data, version)
-        frame = kwire.framing.encode_request(message, version, 1, "c")
+        frame = kwire.messages.framing.encode_request(message, version, 1, "c")
         for data in frame, frame[4:], frame + frame:
             pieces, _ = guess(data)
             assert len(pieces) == (2 if len(data) > len(frame) else 1)
@@ -183,7 +183,7 @@ def test_offsets_of_errors_count_from_the_start_of_the_input(run, request_frame)
 
 def test_responses_are_decoded_as_they_are_named(kwire, run, response_frame):
     """By the name of the API or the class, in any case, or the API key."""
-    expected = kwire.framing.decode_response(
+    expected = kwire.messages.framing.decode_response(
         kwire.messages.FetchResponse, response_frame[4:], 12
     )
     for name in "Fetch", "FetchResponse", "fetch", "1":
@@ -224,7 +224,7 @@ def test_a_message_with_one_version_needs_none_named(run):
 
 def test_a_message_behind_its_version_names_it(kwire, run):
     cls = kwire.messages.ConsumerProtocolSubscription
-    data = kwire.framing.encode_prefixed(cls(topics=["t"]), 1)
+    data = kwire.messages.framing.encode_prefixed(cls(topics=["t"]), 1)
     args = ("-m", cls.__name__, "--prefixed", "-o", "jsonl")
     (row,) = run("decode", *args, data.hex()).rows
     assert (row["version"], row["body"]["topics"]) == (1, ["t"])
@@ -283,7 +283,7 @@ def test_damaged_batches_in_a_good_message_are_a_problem(kwire, run):
     bad = bytearray(good)
     bad[-3] ^= 1
     message = fetch_response(kwire, good + bytes(bad))
-    data = kwire.framing.encode_response(message, 12, 9)
+    data = kwire.messages.framing.encode_response(message, 12, 9)
     found = run("decode", *RESPONSE, data.hex(), "-o", "jsonl")
     assert found.code == 1
     (partition,) = found.rows[0]["body"]["responses"][0]["partitions"]

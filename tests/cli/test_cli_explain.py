@@ -145,7 +145,7 @@ def test_a_number_that_json_cannot_state_is_a_string(kwire, run):
     request = kwire.messages.AlterClientQuotasRequest
     ops = [request.OpData(key="k", value=float("-inf"))]
     message = request(entries=[request.EntryData(ops=ops)])
-    frame = kwire.framing.encode_request(message, 1)
+    frame = kwire.messages.framing.encode_request(message, 1)
     rows = run("explain", frame.hex(), "-o", "jsonl").rows
     (row,) = (row for row in rows if row["path"] == "entries[0].ops[0].value")
     assert (row["type"], row["value"]) == ("FLOAT64", "-inf")
@@ -285,7 +285,7 @@ def test_the_page_has_each_value_among_the_bytes_and_in_the_tree(kwire, run, tmp
 
 def test_the_page_needs_nothing_else_and_shows_text_as_text(kwire, run, tmp_path):
     request = kwire.messages.HeartbeatRequest(group_id="<script>alert(1)</script>&")
-    frame = kwire.framing.encode_request(request, 4, 7)
+    frame = kwire.messages.framing.encode_request(request, 4, 7)
     page, text = page_of(run, tmp_path / "page.html", frame.hex())
     assert page.links == ["data:,"] and "://" not in text
     assert "<script>alert" not in text and "@import" not in text

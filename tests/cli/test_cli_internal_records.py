@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 
-from kwire import encode, internal_topics, messages
+from kwire import encode, messages
+from kwire.messages import internal_topics
 from tests.cli.made_logs import DATA, write_log
 
 OFFSETS = "__consumer_offsets"

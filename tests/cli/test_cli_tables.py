@@ -8,7 +8,8 @@ import re
 
 import pytest
 
-from kwire import internal_topics, messages
+from kwire import messages
+from kwire.messages import internal_topics
 from tests.cli.made_logs import DATA, START, write_log
 
 OFFSETS = "__consumer_offsets"

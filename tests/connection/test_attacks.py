@@ -55,7 +55,7 @@ def test_a_token_overtakes_no_response(kwire):
         (kwire.messages.SaslHandshakeRequest(mechanism="PLAIN"), 0),
     ]
     frames = [
-        kwire.framing.encode_request(request, version, number, "kw")
+        kwire.messages.framing.encode_request(request, version, number, "kw")
         for number, (request, version) in enumerate(requests)
     ]
     asked, handshake = server.receive_data(b"".join(frames))
@@ -100,7 +100,8 @@ def test_answers_in_any_order_cost_the_same(kwire):
     connection = kwire.connection.ServerConnection(table(kwire, {12: (0, 4)}))
     request = kwire.messages.HeartbeatRequest()
     frames = [
-        kwire.framing.encode_request(request, 0, number, "kw") for number in range(4000)
+        kwire.messages.framing.encode_request(request, 0, number, "kw")
+        for number in range(4000)
     ]
     received = list(connection.receive_data(b"".join(frames)))
     looked_at = 0
@@ -125,7 +126,7 @@ def test_answers_in_any_order_cost_the_same(kwire):
 @pytest.mark.parametrize("version", [0, 3, 9])
 def test_only_questions_for_versions_are_answered_as_such(kwire, version):
     """A frame of another API is the caller's mistake or the client's, and named."""
-    frame = kwire.framing.encode_request(
+    frame = kwire.messages.framing.encode_request(
         kwire.messages.MetadataRequest(topics=()), version, 1, "kw"
     )[4:]
     served = table(kwire, {3: (0, 9), 18: (0, 4)})
@@ -136,7 +137,7 @@ def test_only_questions_for_versions_are_answered_as_such(kwire, version):
 def test_a_topic_asked_for_twice_is_answered_once(kwire):
     """Else a small request makes an answer without bounds."""
     draft = module(kwire, "drafts.kip35_a")
-    codec = module(kwire, "codec")
+    codec = module(kwire, "messages.codec")
     metadata = draft.MetadataResponse
     partitions = [metadata.PartitionMetadata() for _ in range(100)]
     topic = metadata.TopicMetadata(name="t", partitions=partitions)

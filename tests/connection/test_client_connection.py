@@ -34,7 +34,7 @@ def metadata(kwire, topic="t"):
 def answer(kwire, correlation_id, version=8, **fields):
     """Encode a Metadata response."""
     response = kwire.messages.MetadataResponse(**fields)
-    return kwire.framing.encode_response(response, version, correlation_id)
+    return kwire.messages.framing.encode_response(response, version, correlation_id)
 
 
 def receive(connection, data):
@@ -92,7 +92,7 @@ def test_a_request_goes_out_in_the_highest_common_version(kwire):
     connection = make_client(kwire, client_id="kw")
     request = metadata(kwire)
     connection.send(request)
-    expected = kwire.framing.encode_request(request, 8, 0, "kw")
+    expected = kwire.messages.framing.encode_request(request, 8, 0, "kw")
     assert connection.data_to_send() == expected
     (waiting,) = connection.in_flight
     assert waiting == (0, request, 8)
@@ -122,7 +122,7 @@ def test_the_client_id_may_be_missing(kwire, client_id):
     """Null on the wire."""
     connection = make_client(kwire, client_id=client_id)
     connection.send(metadata(kwire), 1)
-    header, _ = kwire.framing.decode_request(connection.data_to_send()[4:])
+    header, _ = kwire.messages.framing.decode_request(connection.data_to_send()[4:])
     assert header.client_id == client_id
 
 
@@ -184,7 +184,7 @@ def test_produce_without_acks_has_no_response(kwire):
     assert [each.correlation_id for each in connection.in_flight] == [1, 3]
     response = kwire.messages.ProduceResponse()
     for number in (1, 3):
-        data = kwire.framing.encode_response(response, 8, number)
+        data = kwire.messages.framing.encode_response(response, 8, number)
         (event,) = receive(connection, data)
         assert event.correlation_id == number
 
@@ -432,7 +432,7 @@ def test_zero_copy_gives_views_of_the_frame(kwire):
             )
         ]
     )
-    data = kwire.framing.encode_response(message, 11, 0)
+    data = kwire.messages.framing.encode_response(message, 11, 0)
     for zero_copy, kind in ((False, bytes), (True, memoryview)):
         connection = make_client(kwire, zero_copy=zero_copy)
         connection.send(kwire.messages.FetchRequest())

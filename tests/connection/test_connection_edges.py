@@ -30,7 +30,7 @@ def receive(connection, data):
 def test_what_is_negotiated_keeps_the_policy(kwire):
     policy = kwire.negotiation.VersionPolicy({3: "0-5"})
     client = kwire.connection.ClientConnection(policy=policy)
-    answer = kwire.framing.encode_response(
+    answer = kwire.messages.framing.encode_response(
         kwire.messages.ApiVersionsResponse(
             api_keys=[
                 kwire.messages.ApiVersionsResponse.ApiVersion(
@@ -80,7 +80,7 @@ def test_a_server_with_a_name_answers_for_itself_alone(kwire):
             cluster_id="c",
             node_id=node_id,
         )
-        asked = kwire.framing.encode_request(request, 5)
+        asked = kwire.messages.framing.encode_request(request, 5)
         (event,) = receive(server, asked)
         assert event.error_code == error_code
 
@@ -112,7 +112,7 @@ def test_headers_of_responses_are_read_as_leniently_as_their_bodies(kwire):
     """The count of tags is 0 with bits to spare, which Kafka passes over."""
     cls = kwire.messages.HeartbeatResponse
     frame = bytes.fromhex("00000007 8080808010 00000000 0000 00")
-    read = kwire.framing.decode_response
+    read = kwire.messages.framing.decode_response
     assert read(cls, frame, 4, compat="java")[0] == 7
     with pytest.raises(kwire.DecodeError):
         read(cls, frame, 4)
@@ -120,4 +120,6 @@ def test_headers_of_responses_are_read_as_leniently_as_their_bodies(kwire):
 
 def test_a_request_is_not_read_as_a_response(kwire):
     with pytest.raises(TypeError, match=r"required \(got HeartbeatRequest"):
-        kwire.framing.decode_response(kwire.messages.HeartbeatRequest, bytes(8), 0)
+        kwire.messages.framing.decode_response(
+            kwire.messages.HeartbeatRequest, bytes(8), 0
+        )

@@ -133,7 +133,7 @@ def record(kwire):
     list(server.receive(sent))
     responses = server.connection.data_to_send()
     agreed = kwire.messages.SaslHandshakeResponse(mechanisms=["PLAIN"])
-    tokens = kwire.framing.encode_response(agreed, 0, 0)
+    tokens = kwire.messages.framing.encode_response(agreed, 0, 0)
     tokens += b"\0\0\0\5token\0\0\0\0\0\0\0\1!"
     serving = question + sent + unknown + sent[:60]
     return {
@@ -408,7 +408,7 @@ def test_a_server_that_wants_to_close_keeps_nothing_that_still_comes(kwire):
     """A client may go on sending while an older request has no answer yet."""
     server = kwire.connection.ServerConnection(table(kwire))
     metadata = kwire.messages.MetadataRequest()
-    encode = kwire.framing.encode_request
+    encode = kwire.messages.framing.encode_request
     list(server.receive_data(encode(metadata, 8, 1, "kw")))
     list(server.receive_data(bytes.fromhex("0000000a 0007 0011 00000009 ffff")))
     assert not server.wants_close and server.is_open
@@ -444,7 +444,7 @@ def make_reading(kwire, chunk, frames):
     """Make a call that reads many small responses, in chunks of some bytes."""
     request = kwire.messages.HeartbeatRequest()
     response = kwire.messages.HeartbeatResponse()
-    encode = kwire.framing.encode_response
+    encode = kwire.messages.framing.encode_response
     stream = b"".join(encode(response, 0, number) for number in range(frames))
     chunks = split_stream(stream, *range(chunk, len(stream), chunk))
 

@@ -31,7 +31,7 @@ def client_with_7_in_flight(kwire, followed_by=0, **options):
 def answer_to(kwire, correlation_id):
     """Encode a response that is none of the empty ones."""
     response = kwire.messages.FetchResponse()
-    return kwire.framing.encode_response(response, 11, correlation_id)
+    return kwire.messages.framing.encode_response(response, 11, correlation_id)
 
 
 def receive(connection, data, size=0):
@@ -111,22 +111,28 @@ def test_what_a_server_writes(kwire, mode, expected):
     assert server.wants_close is (mode == "close")
     if mode == "close":
         return
-    data = kwire.framing.encode_request(kwire.messages.MetadataRequest(), 8, 9, "kw")
+    data = kwire.messages.framing.encode_request(
+        kwire.messages.MetadataRequest(), 8, 9, "kw"
+    )
     (event,) = receive(server, data)
     response = kwire.messages.MetadataResponse()
     server.send(event, response)
-    assert server.data_to_send() == kwire.framing.encode_response(response, 8, 9)
+    assert server.data_to_send() == kwire.messages.framing.encode_response(
+        response, 8, 9
+    )
 
 
 def test_an_empty_response_waits_for_its_turn(kwire):
     """It comes after the responses to older requests."""
     server = serving(kwire, "empty")
-    older = kwire.framing.encode_request(kwire.messages.MetadataRequest(), 8, 6, "kw")
+    older = kwire.messages.framing.encode_request(
+        kwire.messages.MetadataRequest(), 8, 6, "kw"
+    )
     first, _ = receive(server, older + UNKNOWN_TO_SERVER)
     assert server.data_to_send() == b""
     response = kwire.messages.MetadataResponse()
     server.send(first, response)
-    encoded = kwire.framing.encode_response(response, 8, 6)
+    encoded = kwire.messages.framing.encode_response(response, 8, 6)
     assert server.data_to_send() == encoded + A
 
 
@@ -168,4 +174,4 @@ def test_no_real_response_is_empty(kwire):
     for key in kwire.schema.registry.keys("response"):
         cls = kwire.messages.by_key(key, "response")
         for version in cls.valid_versions:
-            assert len(kwire.framing.encode_response(cls(), version)) > len(A)
+            assert len(kwire.messages.framing.encode_response(cls(), version)) > len(A)

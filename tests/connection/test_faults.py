@@ -84,7 +84,7 @@ def metadata(kwire, *topics):
 def answer_to(kwire, correlation_id, cluster_id="kwire", version=12):
     """Write a response to Metadata."""
     response = kwire.messages.MetadataResponse(cluster_id=cluster_id)
-    return kwire.framing.encode_response(response, version, correlation_id)
+    return kwire.messages.framing.encode_response(response, version, correlation_id)
 
 
 def produce(kwire, topic, acks=-1):
@@ -259,7 +259,7 @@ def test_a_response_before_any_request_ends_it(kwire, negotiated_peers):
 def test_an_answer_before_the_question_has_to_fit_it(kwire, peers):
     """A server that speaks first: only the answer to the question is taken."""
     response = kwire.messages.ApiVersionsResponse()
-    peers.far.sendall(kwire.framing.encode_response(response, 0, 5))
+    peers.far.sendall(kwire.messages.framing.encode_response(response, 0, 5))
     with pytest.raises(kwire.errors.RemoteProtocolError, match="got 5"):
         peers.wire.next_event()
     assert peers.wire.table is None

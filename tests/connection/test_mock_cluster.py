@@ -102,7 +102,7 @@ def fetch_records(kwire, wire, topic, count, version=None, **options):
 
 def test_the_mock_refuses_in_a_layout_of_its_own(kwire, cluster):
     """What the next test relies on: the refusal is that of no version."""
-    messages, framing = kwire.messages, kwire.framing
+    messages, framing = kwire.messages, kwire.messages.framing
     with socket.create_connection(cluster[1], timeout=TIMEOUT_S) as peer:
         peer.sendall(framing.encode_request(messages.ApiVersionsRequest(), 4, 7, "k"))
         frames = []

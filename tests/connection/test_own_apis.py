@@ -31,7 +31,7 @@ def make_class(kwire, kind, key=KEY, name="Ping", more=""):
 def api(kwire):
     """The request class, the response class and their registry."""
     classes = make_class(kwire, "request"), make_class(kwire, "response")
-    return *classes, kwire.framing.ApiRegistry(*classes)
+    return *classes, kwire.messages.framing.ApiRegistry(*classes)
 
 
 def connect(kwire, registry, offered=None, **options):
@@ -48,21 +48,27 @@ def test_request_of_an_own_api_is_decoded_with_the_registry(kwire, api):
     """In every version, with the header of that version; Kafka's requests as well."""
     request, _, registry = api
     for version in range(3):
-        frame = kwire.framing.encode_request(request(text="a"), version, 7, "me")
-        header, body = kwire.framing.decode_request(frame[4:], registry=registry)
+        frame = kwire.messages.framing.encode_request(
+            request(text="a"), version, 7, "me"
+        )
+        header, body = kwire.messages.framing.decode_request(
+            frame[4:], registry=registry
+        )
         assert (header.request_api_key, header.client_id) == (KEY, "me")
         assert body == request(text="a")
     kafka = kwire.messages.MetadataRequest()
-    frame = kwire.framing.encode_request(kafka, 12)
-    assert kwire.framing.decode_request(frame[4:], registry=registry)[1] == kafka
+    frame = kwire.messages.framing.encode_request(kafka, 12)
+    assert (
+        kwire.messages.framing.decode_request(frame[4:], registry=registry)[1] == kafka
+    )
 
 
 def test_request_of_an_own_api_is_rejected_without_the_registry(kwire, api):
     """The error names the argument that is missing."""
     request, _, _ = api
-    frame = kwire.framing.encode_request(request(text="a"), 1)
+    frame = kwire.messages.framing.encode_request(request(text="a"), 1)
     with pytest.raises(kwire.UnsupportedVersion, match="registry=ApiRegistry"):
-        kwire.framing.decode_request(frame[4:])
+        kwire.messages.framing.decode_request(frame[4:])
 
 
 def test_own_api_is_negotiated_sent_and_answered(kwire, api):
@@ -85,12 +91,12 @@ def test_own_api_is_negotiated_sent_and_answered(kwire, api):
 def test_connections_without_the_registry_reject_an_own_api(kwire, api):
     """The client refuses to send it; the server treats it as not supported."""
     request = api[0]
-    client, _ = connect(kwire, kwire.framing.ApiRegistry())
+    client, _ = connect(kwire, kwire.messages.framing.ApiRegistry())
     with pytest.raises(ValueError, match="registry=ApiRegistry"):
         client.send(request(text="a"))
     assert client.data_to_send() == b"" and client.in_flight == ()
-    _, server = connect(kwire, kwire.framing.ApiRegistry())
-    frame = kwire.framing.encode_request(request(text="a"), 1)
+    _, server = connect(kwire, kwire.messages.framing.ApiRegistry())
+    frame = kwire.messages.framing.encode_request(request(text="a"), 1)
     (event,) = server.receive_data(frame)
     assert isinstance(event, kwire.connection.UnsupportedReceived)
     assert event.api_key == KEY
@@ -102,7 +108,9 @@ def test_server_rejects_an_own_api_that_it_does_not_offer(kwire, api):
     client, server = connect(kwire, registry, {3: (0, 12), 18: (0, 5)})
     with pytest.raises(kwire.UnsupportedVersion, match=f"API key {KEY}"):
         client.send(request(text="a"))
-    (event,) = server.receive_data(kwire.framing.encode_request(request(text="a"), 1))
+    (event,) = server.receive_data(
+        kwire.messages.framing.encode_request(request(text="a"), 1)
+    )
     assert isinstance(event, kwire.connection.UnsupportedReceived)
 
 
@@ -140,20 +148,20 @@ def test_unstable_version_of_an_own_api_requires_the_policy(kwire):
 def test_damaged_frame_of_an_own_api_raises_decode_errors(kwire, api):
     """Every byte removed from the end, and one appended."""
     request, _, registry = api
-    frame = kwire.framing.encode_request(request(text="abc"), 2, 7, "me")[4:]
+    frame = kwire.messages.framing.encode_request(request(text="abc"), 2, 7, "me")[4:]
     for damaged in [frame[:size] for size in range(len(frame))] + [frame + b"\0"]:
         with pytest.raises(kwire.DecodeError):
-            kwire.framing.decode_request(damaged, registry=registry)
+            kwire.messages.framing.decode_request(damaged, registry=registry)
     bad_version = frame[:2] + b"\0\x09" + frame[4:]
     with pytest.raises(kwire.UnsupportedVersion):
-        kwire.framing.decode_request(bad_version, registry=registry)
+        kwire.messages.framing.decode_request(bad_version, registry=registry)
 
 
 def test_byte_map_of_an_own_api_has_its_fields(kwire, api):
     """With the registry all bytes are explained, without it none of the body."""
     byte_map = importlib.import_module(f"{kwire.__name__}.byte_map")
     request, _, registry = api
-    frame = kwire.framing.encode_request(request(text="abc"), 2)[4:]
+    frame = kwire.messages.framing.encode_request(request(text="abc"), 2)[4:]
     mapped = byte_map.frame_map(frame, registry=registry)
     assert mapped.error is None
     assert any(span.path == "text" for span in mapped.spans)
@@ -205,19 +213,19 @@ def test_registry_rejects_classes_that_make_no_api(kwire, kinds, error, text):
         else:
             classes.append(make_class(kwire, kind))
     with pytest.raises(error, match=text):
-        kwire.framing.ApiRegistry(*classes)
+        kwire.messages.framing.ApiRegistry(*classes)
 
 
 def test_registry_rejects_api_keys_of_kafka(kwire):
     """Otherwise a frame would have another meaning with and without the registry."""
     classes = [make_class(kwire, kind, key=3) for kind in ("request", "response")]
     with pytest.raises(ValueError, match="Kafka's MetadataRequest"):
-        kwire.framing.ApiRegistry(*classes)
+        kwire.messages.framing.ApiRegistry(*classes)
     with pytest.raises(TypeError, match="request and response classes"):
-        kwire.framing.ApiRegistry("PingRequest")
+        kwire.messages.framing.ApiRegistry("PingRequest")
 
 
 def test_registry_shows_its_classes(kwire, api):
     """``repr`` names them; Kafka's are not listed."""
     assert repr(api[2]) == "ApiRegistry(PingRequest, PingResponse)"
-    assert repr(kwire.framing.ApiRegistry()) == "ApiRegistry()"
+    assert repr(kwire.messages.framing.ApiRegistry()) == "ApiRegistry()"

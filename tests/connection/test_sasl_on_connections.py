@@ -226,7 +226,9 @@ def test_sasl_starts_on_a_quiet_connection(kwire):
         kwire.LocalProtocolError, match="while requests have no response"
     ):
         client.start_sasl("PLAIN")
-    answer = kwire.framing.encode_response(kwire.messages.MetadataResponse(), 8, 0)
+    answer = kwire.messages.framing.encode_response(
+        kwire.messages.MetadataResponse(), 8, 0
+    )
     receive(client, answer)
     client.start_sasl("PLAIN")
 

@@ -23,7 +23,7 @@ def serving(kwire, offered=None, **options):
 def request_bytes(kwire, name, version, correlation_id, **fields):
     """Encode a request from the client "kw"."""
     request = getattr(kwire.messages, f"{name}Request")(**fields)
-    return kwire.framing.encode_request(request, version, correlation_id, "kw")
+    return kwire.messages.framing.encode_request(request, version, correlation_id, "kw")
 
 
 def receive(connection, data):
@@ -33,7 +33,7 @@ def receive(connection, data):
 
 def ids_of(kwire, data):
     """List the correlation ids of the frames to send."""
-    frames = kwire.framing.FrameSplitter().feed(data)
+    frames = kwire.messages.framing.FrameSplitter().feed(data)
     return [int.from_bytes(frame[:4], "big") for frame in frames]
 
 
@@ -48,7 +48,9 @@ def test_a_request_is_an_event(kwire):
     assert server.data_to_send() == b""
     response = kwire.messages.MetadataResponse(cluster_id="c")
     server.send(event, response)
-    assert server.data_to_send() == kwire.framing.encode_response(response, 8, 7)
+    assert server.data_to_send() == kwire.messages.framing.encode_response(
+        response, 8, 7
+    )
     assert server.data_to_send() == b""
 
 
@@ -58,7 +60,7 @@ def test_questions_for_versions_are_answered_unasked(kwire):
     names = {"client_software_name": "it", "client_software_version": "2.0"}
     (event,) = receive(server, request_bytes(kwire, "ApiVersions", 3, 7, **names))
     assert event == kwire.connection.ApiVersionsAnswered(3, 0, "kw", "it", "2.0")
-    _, response = kwire.framing.decode_response(
+    _, response = kwire.messages.framing.decode_response(
         kwire.messages.ApiVersionsResponse, server.data_to_send()[4:], 3
     )
     found = kwire.negotiation.ApiVersionTable.from_response(response)
@@ -153,7 +155,7 @@ def test_two_requests_of_one_correlation_id_get_each_its_own_response(kwire):
     server.send(metadata, kwire.messages.MetadataResponse())
     assert server.data_to_send() == b""
     server.send(heartbeat, kwire.messages.HeartbeatResponse())
-    encode = kwire.framing.encode_response
+    encode = kwire.messages.framing.encode_response
     assert server.data_to_send() == encode(
         kwire.messages.HeartbeatResponse(), 4, 7
     ) + encode(kwire.messages.MetadataResponse(), 8, 7)

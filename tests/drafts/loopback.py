@@ -61,7 +61,7 @@ def _serve(
     answer: Callable[[bytes], bytes | None],
 ) -> None:
     connection.settimeout(TIMEOUT_S)
-    splitter = kwire.framing.FrameSplitter()
+    splitter = kwire.messages.framing.FrameSplitter()
     while chunk := connection.recv(65536):
         for frame in splitter.feed(chunk):
             try:
@@ -78,7 +78,7 @@ def ask(kwire: ModuleType, address: tuple[str, int], data: bytes) -> bytes | Non
 
     None if the server hangs up instead.
     """
-    splitter = kwire.framing.FrameSplitter()
+    splitter = kwire.messages.framing.FrameSplitter()
     with socket.create_connection(address, TIMEOUT_S) as connection:
         connection.sendall(data)
         while chunk := _received(connection):

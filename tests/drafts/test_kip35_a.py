@@ -65,7 +65,7 @@ def test_request_has_the_same_bytes_as_the_released_one(kwire, draft):
     """Header and all: nothing on the wire shows a server which one is meant."""
     asked = draft.ClientStrategy(client_id="kw", correlation_id=7).data_to_send()
     released = kwire.messages.MetadataRequest(topics=None)
-    assert asked == kwire.framing.encode_request(released, 1, 7, "kw")
+    assert asked == kwire.messages.framing.encode_request(released, 1, 7, "kw")
     assert asked.endswith(bytes.fromhex("ffffffff"))
 
 

@@ -79,11 +79,13 @@ def kafka(kwire, table, *, reads_spare_bytes=False):
     def answer(frame):
         if frame[:4] == bytes.fromhex("0003 0001"):
             correlation_id = int.from_bytes(frame[4:8], "big")
-            return kwire.framing.encode_response(response, 1, correlation_id)
+            return kwire.messages.framing.encode_response(response, 1, correlation_id)
         if frame[:2] != bytes.fromhex("0012"):
             return None
         if reads_spare_bytes:
-            header, request = kwire.framing.decode_request(frame, compat="java")
+            header, request = kwire.messages.framing.decode_request(
+                frame, compat="java"
+            )
             assert (header.request_api_version, request) == (0, type(request)())
             frame = frame[: 10 + len(header.client_id)]
         return negotiation.answer_api_versions(frame, table).frame
@@ -253,10 +255,12 @@ def test_todays_metadata_client_meets_draft_a(kwire):
     server = parties_of(kwire, "kip35_a").server()
     request = kwire.messages.MetadataRequest(topics=None)
     with serving(kwire, server.answer) as address:
-        data = kwire.framing.encode_request(request, 1, 7)
+        data = kwire.messages.framing.encode_request(request, 1, 7)
         frame = ask(kwire, address, data)
     with pytest.raises(kwire.DecodeError):
-        kwire.framing.decode_response(kwire.messages.MetadataResponse, frame, 1)
+        kwire.messages.framing.decode_response(
+            kwire.messages.MetadataResponse, frame, 1
+        )
 
 
 def others_of(kwire, client):

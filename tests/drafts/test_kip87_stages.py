@@ -282,7 +282,7 @@ class Broker:
     """A broker in one stage, with one partition, that speaks the draft."""
 
     def __init__(self, kwire, kip87, requests, stage):
-        self.encode = kwire.framing.encode_response
+        self.encode = kwire.messages.framing.encode_response
         self.kip87, self.requests, self.stage = kip87, requests, stage
         self.log = []
 
@@ -339,12 +339,12 @@ class Client:
 
     def ask(self, request, version, cls):
         """Ask on a connection of its own; a hang-up is an error, not an answer."""
-        data = self.kwire.framing.encode_request(request, version, 9)
+        data = self.kwire.messages.framing.encode_request(request, version, 9)
         frame = ask(self.kwire, self.address, data)
         if frame is None:
             reason = f"the broker closed the connection on version {version}"
             raise self.kwire.RemoteProtocolError(reason)
-        _, response = self.kwire.framing.decode_response(cls, frame, version)
+        _, response = self.kwire.messages.framing.decode_response(cls, frame, version)
         return response.responses[0]
 
     def produce(self, version, *messages, acks=1):
@@ -410,7 +410,7 @@ def todays_broker(kwire):
     """Read requests as Kafka's own, and answer none: it would know what to say."""
 
     def answer(frame):
-        header, _ = kwire.framing.decode_request(frame)
+        header, _ = kwire.messages.framing.decode_request(frame)
         raise AssertionError(f"the draft passed for Kafka's own: {header}")
 
     return answer
@@ -444,7 +444,9 @@ def test_record_batches_of_today_are_named_to_the_draft(kwire, kip87, requests):
         row = cls.PartitionData(high_watermark=1, records=batch)
         topic = cls.FetchableTopicResponse(topic="t", partitions=[row])
         response = cls(responses=[topic])
-        return kwire.framing.encode_response(response, 3, header.correlation_id)
+        return kwire.messages.framing.encode_response(
+            response, 3, header.correlation_id
+        )
 
     with serving(kwire, answer) as address:
         client = Client(kwire, kip87, requests, address)
@@ -468,7 +470,7 @@ def test_kafkas_produce_3_is_no_draft(kwire, requests, acks, timeout_ms, name):
             timeout_ms=timeout_ms,
             topic_data=topics,
         )
-        frame = kwire.framing.encode_request(request, 3)[4:]
+        frame = kwire.messages.framing.encode_request(request, 3)[4:]
         with pytest.raises(kwire.DecodeError):
             requests.decode_request(frame)
 
@@ -484,17 +486,19 @@ def test_kafkas_fetch_3_is_no_draft(kwire, requests, max_bytes, topics):
         max_bytes=max_bytes,
         topics=[cls.FetchTopic(topic=name, partitions=rows) for name in topics],
     )
-    frame = kwire.framing.encode_request(request, 3)[4:]
+    frame = kwire.messages.framing.encode_request(request, 3)[4:]
     with pytest.raises(kwire.DecodeError):
         requests.decode_request(frame)
 
 
 def test_other_requests_are_none_of_the_drafts(kwire, requests):
     """It has two, with versions up to 3."""
-    frame = kwire.framing.encode_request(kwire.messages.MetadataRequest(), 1)[4:]
+    frame = kwire.messages.framing.encode_request(kwire.messages.MetadataRequest(), 1)[
+        4:
+    ]
     with pytest.raises(kwire.UnsupportedVersion, match="API key 3"):
         requests.decode_request(frame)
-    frame = kwire.framing.encode_request(requests.FetchRequest(), 3)[4:]
+    frame = kwire.messages.framing.encode_request(requests.FetchRequest(), 3)[4:]
     with pytest.raises(kwire.UnsupportedVersion):
         requests.decode_request(frame[:2] + b"\0\4" + frame[4:])
     with pytest.raises(kwire.TrailingBytes):

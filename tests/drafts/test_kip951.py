@@ -345,9 +345,9 @@ def follower(kwire, responses):
     """Answer Fetch and Produce with these responses, in the versions of the draft."""
 
     def answer(frame):
-        header, request = kwire.framing.decode_request(frame)
+        header, request = kwire.messages.framing.decode_request(frame)
         assert header.request_api_version == {0: 9, 1: 15}[request.api_key]
-        return kwire.framing.encode_response(
+        return kwire.messages.framing.encode_response(
             responses[request.api_key],
             header.request_api_version,
             header.correlation_id,
@@ -360,8 +360,12 @@ def leaders_from(kwire, kip951, address, cls):
     """Send a request, read its response as ``cls``, return the leaders."""
     version, name = {0: (9, "ProduceRequest"), 1: (15, "FetchRequest")}[cls.api_key]
     request = getattr(kwire.messages, name)()
-    frame = ask(kwire, address, kwire.framing.encode_request(request, version, 8))
-    correlation_id, response = kwire.framing.decode_response(cls, frame, version)
+    frame = ask(
+        kwire, address, kwire.messages.framing.encode_request(request, version, 8)
+    )
+    correlation_id, response = kwire.messages.framing.decode_response(
+        cls, frame, version
+    )
     assert correlation_id == 8
     return kip951.leader_changes(response)
 

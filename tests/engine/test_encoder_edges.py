@@ -27,7 +27,7 @@ def test_small_tags_survive_the_end_of_the_first_buffer(twins):
 
 def test_a_bad_element_leaves_nothing_behind(kwire):
     """A failing array lets its buffer go, however large it has grown."""
-    from_wire = kwire.wire
+    from_wire = kwire.messages.wire
     bad = [1] * 5000 + ["x"]
     tracemalloc.start()
     try:
@@ -78,7 +78,7 @@ def test_a_broken_uuid_is_the_callers_mistake(kwire, value):
 def test_an_object_that_hides_its_class_is_no_uuid(kwire):
     """Whatever the object raises when it is asked."""
     with pytest.raises(kwire.EncodeError, match=r"expected a uuid\.UUID"):
-        kwire.wire.encode_uuid(_Liar())
+        kwire.messages.wire.encode_uuid(_Liar())
 
 
 def test_keywords_are_strings(kwire):

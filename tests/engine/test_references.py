@@ -82,7 +82,7 @@ def owned(kwire):
 def test_use_of_a_message_gains_no_references(kwire, owned):
     """Writing, copying, comparing and showing a message gives back what it takes."""
     message, parts = owned
-    framing = kwire.framing
+    framing = kwire.messages.framing
     twin = kwire.decode(type(message), kwire.encode(message, 13), 13)
     uses = {
         "encode": lambda: kwire.encode(message, 13),
@@ -163,8 +163,8 @@ PRIMITIVES = {
 @pytest.mark.parametrize("name", PRIMITIVES)
 def test_primitives_gain_no_references(kwire, name):
     """One value at a time: taken, refused, cut off, or asked for in the wrong place."""
-    encode = getattr(kwire.wire, f"encode_{name}")
-    decode = getattr(kwire.wire, f"decode_{name}")
+    encode = getattr(kwire.messages.wire, f"encode_{name}")
+    decode = getattr(kwire.messages.wire, f"decode_{name}")
     value = PRIMITIVES[name]
     data = encode(value)
     inputs = [bytes(bytearray(data)), bytearray(data), bytearray(data[:-1])]

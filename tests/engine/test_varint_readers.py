@@ -69,15 +69,15 @@ def bytes_of_record(timestamp=b"\0", offset=b"\0", key=b"\1", count=b"\0"):
 
 
 def read_single(kwire, data, form):
-    """Read with ``kwire.wire``, which calls the reference."""
-    wire = importlib.import_module(f"{kwire.__name__}.wire")
+    """Read with ``kwire.messages.wire``, which calls the reference."""
+    wire = importlib.import_module(f"{kwire.__name__}.messages.wire")
     return getattr(wire, f"decode_{form}")(data)[0]
 
 
 def read_bulk(kwire, data, form, after=b""):
     """Read with the functions for numpy arrays; ``after`` are more values."""
     pytest.importorskip("numpy")
-    wire = importlib.import_module(f"{kwire.__name__}.wire")
+    wire = importlib.import_module(f"{kwire.__name__}.messages.wire")
     return int(getattr(wire, f"decode_{form}s")(data + after, 1 + len(after))[0][0])
 
 

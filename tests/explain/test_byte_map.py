@@ -173,7 +173,7 @@ def frames(kwire):
         vector = golden.by_pair()[name, version][-1]
         if cls.kind in ("request", "response"):
             message = kwire.decode(cls, vector.data, version)
-            encode = getattr(kwire.framing, f"encode_{cls.kind}")
+            encode = getattr(kwire.messages.framing, f"encode_{cls.kind}")
             yield cls, version, encode(message, version, 77)
 
 
@@ -209,10 +209,10 @@ def test_bad_frames_give_the_error_of_decoding(kwire, maps):
             cut = frame[:end]
             found = maps.frame_map(cut, *asked)
             if asked:
-                decode = kwire.framing.decode_response
+                decode = kwire.messages.framing.decode_response
                 expected = failure(kwire, decode, cls, cut, version)
             else:
-                expected = failure(kwire, kwire.framing.decode_request, cut)
+                expected = failure(kwire, kwire.messages.framing.decode_request, cut)
             assert facts(found.error) == facts(expected)
             check_tiles(found.spans, cut)
 
@@ -224,7 +224,7 @@ def test_a_request_of_an_unknown_api_or_version_is_mapped_as_far_as_it_goes(
     unknown_version = bytes.fromhex("0012 0063 00000007 0003 616263 00 010203")
     for frame, rest in (unknown_api, 5), (unknown_version, 3):
         found = maps.frame_map(frame)
-        expected = failure(kwire, kwire.framing.decode_request, frame)
+        expected = failure(kwire, kwire.messages.framing.decode_request, frame)
         assert type(expected) is kwire.UnsupportedVersion
         assert facts(found.error) == facts(expected)
         check_tiles(found.spans, frame)
@@ -236,7 +236,7 @@ def test_a_request_of_an_unknown_api_or_version_is_mapped_as_far_as_it_goes(
 
 def test_a_frame_that_is_not_as_long_as_it_says_is_an_error(kwire, maps):
     message = kwire.messages.HeartbeatRequest(group_id="g")
-    frame = kwire.framing.encode_request(message, 4, 1)
+    frame = kwire.messages.framing.encode_request(message, 4, 1)
     longer = (len(frame)).to_bytes(4, "big") + frame[4:]
     found = maps.frame_map(longer, sized=True)
     assert type(found.error) is kwire.Truncated
@@ -251,7 +251,7 @@ def test_a_frame_that_is_not_as_long_as_it_says_is_an_error(kwire, maps):
 
 def test_a_frame_within_more_bytes_keeps_their_offsets(kwire, maps):
     message = kwire.messages.HeartbeatRequest(group_id="g")
-    frame = kwire.framing.encode_request(message, 4, 1)
+    frame = kwire.messages.framing.encode_request(message, 4, 1)
     found = maps.frame_map(b"!!" + frame + b"??", start=2, end=2 + len(frame), sized=1)
     assert found.error is None and found.spans[0].offset == 2
     assert found.spans[-1].end == 2 + len(frame)
@@ -287,9 +287,11 @@ def test_the_ceiling_of_decoding_holds_for_maps(kwire, maps):
     assert type(expected) is kwire.LimitExceeded
     assert facts(found.error) == facts(expected)
     assert [span.kind for span in found.spans] == ["unread"]
-    frame = kwire.framing.encode_request(kwire.decode(cls, data, 12), 12)
+    frame = kwire.messages.framing.encode_request(kwire.decode(cls, data, 12), 12)
     found = maps.frame_map(frame, sized=True, limits=limits)
-    expected = failure(kwire, kwire.framing.decode_request, frame[4:], limits=limits)
+    expected = failure(
+        kwire, kwire.messages.framing.decode_request, frame[4:], limits=limits
+    )
     assert (found.error.reason, found.error.message_name, found.error.offset) == (
         expected.reason,
         expected.message_name,
@@ -305,12 +307,14 @@ def test_a_message_behind_its_version_is_mapped(kwire, maps):
             found = maps.prefixed_map(cls, data)
             check_tiles(found.spans, data)
             assert found.error is None and found.spans[0].value == vector.version
-            check_values(found.spans[1:], kwire.framing.decode_prefixed(cls, data))
+            check_values(
+                found.spans[1:], kwire.messages.framing.decode_prefixed(cls, data)
+            )
     newest = golden.by_pair()[cls.__name__, cls.valid_versions.max][0].data
     found = maps.prefixed_map(cls, b"\0\x63" + newest + b"new")
     assert found.error is None and found.spans[-1].kind == "unknown"
     for data in (b"\0", b"\0\0", b"\0\1\0\0", b"\xff\xff\0"):
-        expected = failure(kwire, kwire.framing.decode_prefixed, cls, data)
+        expected = failure(kwire, kwire.messages.framing.decode_prefixed, cls, data)
         assert expected is not None
         assert facts(maps.prefixed_map(cls, data).error) == facts(expected)
 
@@ -532,5 +536,5 @@ def test_a_short_frame_of_an_unknown_api_fails_as_when_it_is_read(kwire):
     for size in range(4, 9):
         data = b"\x7f\x00\x00\x00\x00\x00\x00\x00"[:size]
         with pytest.raises(kwire.UnsupportedVersion) as caught:
-            kwire.framing.decode_request(data)
+            kwire.messages.framing.decode_request(data)
         assert str(kwire.byte_map.frame_map(data).error) == str(caught.value)

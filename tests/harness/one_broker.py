@@ -12,7 +12,7 @@ import threading
 import time
 from contextlib import suppress
 
-from kwire import framing, messages
+from kwire import messages
 from kwire.messages import (
     ApiVersionsResponse,
     FetchResponse,
@@ -20,6 +20,7 @@ from kwire.messages import (
     InitProducerIdResponse,
     MetadataResponse,
     ProduceResponse,
+    framing,
 )
 
 TIMEOUT_S = 15

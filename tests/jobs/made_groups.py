@@ -9,7 +9,8 @@ lag of a commit, for one, is counted here record by record.
 from pathlib import Path
 from uuid import UUID
 
-from kwire import encode, internal_topics, messages, records
+from kwire import encode, messages, records
+from kwire.messages import internal_topics
 
 START = 1_700_000_000_000
 MINUTE = 60_000

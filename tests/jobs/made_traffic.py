@@ -13,8 +13,7 @@ import itertools
 import pyarrow as pa
 import pyarrow.parquet
 
-from kwire import framing
-from kwire.messages import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages import ApiVersionsRequest, ApiVersionsResponse, framing
 from kwire.recording import capture_schema
 from kwire.schema import releases
 

@@ -17,7 +17,7 @@ import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
-from kwire import framing, jobs
+from kwire import jobs
 from kwire.cli.main import program
 from kwire.messages import (
     ApiVersionsRequest,
@@ -39,6 +39,7 @@ from kwire.messages import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
     UpdateMetadataRequest,
+    framing,
 )
 from tests.jobs.made_traffic import START, Capture
 

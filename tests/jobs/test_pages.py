@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kwire import framing, records
+from kwire import records
 from kwire._text import pages
 from kwire._text.markup import Markup, attribute_text, make_text
 from kwire.cli.main import program
-from kwire.messages import FetchResponse, ProduceRequest
+from kwire.messages import FetchResponse, ProduceRequest, framing
 from tests.jobs.made_groups import START, Groups, Topic
 from tests.jobs.made_traffic import Capture
 from tests.jobs.page_reader import PageReader

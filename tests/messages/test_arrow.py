@@ -32,7 +32,7 @@ HOSTILE_INPUTS = hostile.share(10)
 
 def to_arrow(kwire, *arguments, **options):
     """Call ``messages_to_arrow`` of one engine; every result has to be valid."""
-    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     made = arrow.messages_to_arrow(*arguments, **options)
     made.validate(full=True)
     return made

@@ -26,7 +26,7 @@ NAMES = sorted(name for name, _ in golden.by_pair() if name.endswith("Request"))
 
 def to_arrow(kwire, rows, kind=None, **options):
     """Call ``request_headers_to_arrow`` of one engine; its result has to be valid."""
-    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     array = (
         pyarrow.array(rows, kind or pyarrow.binary()) if type(rows) is list else rows
     )
@@ -49,7 +49,7 @@ def expected(kwire, frame):
     """
     header = kwire.messages.RequestHeader
     try:
-        kwire.framing.decode_request(frame)
+        kwire.messages.framing.decode_request(frame)
     except kwire.UnsupportedVersion as error:
         return error
     except kwire.DecodeError as error:
@@ -157,7 +157,7 @@ def test_every_version_of_every_request(kwire):
     ]
     assert all(field.nullable for field in made.type)
     for frame, position in zip(frames, made.field("body_position"), strict=False):
-        header, request = kwire.framing.decode_request(frame)
+        header, request = kwire.messages.framing.decode_request(frame)
         size = len(kwire.encode(request, header.request_api_version))
         assert len(frame) - position.as_py() == size
 
@@ -319,7 +319,7 @@ def test_offsets_are_not_trusted(kwire):
         raw = b"".join(n.to_bytes(4, sys.byteorder, signed=True) for n in offsets)
         return columns_of(kwire).decode_request_headers(
             kwire.messages.RequestHeader,
-            kwire.framing.decode_request,
+            kwire.messages.framing.decode_request,
             validity,
             raw,
             frame,
@@ -368,7 +368,9 @@ def test_no_object_is_made_for_a_good_row(twins):
         array = pyarrow.array([*rows, None] * count, pyarrow.binary())
         to_arrow(twins.fast, array, on_error="null")
         tracemalloc.start()
-        made = twins.fast.message_arrow.request_headers_to_arrow(array, on_error="null")
+        made = twins.fast.messages.arrow.request_headers_to_arrow(
+            array, on_error="null"
+        )
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert made.null_count == count
@@ -395,7 +397,7 @@ def test_no_byte_behind_the_data_is_read(twins):
             offsets = b"".join(n.to_bytes(4, sys.byteorder) for n in (0, len(data)))
             columns.decode_request_headers(
                 kwire.messages.RequestHeader,
-                kwire.framing.decode_request,
+                kwire.messages.framing.decode_request,
                 None,
                 offsets,
                 guarded.put(data),

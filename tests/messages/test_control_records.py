@@ -52,7 +52,7 @@ DIRECTORY = uuid.UUID("00010203-0405-0607-0809-0a0b0c0d0e0f")
 @pytest.fixture
 def control(kwire):
     """Return the module under test on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.control_records")
+    return importlib.import_module(f"{kwire.__name__}.messages.control_records")
 
 
 def read(control, pair):
@@ -231,7 +231,7 @@ def test_any_contiguous_bytes_will_do(control):
 
 def outcome(package, key, value):
     """Decode a control record: what it is, or the error with all that it says."""
-    module = importlib.import_module(f"{package.__name__}.control_records")
+    module = importlib.import_module(f"{package.__name__}.messages.control_records")
     try:
         return repr(module.decode_control_record(key, value))
     except package.DecodeError as error:

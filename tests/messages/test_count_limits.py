@@ -81,15 +81,17 @@ def test_array_of_integers_over_the_limit_is_rejected(kwire):
 
 def test_frames_columns_and_byte_maps_have_the_same_limits(kwire, request_data):
     """Every function that decodes messages with ``limits`` rejects the same counts."""
-    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     byte_map = importlib.import_module(f"{kwire.__name__}.byte_map")
     cls = kwire.messages.MetadataRequest
-    frame = kwire.framing.encode_request(kwire.decode(cls, request_data, 12), 12, 1)
+    frame = kwire.messages.framing.encode_request(
+        kwire.decode(cls, request_data, 12), 12, 1
+    )
     response = kwire.messages.MetadataResponse(
         brokers=[kwire.messages.MetadataResponse.MetadataResponseBroker()] * 3,
         unknown_tagged_fields=((7, b"x"), (9, b"")),
     )
-    reply = kwire.framing.encode_response(response, 12, 1)
+    reply = kwire.messages.framing.encode_response(response, 12, 1)
     rows = pyarrow.array([request_data])
 
     def map_bytes(limits):
@@ -98,11 +100,11 @@ def test_frames_columns_and_byte_maps_have_the_same_limits(kwire, request_data):
             raise mapped.error
 
     calls = [
-        lambda limits: kwire.framing.decode_request(frame[4:], limits=limits),
-        lambda limits: kwire.framing.decode_response(
+        lambda limits: kwire.messages.framing.decode_request(frame[4:], limits=limits),
+        lambda limits: kwire.messages.framing.decode_response(
             type(response), reply[4:], 12, limits=limits
         ),
-        lambda limits: kwire.framing.decode_prefixed(
+        lambda limits: kwire.messages.framing.decode_prefixed(
             cls, b"\0\x0c" + request_data, limits=limits
         ),
         lambda limits: arrow.messages_to_arrow(rows, cls, 12, limits=limits),
@@ -117,7 +119,7 @@ def test_frames_columns_and_byte_maps_have_the_same_limits(kwire, request_data):
 
 def test_tags_of_headers_have_the_same_limit(kwire):
     """A header over the limit is the same error in a row and in ``decode_request``."""
-    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     header = kwire.messages.RequestHeader(
         request_api_key=3,
         request_api_version=12,
@@ -126,10 +128,10 @@ def test_tags_of_headers_have_the_same_limit(kwire):
     frame = kwire.encode(header, 2) + kwire.encode(kwire.messages.MetadataRequest(), 12)
     rows = pyarrow.array([frame])
     at_limit, below = (kwire.Limits(tagged_fields=count) for count in (2, 1))
-    kwire.framing.decode_request(frame, limits=at_limit)
+    kwire.messages.framing.decode_request(frame, limits=at_limit)
     arrow.request_headers_to_arrow(rows, limits=at_limit)
     with pytest.raises(kwire.LimitExceeded):
-        kwire.framing.decode_request(frame, limits=below)
+        kwire.messages.framing.decode_request(frame, limits=below)
     with pytest.raises(kwire.LimitExceeded):
         arrow.request_headers_to_arrow(rows, limits=below)
 

@@ -18,7 +18,7 @@ STREAM = b"".join(len(frame).to_bytes(4, "big") + frame for frame in FRAMES)
 @pytest.fixture
 def splitter(kwire):
     """Return a splitter with the default limit."""
-    return kwire.framing.FrameSplitter()
+    return kwire.messages.framing.FrameSplitter()
 
 
 def test_one_chunk_with_many_frames(splitter):
@@ -30,7 +30,7 @@ def test_one_chunk_with_many_frames(splitter):
 def test_two_chunks_cut_anywhere(kwire):
     """Each place to cut gives the same frames; the rest is pending."""
     for at in range(len(STREAM) + 1):
-        splitter = kwire.framing.FrameSplitter()
+        splitter = kwire.messages.framing.FrameSplitter()
         first = list(splitter.feed(STREAM[:at]))
         seen = sum(len(frame) + 4 for frame in first)
         assert splitter.pending == at - seen
@@ -52,7 +52,7 @@ def test_random_chunks(kwire):
     dice = random.Random(5)
     frames = [dice.randbytes(dice.choice((0, 1, 3, 4, 50, 2000))) for _ in range(300)]
     stream = b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
-    splitter = kwire.framing.FrameSplitter()
+    splitter = kwire.messages.framing.FrameSplitter()
     found = []
     at = 0
     while at < len(stream):
@@ -76,7 +76,7 @@ def test_only_a_frame_that_had_begun_goes_through_memory(kwire, kind):
     """Those after it are slices of the chunk: a detour for each costs half of all."""
     taken = []
 
-    class Counted(kwire.framing.FrameSplitter):
+    class Counted(kwire.messages.framing.FrameSplitter):
         def buffer_updated(self, count):
             taken.append(count)
             return super().buffer_updated(count)
@@ -112,7 +112,7 @@ def test_error_sticks(kwire, splitter):
 
 def test_ceiling_is_exact(kwire):
     """A frame of the limit's size passes, one byte more does not."""
-    splitter = kwire.framing.FrameSplitter(kwire.Limits(frame_bytes=5))
+    splitter = kwire.messages.framing.FrameSplitter(kwire.Limits(frame_bytes=5))
     assert list(splitter.feed(b"\0\0\0\5fives")) == [b"fives"]
     with pytest.raises(kwire.LimitExceeded) as caught:
         list(splitter.feed(b"\0\0\0\6"))
@@ -125,12 +125,16 @@ def test_default_ceiling_is_100_mib(kwire, splitter):
     """As a Kafka broker's own."""
     assert list(splitter.feed((100 * 2**20).to_bytes(4, "big"))) == []
     with pytest.raises(kwire.LimitExceeded):
-        list(kwire.framing.FrameSplitter().feed((100 * 2**20 + 1).to_bytes(4, "big")))
+        list(
+            kwire.messages.framing.FrameSplitter().feed(
+                (100 * 2**20 + 1).to_bytes(4, "big")
+            )
+        )
 
 
 def test_no_ceiling_takes_any_size(kwire):
     """None switches it off; sizes are still never trusted with memory."""
-    splitter = kwire.framing.FrameSplitter(kwire.Limits(frame_bytes=None))
+    splitter = kwire.messages.framing.FrameSplitter(kwire.Limits(frame_bytes=None))
     assert list(splitter.feed(b"\x7f\xff\xff\xff")) == []
 
 
@@ -179,7 +183,7 @@ def test_time_is_linear_in_the_number_of_chunks(splitter):
 )
 def test_http_is_recognized(kwire, sent):
     """The commonest mistake at a wrong port, after TLS; of a server and of a client."""
-    splitter = kwire.framing.FrameSplitter()
+    splitter = kwire.messages.framing.FrameSplitter()
     with pytest.raises(kwire.LimitExceeded, match="the peer is no Kafka"):
         list(splitter.feed(sent))
 
@@ -203,14 +207,14 @@ def test_bytes_received_into_its_memory_give_the_same_frames(kwire, read_size):
     sizes = [0, 1, 70_000, 3, 65_531, 65_532, 65_533, 200_000, 0, 5]
     bodies = [bytes([index]) * size for index, size in enumerate(sizes)]
     stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
-    fed = kwire.framing.FrameSplitter().split(stream)
-    received = _receive(kwire.framing.FrameSplitter(), stream, read_size)
+    fed = kwire.messages.framing.FrameSplitter().split(stream)
+    received = _receive(kwire.messages.framing.FrameSplitter(), stream, read_size)
     assert [bytes(frame) for frame in received] == fed == bodies
 
 
 def test_a_large_frame_is_the_memory_that_it_arrived_in(kwire):
     """No copy is made of it, and what comes later does not change it."""
-    splitter = kwire.framing.FrameSplitter()
+    splitter = kwire.messages.framing.FrameSplitter()
     body = bytes(range(256)) * 1024
     stream = len(body).to_bytes(4, "big") + body
     (first,) = _receive(splitter, stream, 65536)
@@ -225,7 +229,7 @@ def test_a_large_frame_is_the_memory_that_it_arrived_in(kwire):
 
 def test_memory_to_receive_into_grows_with_what_has_come(kwire):
     """An announced size of 90 MiB gives no more than twice the bytes that came."""
-    splitter = kwire.framing.FrameSplitter()
+    splitter = kwire.messages.framing.FrameSplitter()
     stream = (90 << 20).to_bytes(4, "big") + bytes(1 << 20)
     at = 0
     while at < len(stream):
@@ -239,7 +243,7 @@ def test_memory_to_receive_into_grows_with_what_has_come(kwire):
 
 def test_more_bytes_than_there_was_room_for_are_refused(kwire):
     """A caller's mistake in counting never reads past the memory."""
-    splitter = kwire.framing.FrameSplitter()
+    splitter = kwire.messages.framing.FrameSplitter()
     with pytest.raises(ValueError, match="length of the buffer"):
         splitter.buffer_updated(1)
     room = splitter.get_buffer()

@@ -34,7 +34,7 @@ def heartbeat(kwire):
 
 def test_request_header_v1_has_a_client_id(kwire, heartbeat):
     """Before flexible versions: key 12, version 0, correlation 7, client "me"."""
-    written = kwire.framing.encode_request(
+    written = kwire.messages.framing.encode_request(
         heartbeat, 0, correlation_id=7, client_id="me"
     )
     assert written == framed(f"000c 0000 00000007 0002 6d65 {HEARTBEAT_BODY}")
@@ -42,7 +42,7 @@ def test_request_header_v1_has_a_client_id(kwire, heartbeat):
 
 def test_request_header_v2_has_tags_and_a_classic_client_id(kwire, heartbeat):
     """In flexible versions the client id keeps its INT16 length, and tags follow."""
-    written = kwire.framing.encode_request(
+    written = kwire.messages.framing.encode_request(
         heartbeat, 4, correlation_id=-2, client_id="me"
     )
     body = "02 67 00000005 02 6d 00 00"
@@ -52,9 +52,9 @@ def test_request_header_v2_has_tags_and_a_classic_client_id(kwire, heartbeat):
 @pytest.mark.parametrize(("version", "tags"), [(0, ""), (4, "00")])
 def test_null_client_id(kwire, heartbeat, version, tags):
     """None is written as length -1 and read as None."""
-    written = kwire.framing.encode_request(heartbeat, version, 1, None)
+    written = kwire.messages.framing.encode_request(heartbeat, version, 1, None)
     assert written[4:].startswith(from_hex(f"000c 000{version} 00000001 ffff {tags}"))
-    header, request = kwire.framing.decode_request(written[4:])
+    header, request = kwire.messages.framing.decode_request(written[4:])
     assert header.client_id is None
     assert request == heartbeat
 
@@ -62,12 +62,12 @@ def test_null_client_id(kwire, heartbeat, version, tags):
 def test_request_header_v0_is_controlled_shutdown_v0_alone(kwire):
     """Older than client ids: key 7, version 0, correlation 7 and the broker id."""
     request = kwire.messages.ControlledShutdownRequest(broker_id=3)
-    written = kwire.framing.encode_request(request, 0, 7, "not sent")
+    written = kwire.messages.framing.encode_request(request, 0, 7, "not sent")
     assert written == framed("0007 0000 00000007 00000003")
-    header, read = kwire.framing.decode_request(written[4:])
+    header, read = kwire.messages.framing.decode_request(written[4:])
     assert (header.correlation_id, header.client_id) == (7, "")
     assert read == request
-    later = kwire.framing.encode_request(request, 1, 7, "me")
+    later = kwire.messages.framing.encode_request(request, 1, 7, "me")
     assert later == framed("0007 0001 00000007 0002 6d65 00000003")
 
 
@@ -93,7 +93,7 @@ def test_header_goes_by_versions_that_kwire_does_not_know(kwire):
     message = kwire._engine.active.engine.binding_of(cls).message
     assert kwire.schema.plan.request_header_version(message, 99) == 2
     with pytest.raises(kwire.UnsupportedVersion, match="ApiVersionsRequest"):
-        kwire.framing.decode_request(
+        kwire.messages.framing.decode_request(
             from_hex("0012 0063 00000007 0002 6d65 00 01 02 03")
         )
 
@@ -106,11 +106,13 @@ def test_response_header_v0_and_v1(kwire):
         (1, "00000007 00000001 001b"),
         (4, "00000007 00 00000001 001b 00"),
     ]:
-        written = kwire.framing.encode_response(
+        written = kwire.messages.framing.encode_response(
             response if version else response.replace(throttle_time_ms=0), version, 7
         )
         assert written == framed(expected)
-        found = kwire.framing.decode_response(type(response), written[4:], version)
+        found = kwire.messages.framing.decode_response(
+            type(response), written[4:], version
+        )
         assert found == (
             7,
             response if version else response.replace(throttle_time_ms=0),
@@ -121,9 +123,11 @@ def test_api_versions_response_never_has_header_v1(kwire):
     """Its reader may not know yet what the broker speaks, so tags cannot come first."""
     response = kwire.messages.ApiVersionsResponse(error_code=35)
     for version in response.valid_versions:
-        written = kwire.framing.encode_response(response, version, 7)
+        written = kwire.messages.framing.encode_response(response, version, 7)
         assert written[4:10] == from_hex("00000007 0023")
-        assert kwire.framing.decode_response(type(response), written[4:], version) == (
+        assert kwire.messages.framing.decode_response(
+            type(response), written[4:], version
+        ) == (
             7,
             response,
         )
@@ -131,12 +135,12 @@ def test_api_versions_response_never_has_header_v1(kwire):
 
 def test_tags_in_headers_are_read_and_dropped(kwire):
     """A newer peer may add tags to a header; the message comes through."""
-    header, request = kwire.framing.decode_request(
+    header, request = kwire.messages.framing.decode_request(
         from_hex("000c 0004 00000007 0002 6d65 01 05 02 aabb 02 67 00000005 026d 00 00")
     )
     assert header.unknown_tagged_fields == ((5, b"\xaa\xbb"),)
     assert request.group_id == "g"
-    correlation_id, response = kwire.framing.decode_response(
+    correlation_id, response = kwire.messages.framing.decode_response(
         kwire.messages.HeartbeatResponse,
         from_hex("00000007 01 05 01 aa 00000001 001b 00"),
         4,
@@ -151,9 +155,9 @@ def test_every_request_comes_back_from_its_frame(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind != "request":
             continue
-        frame = kwire.framing.encode_request(cls(), version, 9, "é")
+        frame = kwire.messages.framing.encode_request(cls(), version, 9, "é")
         assert int.from_bytes(frame[:4], "big") == len(frame) - 4
-        header, request = kwire.framing.decode_request(memoryview(frame)[4:])
+        header, request = kwire.messages.framing.decode_request(memoryview(frame)[4:])
         assert type(request) is cls
         assert request == cls()
         assert header.request_api_key == cls.api_key
@@ -167,14 +171,14 @@ def test_every_response_comes_back_from_its_frame(kwire):
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind == "response":
-            frame = kwire.framing.encode_response(cls(), version, -1)
-            found = kwire.framing.decode_response(cls, frame[4:], version)
+            frame = kwire.messages.framing.encode_response(cls(), version, -1)
+            found = kwire.messages.framing.decode_response(cls, frame[4:], version)
             assert found == (-1, cls())
 
 
 def test_trailing_bytes_are_refused_where_they_begin(kwire, heartbeat):
     """Strict by default; Kafka's own reader does not look."""
-    framing = kwire.framing
+    framing = kwire.messages.framing
     frame = framing.encode_request(heartbeat, 0, 1, "me")[4:]
     with pytest.raises(kwire.TrailingBytes) as caught:
         framing.decode_request(frame + b"xy")
@@ -189,33 +193,35 @@ def test_trailing_bytes_are_refused_where_they_begin(kwire, heartbeat):
 
 def test_offsets_count_from_the_start_of_the_frame(kwire, heartbeat):
     """An error in the body is placed in the frame, not in the body."""
-    frame = kwire.framing.encode_request(heartbeat, 0, 1, "me")[4:]
+    frame = kwire.messages.framing.encode_request(heartbeat, 0, 1, "me")[4:]
     with pytest.raises(kwire.Truncated) as caught:
-        kwire.framing.decode_request(frame[:-1])
+        kwire.messages.framing.decode_request(frame[:-1])
     assert caught.value.offset == len(frame) - 1
     assert caught.value.path == "member_id"
     body = len(frame) - len(from_hex(HEARTBEAT_BODY))
     bad = frame[:body] + b"\xff\xfe" + frame[body + 2 :]
     with pytest.raises(kwire.InvalidLength) as caught:
-        kwire.framing.decode_request(bad)
+        kwire.messages.framing.decode_request(bad)
     assert (caught.value.offset, caught.value.path) == (body, "group_id")
 
 
 @pytest.mark.parametrize("version", [0, 4])
 def test_every_prefix_of_a_frame_is_refused(kwire, heartbeat, version):
     """Cut anywhere, header or body, the error is typed and names a field."""
-    frame = kwire.framing.encode_request(heartbeat, version, 1, "me")[4:]
+    frame = kwire.messages.framing.encode_request(heartbeat, version, 1, "me")[4:]
     for end in range(len(frame)):
         with pytest.raises(kwire.DecodeError) as caught:
-            kwire.framing.decode_request(frame[:end])
+            kwire.messages.framing.decode_request(frame[:end])
         assert caught.value.offset == end
         assert caught.value.path
         named = "RequestHeader" if end < 12 + (version > 0) else "HeartbeatRequest"
         assert caught.value.message_name == named
-    answer = kwire.framing.encode_response(kwire.messages.HeartbeatResponse(), 4)[4:]
+    answer = kwire.messages.framing.encode_response(
+        kwire.messages.HeartbeatResponse(), 4
+    )[4:]
     for end in range(len(answer)):
         with pytest.raises(kwire.DecodeError) as caught:
-            kwire.framing.decode_response(
+            kwire.messages.framing.decode_response(
                 kwire.messages.HeartbeatResponse, answer[:end], 4
             )
         assert caught.value.offset == end
@@ -227,7 +233,7 @@ def test_twins_agree_on_headers_cut_short(twins):
         said = []
         for package in twins:
             with pytest.raises(package.DecodeError) as caught:
-                package.framing.decode_request(
+                package.messages.framing.decode_request(
                     from_hex("000c 0000 00000007 0002 6d65")[:end]
                 )
             error = caught.value
@@ -240,7 +246,7 @@ def test_unknown_api_keys_name_what_there_is(kwire, key):
     """No request has the key: an error of versions, not of bytes."""
     frame = key.to_bytes(2, "big", signed=True) + bytes(10)
     with pytest.raises(kwire.UnsupportedVersion, match=f"{key}.*kwire has 0 to 94"):
-        kwire.framing.decode_request(frame)
+        kwire.messages.framing.decode_request(frame)
 
 
 @pytest.mark.parametrize("version", [-1, 5, 32767])
@@ -248,12 +254,12 @@ def test_unknown_versions_name_both_ranges(kwire, version):
     """The text has the version asked for and the versions that there are."""
     frame = b"\0\x0c" + version.to_bytes(2, "big", signed=True) + bytes(10)
     with pytest.raises(kwire.UnsupportedVersion, match=f"0 to 4.*{version}"):
-        kwire.framing.decode_request(frame)
+        kwire.messages.framing.decode_request(frame)
 
 
 def test_only_requests_and_responses_have_frames(kwire):
     """Another message in a frame is a programming mistake."""
-    messages, framing = kwire.messages, kwire.framing
+    messages, framing = kwire.messages, kwire.messages.framing
     # What was encoded before, the right way, must not make the wrong way pass.
     framing.encode_request(messages.HeartbeatRequest(), 0)
     framing.encode_response(messages.HeartbeatResponse(), 0)
@@ -281,14 +287,14 @@ def test_header_is_checked_before_the_body(kwire, heartbeat, arguments, path):
     """The first fault in the order of the wire is the one that is raised."""
     for request in (heartbeat, heartbeat.replace(group_id=5)):
         with pytest.raises(kwire.EncodeError) as caught:
-            kwire.framing.encode_request(request, 4, **arguments)
+            kwire.messages.framing.encode_request(request, 4, **arguments)
         assert caught.value.message_name == "RequestHeader"
         assert caught.value.path == path
 
 
 def test_prefixed_messages_stand_behind_their_version(kwire):
     """INT16 version, then the message."""
-    messages, framing = kwire.messages, kwire.framing
+    messages, framing = kwire.messages, kwire.messages.framing
     principal = messages.DefaultPrincipalData(type="User", name="a")
     data = framing.encode_prefixed(principal, 0)
     assert data == from_hex("0000 05 55736572 02 61 00 00")
@@ -300,17 +306,17 @@ def test_newer_consumer_protocol_is_read_as_the_highest_known(kwire, version):
     """Members of a group may be newer: what they append is ignored."""
     cls = kwire.messages.ConsumerProtocolSubscription
     sent = cls(topics=["a"], generation_id=3, rack_id="r")
-    data = kwire.framing.encode_prefixed(sent, 3)
+    data = kwire.messages.framing.encode_prefixed(sent, 3)
     newer = version.to_bytes(2, "big") + data[2:] + b"appended"
-    assert kwire.framing.decode_prefixed(cls, newer) == sent
+    assert kwire.messages.framing.decode_prefixed(cls, newer) == sent
     with pytest.raises(kwire.TrailingBytes) as caught:
-        kwire.framing.decode_prefixed(cls, data + b"appended")
+        kwire.messages.framing.decode_prefixed(cls, data + b"appended")
     assert caught.value.offset == len(data)
 
 
 def test_other_prefixed_messages_have_no_newer_versions(kwire):
     """An unknown version is an error, and so is a negative one."""
-    messages, framing = kwire.messages, kwire.framing
+    messages, framing = kwire.messages, kwire.messages.framing
     for cls, prefix in [
         (messages.DefaultPrincipalData, "0001"),
         (messages.ConsumerProtocolAssignment, "ffff"),
@@ -323,21 +329,25 @@ def test_other_prefixed_messages_have_no_newer_versions(kwire):
 def test_a_version_cut_short_is_truncated(kwire, size):
     """Fewer than two bytes hold no version."""
     with pytest.raises(kwire.Truncated) as caught:
-        kwire.framing.decode_prefixed(kwire.messages.DefaultPrincipalData, bytes(size))
+        kwire.messages.framing.decode_prefixed(
+            kwire.messages.DefaultPrincipalData, bytes(size)
+        )
     assert (caught.value.offset, caught.value.path) == (size, "version")
 
 
 def test_limits_bound_frames(kwire, heartbeat):
     """``frame_bytes`` holds for every decoding entry, before anything is read."""
     small = kwire.Limits(frame_bytes=10)
-    frame = kwire.framing.encode_request(heartbeat, 0)[4:]
+    frame = kwire.messages.framing.encode_request(heartbeat, 0)[4:]
     principal = kwire.messages.DefaultPrincipalData
     for call in (
-        lambda: kwire.framing.decode_request(frame, limits=small),
-        lambda: kwire.framing.decode_response(
+        lambda: kwire.messages.framing.decode_request(frame, limits=small),
+        lambda: kwire.messages.framing.decode_response(
             kwire.messages.HeartbeatResponse, bytes(11), 0, limits=small
         ),
-        lambda: kwire.framing.decode_prefixed(principal, bytes(11), limits=small),
+        lambda: kwire.messages.framing.decode_prefixed(
+            principal, bytes(11), limits=small
+        ),
         lambda: kwire.decode(principal, bytes(11), 0, limits=small),
     ):
         with pytest.raises(kwire.LimitExceeded):
@@ -363,7 +373,7 @@ SIZE_HINT = "begins with its own size; pass frame[4:]"
 
 def test_a_frame_with_its_size_is_recognized(kwire):
     """The first thing that goes wrong for who writes a socket: the size is in front."""
-    messages, framing = kwire.messages, kwire.framing
+    messages, framing = kwire.messages, kwire.messages.framing
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind == "request":
@@ -387,9 +397,9 @@ def test_a_response_with_its_size_is_recognized(kwire):
     for name, version in pairs(kwire):
         cls = getattr(kwire.messages, name)
         if cls.kind == "response":
-            sized = kwire.framing.encode_response(cls(), version, 7)
+            sized = kwire.messages.framing.encode_response(cls(), version, 7)
             try:
-                kwire.framing.decode_response(cls, sized, version)
+                kwire.messages.framing.decode_response(cls, sized, version)
             except kwire.DecodeError as error:
                 seen += 1
                 assert SIZE_HINT in str(error) and error.args[0] == error.reason
@@ -398,7 +408,7 @@ def test_a_response_with_its_size_is_recognized(kwire):
 
 def test_a_body_with_a_header_or_a_size_is_recognized(kwire):
     """``decode`` takes bodies; the error names the function that takes the frame."""
-    messages, framing = kwire.messages, kwire.framing
+    messages, framing = kwire.messages, kwire.messages.framing
     request, response = messages.MetadataRequest(), messages.MetadataResponse()
     sized = framing.encode_request(request, 12, 7, "me")
     for data, words in (
@@ -425,8 +435,8 @@ def test_hints_are_for_what_they_recognize_alone(kwire):
             lambda data=data: kwire.decode(messages.ProduceRequest, data, 0),
             lambda data=data: kwire.decode(messages.FetchResponse, data, 12),
             lambda data=data: kwire.decode(messages.TopicRecord, data, 0),
-            lambda data=data: kwire.framing.decode_request(data),
-            lambda data=data: kwire.framing.decode_response(
+            lambda data=data: kwire.messages.framing.decode_request(data),
+            lambda data=data: kwire.messages.framing.decode_response(
                 messages.FetchResponse, data, 12
             ),
         ):

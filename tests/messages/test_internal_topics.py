@@ -57,7 +57,7 @@ def find(value_message, version=0):
 @pytest.fixture
 def topics(kwire):
     """Return the module under test on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.internal_topics")
+    return importlib.import_module(f"{kwire.__name__}.messages.internal_topics")
 
 
 def test_every_record_of_kafka_reads_as_kafka_reads_it(kwire, topics):
@@ -331,7 +331,7 @@ def changed():
 
 def outcome(package, record):
     """Decode a record: its JSON, or the error with all that it says."""
-    module = importlib.import_module(f"{package.__name__}.internal_topics")
+    module = importlib.import_module(f"{package.__name__}.messages.internal_topics")
     try:
         key, value = module.decode(record.topic, record.key, record.value)
     except package.DecodeError as error:

@@ -20,7 +20,7 @@ VIEW = pyarrow.binary_view()
 
 def to_arrow(kwire, *arguments, **options):
     """Decode messages into columns."""
-    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     return arrow.messages_to_arrow(*arguments, **options)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire.wire``: known bytes, bad bytes, bad values, and bulk functions."""
+"""``kwire.messages.wire``: known bytes, bad bytes, bad values, and bulk functions."""
 
 import random
 import uuid
@@ -52,8 +52,8 @@ KINDS = sorted({kind for kind, _, _ in KNOWN})
 def test_known_bytes_both_ways(kwire, kind, value, text):
     """Each primitive has the bytes that the protocol guide gives it."""
     data = bytes.fromhex(text)
-    assert getattr(kwire.wire, f"encode_{kind}")(value) == data
-    decode = getattr(kwire.wire, f"decode_{kind}")
+    assert getattr(kwire.messages.wire, f"encode_{kind}")(value) == data
+    decode = getattr(kwire.messages.wire, f"decode_{kind}")
     assert decode(data) == (value, len(data))
     assert decode(b"xx" + data + b"yy", offset=2) == (value, len(data) + 2)
     assert decode(memoryview(bytearray(data))) == (value, len(data))
@@ -65,7 +65,7 @@ def test_cut_input_is_a_typed_error_at_its_end(kwire, kind, value, text):
     data = bytes.fromhex(text)
     for size in range(len(data)):
         with pytest.raises(kwire.DecodeError) as caught:
-            getattr(kwire.wire, f"decode_{kind}")(data[:size])
+            getattr(kwire.messages.wire, f"decode_{kind}")(data[:size])
         assert 0 <= caught.value.offset <= size
 
 
@@ -74,9 +74,9 @@ def test_cut_input_is_a_typed_error_at_its_end(kwire, kind, value, text):
 def test_a_length_over_an_address_is_refused(kwire, kind, length):
     """Where an address has 32 bits, such a length must not wrap and be null."""
     nullable = "" if kind == "array" else "nullable_"
-    data = kwire.wire.encode_unsigned_varint(length + 1) + b"abc"
+    data = kwire.messages.wire.encode_unsigned_varint(length + 1) + b"abc"
     with pytest.raises(kwire.DecodeError) as caught:
-        getattr(kwire.wire, f"decode_compact_{nullable}{kind}")(data)
+        getattr(kwire.messages.wire, f"decode_compact_{nullable}{kind}")(data)
     needed = str(length - 3 if kind == "bytes" else length)
     assert needed in caught.value.reason
 
@@ -88,7 +88,7 @@ def test_bad_values_are_the_callers_mistake(twins, kind):
         told = []
         for kwire in twins:
             with pytest.raises(kwire.EncodeError) as caught:
-                getattr(kwire.wire, f"encode_{kind}")(value)
+                getattr(kwire.messages.wire, f"encode_{kind}")(value)
             told.append(str(caught.value))
         assert told[0] == told[1]
 
@@ -103,7 +103,7 @@ def test_any_bytes_give_the_same_on_both_engines(twins, kind):
         told = []
         for kwire in twins:
             try:
-                told.append(getattr(kwire.wire, f"decode_{kind}")(data))
+                told.append(getattr(kwire.messages.wire, f"decode_{kind}")(data))
             except kwire.DecodeError as error:
                 told.append((type(error).__name__, error.offset, str(error)))
         assert told[0] == told[1], data.hex()
@@ -121,13 +121,13 @@ def test_arrays_take_every_fixed_size_type(kwire):
         ("float64", 1.5),
         ("uuid", ONE),
     ]:
-        data = kwire.wire.encode_compact_array([value, value], kind)
-        found = kwire.wire.decode_compact_array(data, kind)
+        data = kwire.messages.wire.encode_compact_array([value, value], kind)
+        found = kwire.messages.wire.decode_compact_array(data, kind)
         assert found == ((value, value), len(data))
     with pytest.raises(
         ValueError, match=r"type must be one of bool, .* \(got 'string'\)"
     ):
-        kwire.wire.encode_array(["a"], "string")
+        kwire.messages.wire.encode_array(["a"], "string")
 
 
 BULK = [
@@ -140,10 +140,10 @@ BULK = [
 @pytest.mark.parametrize(("kind", "dtype", "values"), BULK)
 def test_bulk_is_one_value_after_the_other(kwire, kind, dtype, values):
     """The bytes are those of single calls; the array comes back in its type."""
-    single = getattr(kwire.wire, f"encode_{kind[:-1]}")
+    single = getattr(kwire.messages.wire, f"encode_{kind[:-1]}")
     expected = b"".join(single(value) for value in values)
-    encode = getattr(kwire.wire, f"encode_{kind}")
-    decode = getattr(kwire.wire, f"decode_{kind}")
+    encode = getattr(kwire.messages.wire, f"encode_{kind}")
+    decode = getattr(kwire.messages.wire, f"decode_{kind}")
     assert encode(numpy.array(values, dtype)) == expected
     assert encode(values) == expected
     found, end = decode(b"x" + expected + b"y", len(values), offset=1)
@@ -156,8 +156,8 @@ def test_bulk_names_the_value_at_fault(twins, kind, dtype, values):
     """The path of an error is the value's index, on both engines alike."""
     told = []
     for kwire in twins:
-        decode = getattr(kwire.wire, f"decode_{kind}")
-        encode = getattr(kwire.wire, f"encode_{kind}")
+        decode = getattr(kwire.messages.wire, f"decode_{kind}")
+        encode = getattr(kwire.messages.wire, f"encode_{kind}")
         words = []
         for call in (
             lambda decode=decode: decode(b"\x01\x02" + b"\xff" * 12, 3),
@@ -184,9 +184,11 @@ def test_bulk_random_values_agree(twins):
     ]:
         shifts = source.integers(0, numpy.dtype(dtype).itemsize * 8, 3000)
         values = (source.integers(low, high, 3000) >> shifts).astype(dtype)
-        data = [getattr(kwire.wire, f"encode_{kind}")(values) for kwire in twins]
+        data = [
+            getattr(kwire.messages.wire, f"encode_{kind}")(values) for kwire in twins
+        ]
         assert data[0] == data[1]
         for kwire in twins:
-            found, end = getattr(kwire.wire, f"decode_{kind}")(data[0], 3000)
+            found, end = getattr(kwire.messages.wire, f"decode_{kind}")(data[0], 3000)
             assert end == len(data[0])
             assert (found == values).all()

@@ -100,7 +100,7 @@ def test_messages_and_records_load_no_typing(backend):
 
     So their modules set ``TYPE_CHECKING = False``; others take it from ``typing``.
     """
-    code = "import kwire.messages, kwire.records, kwire.codec"
+    code = "import kwire.messages, kwire.records, kwire.messages.codec"
     assert "typing" not in loaded_by(code, backend)
 
 

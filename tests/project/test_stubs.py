@@ -16,7 +16,7 @@ import pytest
 from tests.harness import golden
 
 ROOT = Path(__file__).parents[2]
-STUB = ROOT / "src" / "kwire" / "messages.pyi"
+STUB = ROOT / "src" / "kwire" / "messages" / "__init__.pyi"
 PLAIN = {
     "bool": bool,
     "int": int,

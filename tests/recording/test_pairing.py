@@ -8,7 +8,8 @@ one, and an answer is read by the version that was asked for.
 
 import pytest
 
-from kwire import framing, messages
+from kwire import messages
+from kwire.messages import framing
 from kwire.recording.pairing import Conversation, Header
 from kwire.schema import registry
 
@@ -291,7 +292,8 @@ def test_credentials_in_other_messages_are_secret():
 
 def test_the_oldest_header_has_no_client_id():
     """ControlledShutdown 0 begins its body where others name their client."""
-    from kwire import framing, messages
+    from kwire import messages
+    from kwire.messages import framing
     from kwire.recording.pairing import Conversation
 
     request = messages.ControlledShutdownRequest(broker_id=65536 + 97)

@@ -20,7 +20,8 @@ from confluent_kafka import Producer
 
 from examples.pipeline import traffic
 from examples.pipeline.frames import record_batches
-from kwire import framing, messages
+from kwire import messages
+from kwire.messages import framing
 from kwire.negotiation import ApiVersionTable
 from kwire.net import NetworkError, connect
 from kwire.recording import Recorder

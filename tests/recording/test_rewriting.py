@@ -8,7 +8,7 @@ else in an answer changes.
 
 import pytest
 
-from kwire import error_codes, framing, messages
+from kwire import error_codes, messages
 from kwire.messages import (
     ApiVersionsResponse,
     DescribeClusterResponse,
@@ -18,6 +18,7 @@ from kwire.messages import (
     ProduceResponse,
     ShareAcknowledgeResponse,
     ShareFetchResponse,
+    framing,
 )
 from kwire.recording.pairing import Header
 from kwire.recording.rewriting import limit_versions, read_answer

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from kwire import framing, messages
+from kwire import messages
+from kwire.messages import framing
 from kwire.recording import read_captures
 
 PAGE = Path(__file__).parents[2] / "docs" / "operators" / "recording.md"

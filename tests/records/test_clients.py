@@ -15,7 +15,8 @@ from typing import NamedTuple
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from kwire import framing, messages
+from kwire import messages
+from kwire.messages import framing
 from tests.harness.one_broker import Broker
 
 pytestmark = pytest.mark.gate_on_pure

@@ -147,7 +147,7 @@ FIELDS = importlib.import_module("kwire.spark.live_sink_options").SinkColumns._f
 
 def decode(kwire, column, name):
     """Decode it as messages."""
-    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     arrow.messages_to_arrow(column, kwire.messages.ApiVersionsRequest, 0)
 
 

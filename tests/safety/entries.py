@@ -156,7 +156,7 @@ def frames():
         (" java", {"compat": "java"}),
         (" zero copy", {"zero_copy": True}),
     ):
-        run = on.call("framing.decode_request", **options)
+        run = on.call("messages.framing.decode_request", **options)
         given = good.requests
         yield Entry(f"request{title}", run, given, VERSIONED, share=300, **ANY)
     for name, version in (
@@ -199,7 +199,7 @@ def arrays():
     """Arrays of frames and messages, and record sets as Arrow."""
     given = partial(on_rows, good.requests)
     for mode in ("raise", "null"):
-        run = on.rows("message_arrow.request_headers_to_arrow", on_error=mode)
+        run = on.rows("messages.arrow.request_headers_to_arrow", on_error=mode)
         errors = VERSIONED if mode == "raise" else ()
         name = f"header columns {mode}"
         yield Entry(name, run, given, errors, share=200, is_view=True, growth=400)

@@ -106,7 +106,7 @@ def bulk(name):
     """Make a call of a bulk primitive that asks for about as many as there are."""
 
     def run(package, data):
-        read = getattr(package.wire, name)
+        read = getattr(package.messages.wire, name)
         values, end = read(data, len(data) // 2 + len(data) % 2)
         return values.dtype.name, values.tolist(), end
 
@@ -142,7 +142,7 @@ def rows_of_class(name, version, mode):
 
     def run(package, data):
         cls = getattr(package.messages, name)
-        read = module(package, "message_arrow").messages_to_arrow
+        read = module(package, "messages.arrow").messages_to_arrow
         return checked(read(rows_of(data), cls, version, on_error=mode))
 
     return run
@@ -153,7 +153,7 @@ def views_of_class(name, version, mode):
 
     def run(package, data):
         cls = getattr(package.messages, name)
-        read = module(package, "message_arrow").messages_to_arrow
+        read = module(package, "messages.arrow").messages_to_arrow
         made = read(rows_of(data), cls, version, on_error=mode, views=True)
         # Not in full: a prefix is not that of its bytes once these have changed.
         made.validate()
@@ -182,7 +182,7 @@ def checked(made):
 
 def split(package, data, most=5000):
     """Feed a stream to a splitter in three pieces; list the frames, then the error."""
-    splitter = package.framing.FrameSplitter(package.Limits(frame_bytes=most))
+    splitter = package.messages.framing.FrameSplitter(package.Limits(frame_bytes=most))
     frames = []
     cuts = (0, len(data) // 3, len(data) // 3 + 1, len(data))
     with memoryview(data) as view:
@@ -231,13 +231,15 @@ def decompressed(codec, package, data):
 def control(package, data):
     """Read a control record."""
     with split_and_use(data) as (key, value):
-        return module(package, "control_records").decode_control_record(key, value)
+        return module(package, "messages.control_records").decode_control_record(
+            key, value
+        )
 
 
 def internal(topic, package, data):
     """Read a record of one of Kafka's own topics."""
     with split_and_use(data) as (key, value):
-        return package.internal_topics.decode(topic, key, value)
+        return package.messages.internal_topics.decode(topic, key, value)
 
 
 def in_file(name, read, package, data):

@@ -65,14 +65,16 @@ def test_columns_are_encoded_wherever_they_lie(kwire, by):
 def test_messages_and_headers_are_decoded_wherever_they_lie(kwire, by):
     """Offsets of a binary array at odd addresses, 32 bits and 64."""
     cls = kwire.messages.MetadataRequest
-    frames = [kwire.framing.encode_request(cls(), 9, at)[4:] for at in range(20)]
+    frames = [
+        kwire.messages.framing.encode_request(cls(), 9, at)[4:] for at in range(20)
+    ]
     bodies = [kwire.encode(cls(), 9)] * 20
     for kind in (pyarrow.binary(), pyarrow.large_binary()):
         array = pyarrow.array(frames, kind)
-        read = kwire.message_arrow.request_headers_to_arrow
+        read = kwire.messages.arrow.request_headers_to_arrow
         assert read(misalign_array(array, by)).equals(read(array))
         array = pyarrow.array(bodies, kind)
-        read = kwire.message_arrow.messages_to_arrow
+        read = kwire.messages.arrow.messages_to_arrow
         assert read(misalign_array(array, by), cls, 9).equals(read(array, cls, 9))
 
 
@@ -88,5 +90,5 @@ def test_integers_are_encoded_wherever_they_lie(kwire, by):
         room = numpy.zeros(values.nbytes + by, dtype="u1")
         odd = room[by:].view(dtype)
         odd[:] = values
-        encode = getattr(kwire.wire, f"encode_{kind}")
+        encode = getattr(kwire.messages.wire, f"encode_{kind}")
         assert encode(odd) == encode(values)

@@ -37,7 +37,7 @@ def fault_of(kwire, call):
 @sweep("after", [b"", b"\0", b"\xff" * 8])
 def test_varints_end_where_their_bits_do(kwire, bits, after):
     """The smallest and the largest number of each length, whatever comes after."""
-    wire = kwire.wire
+    wire = kwire.messages.wire
     for number in (2 ** (bits - 1), 2**bits - 1):
         data = unsigned_varint(number)
         assert wire.encode_unsigned_varint(number) == data
@@ -53,7 +53,7 @@ def test_varints_end_where_their_bits_do(kwire, bits, after):
 @sweep("after", [b"", b"\0", b"\xff" * 12])
 def test_varlongs_end_where_their_bits_do(kwire, bits, after):
     """The same of 64 bits, in zigzag form."""
-    wire = kwire.wire
+    wire = kwire.messages.wire
     for raw in (2 ** (bits - 1), 2**bits - 1):
         number = raw >> 1 ^ -(raw & 1)
         data = unsigned_varint(raw)
@@ -67,7 +67,7 @@ def test_varlongs_end_where_their_bits_do(kwire, bits, after):
 @pytest.mark.parametrize("last", [0x10, 0x7F, 0x80, 0xFF])
 def test_a_varint_has_32_bits(kwire, last):
     """More are refused at its first byte, one by one and by the thousand."""
-    wire = kwire.wire
+    wire = kwire.messages.wire
     data = b"\0" + b"\xff" * 4 + bytes((last, 0, 0, 0, 0))
     refused = ("InvalidVarint", 1, "")
     assert fault_of(kwire, lambda: wire.decode_unsigned_varint(data, 1)) == refused
@@ -78,7 +78,7 @@ def test_a_varint_has_32_bits(kwire, last):
 @pytest.mark.parametrize("last", [0x02, 0x7F, 0x80, 0xFF])
 def test_a_varlong_has_64_bits(kwire, last):
     """More are refused at its first byte."""
-    wire = kwire.wire
+    wire = kwire.messages.wire
     data = b"\0" + b"\xff" * 9 + bytes((last, 0, 0, 0, 0))
     assert fault_of(kwire, lambda: wire.decode_varlong(data, 1))[1] == 1
     assert fault_of(kwire, lambda: wire.decode_varlongs(data, 2))[1:] == (1, "[1]")
@@ -143,7 +143,7 @@ def test_a_lenient_reader_takes_negative_lengths_for_null(kwire):
 
 def test_the_longest_string(kwire):
     """32767 bytes of UTF-8 are written and read in both forms; one more is not."""
-    wire = kwire.wire
+    wire = kwire.messages.wire
     for longest in ("x" * 32767, "\xe9" * 16383 + "x"):
         assert wire.decode_string(wire.encode_string(longest))[0] == longest
         data = wire.encode_compact_string(longest)
@@ -154,7 +154,7 @@ def test_the_longest_string(kwire):
     data = unsigned_varint(32769) + b"x" * 32768
     refused = ("InvalidLength", 0, "")
     assert fault_of(kwire, partial(wire.decode_compact_string, data)) == refused
-    arrow = importlib.import_module(f"{kwire.__name__}.message_arrow")
+    arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
     cls = kwire.messages.HeartbeatRequest
     for size, name in ((32768, "[0].group_id"), (32767, "")):
         body = unsigned_varint(size + 1) + b"x" * size + bytes(4) + b"\1\0\0"
@@ -174,10 +174,10 @@ def test_a_bad_byte_is_found_wherever_it_is(kwire, size):
             text = bytearray(b"\x7f" * size)
             text[at] = bad
             data = size.to_bytes(2, "big") + text
-            call = partial(kwire.wire.decode_string, data)
+            call = partial(kwire.messages.wire.decode_string, data)
             assert fault_of(kwire, call) == ("InvalidValue", 2 + at, "")
     good = size.to_bytes(2, "big") + b"\x7f" * size
-    assert kwire.wire.decode_string(good) == ("\x7f" * size, 2 + size)
+    assert kwire.messages.wire.decode_string(good) == ("\x7f" * size, 2 + size)
 
 
 FIXED = {
@@ -194,7 +194,7 @@ FIXED = {
 def test_the_ends_of_integers(kwire, kind):
     """The first and the last number are written and read; the next are refused."""
     size, low, high = FIXED[kind]
-    wire = kwire.wire
+    wire = kwire.messages.wire
     data = wire.encode_array([low, high], kind)
     assert len(data) == 4 + 2 * size
     assert wire.decode_array(data, kind) == ((low, high), len(data))
@@ -206,7 +206,7 @@ def test_the_ends_of_integers(kwire, kind):
 @pytest.mark.parametrize("kind", [*FIXED, "bool", "float64", "uuid"])
 def test_a_count_fits_in_the_bytes_behind_it(kwire, kind):
     """As many elements as there is room for, and no more, not even in the count."""
-    wire = kwire.wire
+    wire = kwire.messages.wire
     one = {"uuid": uuid.UUID(int=5), "bool": True}.get(kind, 1)
     data = wire.encode_array([one] * 3, kind)
     size = (len(data) - 4) // 3
@@ -219,7 +219,7 @@ def test_a_count_fits_in_the_bytes_behind_it(kwire, kind):
 def test_nothing_is_read_behind_short_text(twins):
     """Text of any length at the very end of memory, and a varint that is cut."""
     package, guarded = twins.fast, Guarded()
-    wire, cls = package.wire, package.messages.SaslHandshakeRequest
+    wire, cls = package.messages.wire, package.messages.SaslHandshakeRequest
 
     def work(note):
         for size in SIZES:
@@ -242,7 +242,7 @@ def test_nothing_is_read_behind_short_text(twins):
 
 def test_bulk_begins_and_ends_within_the_input(kwire):
     """An offset is 0 to the size; a count is 0 to the bytes that are left."""
-    wire = kwire.wire
+    wire = kwire.messages.wire
     for decode in (wire.decode_unsigned_varints, wire.decode_varlongs):
         assert decode(b"\2\4", 2)[1] == 2
         assert decode(b"\2\4", 0, 2)[1] == 2
@@ -265,8 +265,8 @@ def test_bulk_begins_and_ends_within_the_input(kwire):
 )
 def test_bulk_takes_what_fits(kwire, name, low, high):
     """Numbers of a wider type are looked at: the first and the last are taken."""
-    encode = getattr(kwire.wire, name)
-    one = getattr(kwire.wire, name[:-1])
+    encode = getattr(kwire.messages.wire, name)
+    one = getattr(kwire.messages.wire, name[:-1])
     values = numpy.array([0, low, high, 1], "i8")
     assert encode(values) == b"".join(one(int(value)) for value in values)
     for bad in (low - 1, high + 1):
@@ -278,7 +278,10 @@ def test_bulk_takes_what_fits(kwire, name, low, high):
 def test_bytes_with_gaps_are_not_written(kwire):
     """Only contiguous ones are; nothing is taken from a buffer that was refused."""
     gaps = memoryview(bytearray(40))[::2]
-    for encode in (kwire.wire.encode_bytes, kwire.wire.encode_compact_nullable_bytes):
+    for encode in (
+        kwire.messages.wire.encode_bytes,
+        kwire.messages.wire.encode_compact_nullable_bytes,
+    ):
         with pytest.raises(kwire.EncodeError, match="contiguous"):
             encode(gaps)
         assert encode(gaps.tobytes())[-20:] == bytes(20)
@@ -292,7 +295,7 @@ def test_no_request_lies_before_the_table_of_headers(twins):
     assert hash(table) and table[-1] == 255
     frame = b"\xff\xff" + (width - 1).to_bytes(2, "big") + bytes(20)
     with pytest.raises(twins.fast.UnsupportedVersion):
-        twins.fast.message_arrow.request_headers_to_arrow(pyarrow.array([frame]))
+        twins.fast.messages.arrow.request_headers_to_arrow(pyarrow.array([frame]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on memory")
@@ -310,7 +313,7 @@ def test_the_most_bytes_that_a_length_can_say(kwire, kind):
                 used = int(statm.read().split()[0]) * mmap.PAGESIZE
             resource.setrlimit(resource.RLIMIT_AS, (used + 2**26, used + 2**26))
             try:
-                kwire.wire.encode_bytes(value)
+                kwire.messages.wire.encode_bytes(value)
             except (MemoryError, kwire.EncodeError) as error:
                 note(type(error).__name__)
 

@@ -115,13 +115,13 @@ def messages(package):
             seed,
         )
     for name in ("string", "compact_string"):
-        seed = getattr(package.wire, f"encode_{name}")(LONG)
+        seed = getattr(package.messages.wire, f"encode_{name}")(LONG)
         yield f"wire {name}", on.call(f"wire.decode_{name}"), seed
 
 
 def columns_of(package, data, version):
     """Read one message into columns, over the very memory of the input."""
-    arrow = on.module(package, "message_arrow")
+    arrow = on.module(package, "messages.arrow")
     cls = package.messages.FindCoordinatorRequest
     return arrow.messages_to_arrow(one_row(data), cls, version, on_error="null")
 
@@ -136,10 +136,10 @@ def one_row(data):
 def headers(package):
     """Read frames of requests whose client id is long."""
     request = package.messages.ApiVersionsRequest()
-    seed = package.framing.encode_request(request, 3, 7, LONG)[4:]
-    yield "request", on.call("framing.decode_request"), seed
+    seed = package.messages.framing.encode_request(request, 3, 7, LONG)[4:]
+    yield "request", on.call("messages.framing.decode_request"), seed
     for mode in ("raise", "null"):
-        read = on.call("message_arrow.request_headers_to_arrow", on_error=mode)
+        read = on.call("messages.arrow.request_headers_to_arrow", on_error=mode)
         yield (
             f"columns of headers {mode}",
             lambda package, data, read=read: read(package, one_row(data)),
@@ -207,7 +207,7 @@ def try_to_encode(package, data, encode):
         return None
     batch = encode(package, table)
     try:
-        return on.module(package, "message_arrow").records_to_arrow(batch)
+        return on.module(package, "messages.arrow").records_to_arrow(batch)
     except package.KwireError as error:
         raise AssertionError("a batch that kwire cannot read") from error
 
@@ -239,13 +239,17 @@ def test_columns_that_change_become_a_sound_batch(twins, figure):
 
 def test_a_frame_whose_header_changes_is_refused(kwire, monkeypatch):
     """The header and the body of a request are of one API and version."""
-    frame = kwire.framing.encode_request(kwire.messages.MetadataRequest(), 5)[4:]
+    frame = kwire.messages.framing.encode_request(kwire.messages.MetadataRequest(), 5)[
+        4:
+    ]
     with monkeypatch.context() as patch:
         other = (b"\0\3\0\6", len(frame))
-        patch.setattr(kwire.framing.frame_hints, "take_first_bytes", lambda *_: other)
+        patch.setattr(
+            kwire.messages.framing.frame_hints, "take_first_bytes", lambda *_: other
+        )
         with pytest.raises(kwire.InvalidValue, match="input changed"):
-            kwire.framing.decode_request(frame)
-    assert kwire.framing.decode_request(frame)[0].request_api_version == 5
+            kwire.messages.framing.decode_request(frame)
+    assert kwire.messages.framing.decode_request(frame)[0].request_api_version == 5
 
 
 def test_a_batch_that_is_gone_is_not_converted(kwire, monkeypatch):

@@ -17,7 +17,7 @@ LEVELS = 100_000
 START = """
 import gc, pickle, sys, threading
 from kwire import EncodeError, backend, encode
-from kwire.json_form import to_json
+from kwire.messages.json_form import to_json
 from kwire.messages import FetchRequest
 
 assert backend == sys.argv[1]

@@ -111,10 +111,10 @@ def warm(twins):
     for call in (
         lambda: kwire.encode(kwire.messages.MetadataRequest(topics=[topic]), 1),
         lambda: kwire.decode(kwire.messages.MetadataRequest, b"\0\0\0\1\0", 1),
-        lambda: kwire.wire.encode_array([1, "x"]),
-        lambda: kwire.wire.decode_array(b"\0\0\0\2\0"),
+        lambda: kwire.messages.wire.encode_array([1, "x"]),
+        lambda: kwire.messages.wire.decode_array(b"\0\0\0\2\0"),
         lambda: kwire.records.encode_batch([(b"", b"", 1, [["n", 5]])]),
-        lambda: kwire.framing.encode_request(
+        lambda: kwire.messages.framing.encode_request(
             kwire.messages.MetadataRequest(topics=[topic]), 1
         ),
         lambda: list(kwire.records.decode_batches(BATCHES["name"] + bytes(20))),
@@ -258,9 +258,9 @@ def test_a_second_message_is_as_large_as_the_first(kwire):
     answer = kwire.messages.SaslAuthenticateResponse
     for encode, first, second in (
         (kwire.encode, large, small),
-        (kwire.framing.encode_request, large, small),
+        (kwire.messages.framing.encode_request, large, small),
         (
-            kwire.framing.encode_response,
+            kwire.messages.framing.encode_response,
             answer(auth_bytes=bytes(5000)),
             answer(auth_bytes=bytes(3000)),
         ),
@@ -285,7 +285,7 @@ def test_a_buffer_that_cannot_grow_again(kwire):
 
 def test_single_values_there_is_no_room_for(kwire):
     """Each kind that has no bound, and arrays of what has one."""
-    wire = kwire.wire
+    wire = kwire.messages.wire
     for name, value in (
         ("string", "x" * 2000),
         ("bytes", b"x" * 2000),
@@ -308,7 +308,7 @@ def test_bulk_values_there_is_no_room_for(kwire):
         values = numpy.ones(
             1000, "u4" if name[0] == "u" else f"i{4 + 4 * (name[3] == 'l')}"
         )
-        encode = getattr(kwire.wire, f"encode_{name}")
+        encode = getattr(kwire.messages.wire, f"encode_{name}")
         for kind in ("no blocks", "no resizing"):
             lacks(kind, lambda e=encode, v=values: e(v))
 

@@ -82,7 +82,7 @@ def test_frames_are_not_read_past_their_end(twins):
     """Headers and bodies of requests and responses, cut anywhere."""
     package = twins.fast
     guarded = Guarded()
-    framing, messages = package.framing, package.messages
+    framing, messages = package.messages.framing, package.messages
     request = messages.JoinGroupRequest(group_id="g", member_id="m")
 
     def work(note):
@@ -106,10 +106,10 @@ def test_frames_are_not_read_past_their_end(twins):
 
 
 def test_primitives_are_not_read_past_their_end(twins):
-    """``kwire.wire``: one value and many, random bytes that often go on too long."""
+    """``messages.wire``: one value and many, random bytes that often go on too long."""
     package = twins.fast
     guarded = Guarded()
-    wire = package.wire
+    wire = package.messages.wire
     one = [
         getattr(wire, f"decode_{name}")
         for name in (

@@ -97,7 +97,7 @@ def test_input_with_gaps_is_refused(kwire, zero_copy):
 def outcomes(kwire):
     """Every entry that takes input, each way it can end."""
     cls, principal = kwire.messages.ProduceRequest, kwire.messages.DefaultPrincipalData
-    framing = kwire.framing
+    framing = kwire.messages.framing
     small = kwire.Limits(frame_bytes=3)
     frame = framing.encode_request(kwire.messages.HeartbeatRequest(), 4)[4:]
     answer = framing.encode_response(kwire.messages.HeartbeatResponse(), 4)[4:]

@@ -169,7 +169,7 @@ TRACED_ROUNDS = 20
 
 def calls(kwire):
     """Name every entry with good input and with each kind of bad input."""
-    messages, framing = kwire.messages, kwire.framing
+    messages, framing = kwire.messages, kwire.messages.framing
     cls = messages.MetadataResponse
     plain = dict(systematic(kwire, "MetadataResponse", 12))["unknown tags"]
     message = build(kwire, "MetadataResponse", plain)

@@ -59,7 +59,7 @@ class RaisingUuid(uuid.UUID):
 
 def calls(kwire, error):
     """Make the calls that ask an object for its value, with one that raises."""
-    m, wire, encode = kwire.messages, kwire.wire, kwire.encode
+    m, wire, encode = kwire.messages, kwire.messages.wire, kwire.encode
     value = Raising(error)
     assignment, quotas = m.ConsumerProtocolAssignment, m.AlterClientQuotasRequest
     partitions = assignment.TopicPartition(partitions=[1, value])

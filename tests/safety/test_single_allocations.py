@@ -122,7 +122,7 @@ def calls(kwire, cls, vector):
     version, data = vector.version, vector.data
     made = kwire.decode(cls, data, version)
     engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
-    framing = kwire.framing
+    framing = kwire.messages.framing
     decode = partial(kwire.decode, cls, data, version)
     again = partial(kwire.encode, version=version)
     yield "decode", decode, neutral
@@ -174,7 +174,7 @@ def test_whichever_allocation_fails(kwire, failing, lack):
 def calls_beside(kwire):
     """Name calls of what is no message of its own."""
     engine = importlib.import_module(f"{kwire.__name__}._engine.active").record_engine
-    wire, framing = kwire.wire, kwire.framing
+    wire, framing = kwire.messages.wire, kwire.messages.framing
     heartbeat = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
     good = framing.encode_request(heartbeat, 4, 7, "client")[4:]
     for what, bad in (("version", b"\0\1\0\x7f"), ("cut", good[:9])):

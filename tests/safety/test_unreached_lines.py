@@ -49,7 +49,7 @@ def message(kwire, *fields):
 
 def arrow(kwire):
     """Find the package's module of Arrow columns."""
-    return importlib.import_module(f"{kwire.__name__}.message_arrow")
+    return importlib.import_module(f"{kwire.__name__}.messages.arrow")
 
 
 def module(package, name):
@@ -284,9 +284,9 @@ def test_a_value_of_two_gib_is_refused(kwire, kind):
     """Its length has no place in an int32: as a field and by itself, unread."""
     value = make_untouched(kind)
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
-        kwire.wire.encode_bytes(value)
+        kwire.messages.wire.encode_bytes(value)
     with pytest.raises(kwire.EncodeError, match=TOO_LARGE):
-        kwire.wire.encode_compact_bytes(value)
+        kwire.messages.wire.encode_compact_bytes(value)
 
 
 def test_a_message_names_the_value_of_two_gib(kwire):
@@ -358,12 +358,12 @@ def test_a_view_that_was_released_has_no_bytes(kwire):
 def test_single_values_are_read_from_contiguous_bytes(kwire):
     """Every second byte of a buffer is no input."""
     with pytest.raises(TypeError, match="must be contiguous"):
-        kwire.wire.decode_varint(memoryview(bytes(16))[::2])
+        kwire.messages.wire.decode_varint(memoryview(bytes(16))[::2])
 
 
 def test_tags_by_themselves_say_what_is_wrong(kwire):
     """A dict of uint32 to bytes, and nothing that is alike."""
-    encode = kwire.wire.encode_tagged_fields
+    encode = kwire.messages.wire.encode_tagged_fields
     assert encode({2: b"x", 0: b""}) == b"\2\0\0\2\1x"
     for wrong, words in (
         ({2**32: b""}, "expected a uint32"),
@@ -398,10 +398,10 @@ BULK = [
 @pytest.mark.parametrize(("name", "dtype"), BULK)
 def test_bulk_functions_take_nothing(kwire, name, dtype):
     """No values are no bytes, of whatever type the empty array is."""
-    encode = getattr(kwire.wire, f"encode_{name}")
+    encode = getattr(kwire.messages.wire, f"encode_{name}")
     for empty in ([], (), numpy.array([], "U1"), numpy.array([], "int8")):
         assert encode(empty) == b""
-    values, end = getattr(kwire.wire, f"decode_{name}")(b"ab", 0, 1)
+    values, end = getattr(kwire.messages.wire, f"decode_{name}")(b"ab", 0, 1)
     assert (values.tolist(), str(values.dtype), end) == ([], dtype, 1)
 
 
@@ -411,8 +411,8 @@ def test_bulk_functions_say_that_they_need_numpy(kwire, monkeypatch, name, dtype
     monkeypatch.delitem(sys.modules, "numpy")
     monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
     for call in (
-        lambda: getattr(kwire.wire, f"encode_{name}")([1]),
-        lambda: getattr(kwire.wire, f"decode_{name}")(b"\1", 1),
+        lambda: getattr(kwire.messages.wire, f"encode_{name}")([1]),
+        lambda: getattr(kwire.messages.wire, f"decode_{name}")(b"\1", 1),
     ):
         with pytest.raises(ImportError, match=r"pip install kwire\[numpy\]"):
             call()

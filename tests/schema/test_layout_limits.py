@@ -118,7 +118,7 @@ def test_a_class_takes_time_linear_in_its_fields(kwire, kind):
         assert len(codec.build_class(message).__match_args__) == count
         return lambda: codec.build_class(message)
 
-    codec = importlib.import_module(f"{kwire.__name__}.codec")
+    codec = importlib.import_module(f"{kwire.__name__}.messages.codec")
     least = 2500 if kind == "int8" else 750
     gc.disable()  # a full collection looks at all classes there are
     try:

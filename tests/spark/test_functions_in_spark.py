@@ -11,7 +11,8 @@ import json
 import pytest
 
 import kwire
-from kwire import framing, messages
+from kwire import messages
+from kwire.messages import framing
 from kwire.spark import functions as ks
 from kwire.spark import internal_topic_columns
 from tests.spark.test_functions_pairs import Capture, pairs_of

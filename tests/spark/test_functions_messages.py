@@ -56,12 +56,14 @@ def add_prefix(kwire, vector):
     if cls.kind == "request":
         # Client ids of all lengths: bodies begin at different bytes.
         client_id = "ä" * (len(vector.data) % 5) or None
-        frame = kwire.framing.encode_request(
+        frame = kwire.messages.framing.encode_request(
             message, version, correlation_id=7, client_id=client_id
         )
         return frame[4:]
     if cls.kind == "response":
-        return kwire.framing.encode_response(message, version, correlation_id=7)[4:]
+        return kwire.messages.framing.encode_response(
+            message, version, correlation_id=7
+        )[4:]
     return version.to_bytes(2, "big") + vector.data
 
 
@@ -220,16 +222,18 @@ def error_of(call, *arguments):
     "name", ["FetchRequest", "MetadataResponse", "JoinGroupRequest"]
 )
 def test_every_cut_frame_says_why(kwire, name):
-    """A bad row is null in every field and has the words of ``kwire.framing``."""
+    """A bad row is null in every field and has the words of ``messages.framing``."""
     reading = room(kwire, "message_reading")
     cls = getattr(kwire.messages, name)
     newest = max(vectors_of(name), key=lambda each: (each.version, len(each.data)))
     frame = add_prefix(kwire, newest)
     cuts = [*[frame[:size] for size in range(len(frame))][-400:], frame, None]
     if cls.kind == "request":
-        wanted = [error_of(kwire.framing.decode_request, cut) for cut in cuts[:-1]]
+        wanted = [
+            error_of(kwire.messages.framing.decode_request, cut) for cut in cuts[:-1]
+        ]
     else:
-        read = kwire.framing.decode_response
+        read = kwire.messages.framing.decode_response
         wanted = [error_of(read, cls, cut, newest.version) for cut in cuts[:-1]]
     assert None not in wanted[:-1]
     made = reading.read_messages(binary(cuts), name, newest.version)
@@ -289,8 +293,10 @@ def test_versions_that_nobody_knows_are_errors_of_their_rows(kwire):
 def test_frames_that_are_not_as_asked_for_are_errors(kwire):
     """Another API, or another version than the column says."""
     reading = room(kwire, "message_reading")
-    beat = kwire.framing.encode_request(kwire.messages.HeartbeatRequest(), 4)[4:]
-    fetch = kwire.framing.encode_request(kwire.messages.FetchRequest(), 4)[4:]
+    beat = kwire.messages.framing.encode_request(kwire.messages.HeartbeatRequest(), 4)[
+        4:
+    ]
+    fetch = kwire.messages.framing.encode_request(kwire.messages.FetchRequest(), 4)[4:]
     made = reading.read_messages(binary([beat, fetch, beat]), "HeartbeatRequest")
     assert made.field("generation_id").to_pylist() == [0, None, 0]
     assert (
@@ -307,12 +313,12 @@ def test_tags_in_headers_are_passed_over(kwire):
     """A response header with an unknown tag, beside plain ones."""
     reading = room(kwire, "message_reading")
     make = kwire.messages.HeartbeatResponse
-    plain = kwire.framing.encode_response(make(error_code=5), 4)[4:]
+    plain = kwire.messages.framing.encode_response(make(error_code=5), 4)[4:]
     tagged = plain[:4] + b"\x01\x63\x02ab" + plain[5:]
     made = reading.read_messages(binary([plain, tagged, plain[:4]]), make.__name__, 4)
     assert made.field("error_code").to_pylist() == [5, 5, None]
     assert made.field("_error")[2].as_py() == error_of(
-        kwire.framing.decode_response, make, plain[:4], 4
+        kwire.messages.framing.decode_response, make, plain[:4], 4
     )
 
 
@@ -320,7 +326,7 @@ def test_newer_subscriptions_are_read_as_the_newest(kwire):
     """As members of other releases write them: what is appended is passed over."""
     reading = room(kwire, "message_reading")
     make = kwire.messages.ConsumerProtocolSubscription
-    data = kwire.framing.encode_prefixed(make(topics=["a"]), 3)
+    data = kwire.messages.framing.encode_prefixed(make(topics=["a"]), 3)
     newer = b"\x00\x63" + data[2:] + b"more"
     made = reading.read_messages(binary([data, newer, b"\0"]), make.__name__)
     assert made.field("topics").to_pylist() == [["a"], ["a"], None]
@@ -332,7 +338,7 @@ def test_slices_chunks_and_empty_arrays(kwire, kind):
     """Arrays with an offset, in pieces, or without rows, of both binary types."""
     reading = room(kwire, "message_reading")
     frames = [
-        kwire.framing.encode_request(
+        kwire.messages.framing.encode_request(
             kwire.messages.HeartbeatRequest(group_id=f"g{i}"), i % 5, client_id="c" * i
         )[4:]
         for i in range(20)
@@ -359,7 +365,7 @@ def test_slices_chunks_and_empty_arrays(kwire, kind):
 def test_mixed_streams_become_json(kwire):
     """Requests of any API and responses by API key in one column."""
     reading = room(kwire, "message_reading")
-    messages, framing = kwire.messages, kwire.framing
+    messages, framing = kwire.messages, kwire.messages.framing
     rows = binary(
         [
             framing.encode_request(messages.FetchRequest(), 4)[4:],

@@ -31,7 +31,7 @@ class Capture:
 
     def frame(self, connection, direction, number, message, version, recording="r"):
         """Add one frame; return its sequence."""
-        framing = self.kwire.framing
+        framing = self.kwire.messages.framing
         write = getattr(framing, f"encode_{direction}")
         client = {"client_id": "me"} if direction == "request" else {}
         frame = write(message, version, correlation_id=number, **client)[4:]
@@ -202,13 +202,15 @@ def test_headers_of_frames(kwire):
     """Every field, nulls, and the errors of ``decode_request``; flat or as structs."""
     room = rooms(kwire, "request_headers")
     frames = [
-        kwire.framing.encode_request(
+        kwire.messages.framing.encode_request(
             kwire.messages.FetchRequest(), 17, correlation_id=-5, client_id="ä"
         )[4:],
         None,
         b"\x00\x01",
         b"\x03\xe7" + bytes(20),
-        kwire.framing.encode_request(kwire.messages.ListGroupsRequest(), 0)[4:],
+        kwire.messages.framing.encode_request(kwire.messages.ListGroupsRequest(), 0)[
+            4:
+        ],
     ]
     rows = pyarrow.array(frames, pyarrow.binary())
     made = room.read_headers(rows)
@@ -225,7 +227,7 @@ def test_headers_of_frames(kwire):
     assert second is None and last["api"] == "ListGroups"
     for row, frame in zip(bad, frames[2:4], strict=True):
         with pytest.raises(kwire.KwireError) as caught:
-            kwire.framing.decode_request(frame)
+            kwire.messages.framing.decode_request(frame)
         assert row.pop("_error") == str(caught.value)
         assert set(row.values()) == {None}
     with pytest.raises(kwire.Truncated):

@@ -56,7 +56,7 @@ def columns(rows):
 
 def test_there_are_records_of_every_topic(kwire):
     """All topics, and all record types of each, are among Kafka's own."""
-    assert sorted(records()) == TOPICS == sorted(kwire.internal_topics.TOPICS)
+    assert sorted(records()) == TOPICS == sorted(kwire.messages.internal_topics.TOPICS)
     for topic in TOPICS:
         types = {each.value for each in rooms(kwire).record_types(topic).values()}
         missing = types - {row[2] for row in records()[topic]}
@@ -75,7 +75,7 @@ def test_records_are_what_internal_topics_reads(kwire, topic):
     assert last is None
     types = {each.value: each for each in rooms(kwire).record_types(topic).values()}
     for row, (raw_key, raw_value, name, version) in zip(found, rows, strict=False):
-        key, value = kwire.internal_topics.decode(topic, raw_key, raw_value)
+        key, value = kwire.messages.internal_topics.decode(topic, raw_key, raw_value)
         wanted = {"record": types[name].name, "version": version}
         if key is not None:
             struct = registry.load(type(key).__name__).struct
@@ -98,7 +98,7 @@ def test_json_is_that_of_the_messages(kwire, topic):
     for name in ("record", "version", "_error"):
         assert made.field(name).equals(structs.field(name))
     for row, (raw_key, raw_value, _, version) in zip(made, rows, strict=True):
-        key, value = kwire.internal_topics.decode(topic, raw_key, raw_value)
+        key, value = kwire.messages.internal_topics.decode(topic, raw_key, raw_value)
         texts = [
             row[part].as_py() and json.loads(row[part].as_py())
             for part in ("key", "value")
@@ -136,7 +136,7 @@ def test_bad_rows_keep_what_is_good(kwire, topic):
         (None, None),
         *((None, head + value[3:]) for head in ODD_HEADS for _, value, *_ in good[:2]),
     ]
-    decode = kwire.internal_topics.decode
+    decode = kwire.messages.internal_topics.decode
     wanted = [
         None if row[0] is row[1] is None else error_of(decode, topic, *row[:2])
         for row in rows
@@ -182,7 +182,7 @@ def test_frames_in_more_bytes_than_needed(kwire):
     message = getattr(kwire.messages, name)()
     body = kwire.encode(message, 0)
     values = binary([b"\x01\x09\x00" + body, b"\x81\x00\x89\x80\x00\x80\x00" + body])
-    decoded = kwire.internal_topics.decode(
+    decoded = kwire.messages.internal_topics.decode(
         "__cluster_metadata", None, values[1].as_py()
     )
     assert decoded == (None, message)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ``src/kwire/messages.pyi``: every message class, for type checkers.
+"""Writes ``src/kwire/messages/__init__.pyi``: every message class, for type checkers.
 
     python -m tools.generate.stubs          write the file
     python -m tools.generate.stubs --check  fail if the file is stale

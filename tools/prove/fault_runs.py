@@ -341,7 +341,8 @@ def _write_captures(path: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    from kwire import framing, messages
+    from kwire import messages
+    from kwire.messages import framing
     from kwire.recording import capture_schema
 
     rows = []

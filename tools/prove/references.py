@@ -141,7 +141,7 @@ def message_columns(kwire: Any) -> dict[str, Call]:
 def header_columns(kwire: Any) -> dict[str, Call]:
     """Name the ways of making columns of request headers."""
     engine = importlib.import_module("kwire._engine.active").record_engine
-    framing = kwire.framing
+    framing = kwire.messages.framing
     request = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
     frame = framing.encode_request(request, 4, 7, "me")[4:]
     cases = {
@@ -167,7 +167,7 @@ def primitives(kwire: Any) -> dict[str, Call]:
     """Name each primitive both ways: good, refused, cut, and asked for elsewhere."""
     from tests.engine import test_references
 
-    wire = kwire.wire
+    wire = kwire.messages.wire
     made: dict[str, Call] = {}
     for name, value in test_references.PRIMITIVES.items():
         encode = getattr(wire, f"encode_{name}")
@@ -188,9 +188,9 @@ def connections(kwire: Any) -> dict[str, Call]:
     negotiation = importlib.import_module("kwire.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 8), 18: (0, 4)})
     request = kwire.messages.MetadataRequest(topics=None)
-    asked = kwire.framing.encode_request(request, 8, 0, "kw")
+    asked = kwire.messages.framing.encode_request(request, 8, 0, "kw")
     response = kwire.messages.MetadataResponse(cluster_id="c")
-    answer = kwire.framing.encode_response(response, 8, 0)
+    answer = kwire.messages.framing.encode_response(response, 8, 0)
 
     def client(data: bytes) -> object:
         made = connection.ClientConnection("kw", table=table)

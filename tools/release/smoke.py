@@ -15,13 +15,15 @@ import sysconfig
 from pathlib import Path
 
 import kwire
-from kwire import framing, records, wire
+from kwire import records
 from kwire.connection import ClientConnection
 from kwire.messages import (
     ApiVersionsRequest,
     MetadataRequest,
     MetadataResponse,
+    framing,
     message_class,
+    wire,
 )
 
 
@@ -103,7 +105,7 @@ def what_is_missing() -> None:
 def other_pieces() -> None:
     """Types, Spark's modules, and ``python -m kwire`` came along."""
     home = Path(kwire.__file__).parent
-    for name in ("py.typed", "messages.pyi", "schema/definitions/index.txt"):
+    for name in ("py.typed", "messages/__init__.pyi", "schema/definitions/index.txt"):
         check((home / name).is_file(), f"{name} is missing")
     for name in (
         "pyspark_kwire",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from .._engine.active import engine
 from .._limits import DEFAULT, Limits
-from ..api_registry import KAFKA, ApiRegistry
+from ..messages.api_registry import KAFKA, ApiRegistry
 from ..schema import plan
 from .message_walk import MessageWalk
 from .record_walk import RecordWalk

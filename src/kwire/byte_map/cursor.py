@@ -12,8 +12,9 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from .. import errors, wire
+from .. import errors
 from ..errors import DecodeError
+from ..messages import wire
 from ..schema import plan
 
 if TYPE_CHECKING:

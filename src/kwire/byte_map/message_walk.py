@@ -12,11 +12,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .. import errors, framing
+from .. import errors
 from .._engine.active import engine
 from .._limits import DEFAULT, Limits
 from ..errors import DecodeError, KwireError
-from ..messages import RequestHeader, ResponseHeader
+from ..messages import RequestHeader, ResponseHeader, framing
 from ..protocol_guide import type_name
 from ..schema import plan
 from .cursor import MapCursor
@@ -26,8 +26,8 @@ from .spans import KIND_OF, ByteMap, SpanNotes, measure_varint
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..api_registry import ApiRegistry
     from ..messages import Message, Response
+    from ..messages.api_registry import ApiRegistry
 
 _UNKNOWN = "unknown_tagged_fields"
 _UNALIGNED = "unaligned_records"

@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 
 from .. import errors, records
 from .._limits import Limits
-from ..control_records import decode_control_record
 from ..errors import DecodeError, KwireError
+from ..messages.control_records import decode_control_record
 from ..schema import plan
 from ..schema.batch_layout import CODEC_MASK, LOG_APPEND_TIME
 from .cursor import MapCursor, join_path

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from .. import byte_map, framing, messages, records
-from ..codec import decode
+from .. import byte_map, messages, records
 from ..errors import DecodeError, KwireError
+from ..messages import framing
+from ..messages.codec import decode
 from ..protocol_guide import find_messages
 from ..schema import plan, registry
 from .byte_inputs import FORMS, read_input

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import codec, internal_topics, messages, wire
-from ..control_records import decode_control_record
+from .. import messages
 from ..errors import KwireError
-from ..json_form import to_json
+from ..messages import codec, internal_topics, wire
+from ..messages.control_records import decode_control_record
+from ..messages.json_form import to_json
 from .byte_formats import NULL, Cell
 
 if TYPE_CHECKING:

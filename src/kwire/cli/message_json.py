@@ -14,7 +14,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DecodeError
-from ..json_form import to_json
+from ..messages.json_form import to_json
 from ..records import decode_batches
 from ..schema.model import snake_case
 from .byte_formats import make_cell

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._engine.active import record_engine as engine
 from .._text import escape_line
-from ..arrow_arrays import describe_arrow_error
 from ..arrow_input import (
     admit_column,
     cast_column,
@@ -25,6 +24,7 @@ from ..arrow_input import (
 )
 from ..cluster import BatchSender, check_partition
 from ..errors import EncodeError
+from ..messages.arrow_arrays import describe_arrow_error
 from ..partitioners import crc32_column, murmur2_column
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..frame_splitter import LEAST_MEMORY
+from ..messages.frame_splitter import LEAST_MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from ..internal_topics import TOPICS as INTERNAL_TOPICS
 from ..messages import MetadataRequest, MetadataResponse
+from ..messages.internal_topics import TOPICS as INTERNAL_TOPICS
 from ..negotiation.facts import first_nullable_version, first_version
 from ..schema import error_codes
 

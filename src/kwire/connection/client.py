@@ -13,9 +13,8 @@ from collections import deque
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import __version__, framing
+from .. import __version__
 from .._limits import DEFAULT, Limits
-from ..api_registry import KAFKA, ApiRegistry
 from ..errors import (
     KwireError,
     LocalProtocolError,
@@ -28,7 +27,9 @@ from ..messages import (
     SaslAuthenticateResponse,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
+    framing,
 )
+from ..messages.api_registry import KAFKA, ApiRegistry
 from ..negotiation import (
     DEFAULT_POLICY,
     ApiVersionsHandshake,
@@ -49,8 +50,8 @@ from .events import (
 )
 
 if TYPE_CHECKING:
-    from ..frame_splitter import Frame
     from ..messages import Request
+    from ..messages.frame_splitter import Frame
     from ..negotiation import ApiVersionTable, VersionPolicy
     from .events import Event
 

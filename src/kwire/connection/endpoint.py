@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import KwireError, LocalProtocolError
-from ..frame_splitter import FrameSplitter
+from ..messages.frame_splitter import FrameSplitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from .._limits import Limits
-    from ..frame_splitter import Frame
+    from ..messages.frame_splitter import Frame
     from .events import ConnectionClosed, Event
 
 _JOINED_BYTES = 1 << 14

@@ -12,11 +12,10 @@ import struct
 from collections import deque
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from .. import framing
 from .._limits import DEFAULT, Limits
-from ..api_registry import KAFKA, ApiRegistry
 from ..errors import LocalProtocolError, RemoteProtocolError, quote
-from ..messages import ApiVersionsRequest, SaslHandshakeRequest
+from ..messages import ApiVersionsRequest, SaslHandshakeRequest, framing
+from ..messages.api_registry import KAFKA, ApiRegistry
 from ..negotiation import answer_api_versions
 from ..negotiation.handshake import HEADER_BYTES
 from .client import expects_response
@@ -30,8 +29,8 @@ from .events import (
 )
 
 if TYPE_CHECKING:
-    from ..frame_splitter import Frame
     from ..messages import Response
+    from ..messages.frame_splitter import Frame
     from ..negotiation import ApiVersionTable
 
     OnUnsupported: TypeAlias = Literal["close", "empty"]

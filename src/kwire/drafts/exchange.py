@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import codec, errors
+from .. import errors
 from .._engine.active import engine
 from .._limits import DEFAULT, Limits
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
-from ..messages import RequestHeader, ResponseHeader
+from ..messages import RequestHeader, ResponseHeader, codec
 from ..negotiation import DEFAULT_POLICY, fallback_table
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from .. import codec
 from .._limits import DEFAULT, Limits
 from ..errors import InvalidValue, UnsupportedVersion
+from ..messages import codec
 from ..negotiation import DEFAULT_POLICY, ApiVersionTable
 from ..schema import releases
 from . import exchange, schemas

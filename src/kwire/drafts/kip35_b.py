@@ -14,8 +14,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from .. import codec
 from .._limits import DEFAULT, Limits
+from ..messages import codec
 from ..negotiation import DEFAULT_POLICY, ApiVersionTable, VersionPolicy
 from ..schema import registry
 from . import exchange, schemas

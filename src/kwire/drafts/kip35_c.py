@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import codec
 from .._limits import DEFAULT, Limits
 from ..errors import RemoteProtocolError
-from ..messages import ApiVersionsResponse
+from ..messages import ApiVersionsResponse, codec
 from ..negotiation import DEFAULT_POLICY, ApiVersionTable
 from . import exchange, schemas
 from .provenance import Provenance

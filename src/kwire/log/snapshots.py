@@ -15,7 +15,7 @@ from .._engine.active import record_engine as engine
 from .._limits import DEFAULT
 from .._text import format_name
 from ..errors import DecodeError, InvalidValue, UnsupportedVersion
-from ..framing import decode_prefixed
+from ..messages.framing import decode_prefixed
 from .indexes import parse_base_offset, read_small_file
 from .problems import in_file
 from .storage import locate

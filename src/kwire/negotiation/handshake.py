@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .. import __version__, framing
+from .. import __version__
 from .._limits import DEFAULT, Limits
 from ..errors import (
     DecodeError,
@@ -21,7 +21,7 @@ from ..errors import (
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from ..messages import ApiVersionsRequest, ApiVersionsResponse
+from ..messages import ApiVersionsRequest, ApiVersionsResponse, framing
 from ..schema import error_codes
 from ..schema.versions import VersionRange
 from .facts import first_version

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from ..frame_splitter import Frame
+    from ..messages.frame_splitter import Frame
 
 FLUSH_BYTES = 64 << 20
 _MERGED_BYTES = 64 << 20

@@ -17,7 +17,6 @@ from functools import lru_cache
 from struct import Struct
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from .. import framing, wire
 from .._limits import Limits
 from ..errors import KwireError
 from ..messages import (
@@ -26,6 +25,8 @@ from ..messages import (
     RequestHeader,
     SaslAuthenticateRequest,
     SaslHandshakeRequest,
+    framing,
+    wire,
 )
 from ..negotiation.facts import first_version
 from ..schema import plan, registry
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ..frame_splitter import Frame
+    from ..messages.frame_splitter import Frame
 
 _Request = TypeVar("_Request")
 

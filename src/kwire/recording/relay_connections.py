@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from ..errors import DecodeError, KwireError, LimitExceeded
-from ..framing import FrameSplitter
+from ..messages.framing import FrameSplitter
 from ..negotiation import name_of
 from ..net import NetworkError, address_text
 from . import rewriting
@@ -28,7 +28,7 @@ from .capture_files import REQUEST, RESPONSE
 from .pairing import Conversation
 
 if TYPE_CHECKING:
-    from ..frame_splitter import Frame
+    from ..messages.frame_splitter import Frame
     from .pairing import Header
     from .relay import Relay
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from .. import framing
 from ..messages import (
     ApiVersionsResponse,
     DescribeClusterResponse,
@@ -23,6 +22,7 @@ from ..messages import (
     ShareAcknowledgeResponse,
     ShareFetchResponse,
     by_key,
+    framing,
 )
 from ..negotiation import name_of
 from ..negotiation.facts import first_version
@@ -32,7 +32,7 @@ from .pairing import NO_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..frame_splitter import Frame
+    from ..messages.frame_splitter import Frame
     from .pairing import Header
 
     Address = tuple[str, int]

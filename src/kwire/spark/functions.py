@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from ..internal_topics import TOPICS
+from ..messages.internal_topics import TOPICS
 from .internal_topic_columns import JSON as TOPIC_JSON
 from .internal_topic_columns import read_topic, read_topic_json, topic_type
 from .message_reading import JSON, read_json, read_messages

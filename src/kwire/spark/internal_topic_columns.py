@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes keys and values of Kafka's internal topics into struct columns.
 
-``kwire.internal_topics`` reads a record, row by row, and its texts are the errors here;
-the schemas list the types. No Spark here: arrays of
+``kwire.messages.internal_topics`` reads a record, row by row, and its texts are the
+errors here; the schemas list the types. No Spark here: arrays of
 pyarrow in and out.
 """
 
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from .. import internal_topics
 from ..errors import KwireError
+from ..messages import internal_topics
 from ..schema import registry
 from ..schema.model import snake_case
 from .array_rows import (

@@ -13,8 +13,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..arrow_arrays import admit_array
 from ..errors import EncodeError
+from ..messages.arrow_arrays import admit_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .. import message_arrow, messages
+from .. import messages
 from ..errors import version_failure
+from ..messages import arrow as message_arrow
 from ..schema import plan, registry
 from .array_rows import is_valid, join_rows, take_rows
 from .message_types import compile_version, message_type

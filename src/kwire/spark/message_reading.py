@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pyarrow as pa
 
-from .. import codec, framing, json_form, message_arrow, messages
+from .. import messages
 from ..errors import DecodeError, InvalidValue, KwireError, UnsupportedVersion
+from ..messages import arrow as message_arrow
+from ..messages import codec, framing, json_form
 from ..schema import plan, registry
 from .array_rows import (
     as_binary,
@@ -172,8 +174,8 @@ def read_row(
 ) -> tuple[Message, int]:
     """Decode one row; return the message and the version that it has.
 
-    Raises what ``kwire.decode`` and ``kwire.framing`` raise, and ``InvalidValue`` for
-    a frame of another API or version than was asked for.
+    Raises what ``kwire.decode`` and ``kwire.messages.framing`` raise, and
+    ``InvalidValue`` for a frame of another API or version than was asked for.
     """
     if name is None:
         if not framed:

@@ -16,8 +16,9 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from .. import codec, framing, json_form, messages
+from .. import messages
 from ..errors import EncodeError, InvalidJson, KwireError, version_failure
+from ..messages import codec, framing, json_form
 from ..schema import registry
 from .array_rows import is_valid, make_struct, text_column
 from .message_reading import version_numbers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .. import message_arrow
+from ..messages import arrow as message_arrow
 from ..schema import registry, releases
 from .array_rows import as_binary, is_valid, make_struct
 from .message_types import with_error
@@ -35,7 +35,7 @@ def read_headers(data: Any, *, failfast: bool = False) -> pa.StructArray:
     A null row is a null struct. A bad row, or one of an API or version that kwire does
     not know, is null in every field but ``_error``, which says why. With ``failfast``
     there is no such field, and the first bad row raises what
-    ``kwire.framing.decode_request`` raises.
+    ``kwire.messages.framing.decode_request`` raises.
     """
     rows = as_binary(data)
     kind = HEADER if failfast else with_error(HEADER)

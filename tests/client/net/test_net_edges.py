@@ -187,7 +187,7 @@ def ask_broken(net, kwire, sent, error):
 
 def test_what_was_said_before_hanging_up_is_read(net, kwire):
     response = kwire.messages.MetadataResponse(cluster_id="c")
-    sent = kwire.framing.encode_response(response, 8, 0)
+    sent = kwire.messages.framing.encode_response(response, 8, 0)
     assert ask_broken(net, kwire, sent, ConnectionResetError()) == response
 
 

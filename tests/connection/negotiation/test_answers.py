@@ -95,7 +95,7 @@ def test_a_name_that_is_none_is_an_invalid_request(kwire, name, software_version
     request = kwire.messages.ApiVersionsRequest(
         client_software_name=name, client_software_version=software_version
     )
-    data = kwire.framing.encode_request(request, 3, 7, "kw")[4:]
+    data = kwire.messages.framing.encode_request(request, 3, 7, "kw")[4:]
     found, body = answer_in_hex(kwire, data.hex())
     assert found.error_code == 42 and found.version == 3
     assert body == bytes.fromhex("002a 01 00000000 00")
@@ -118,7 +118,7 @@ def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
     )
     text = V0 if version == 0 else V3.replace("0012 0003", f"0012 {version:04x}")
     found, _ = answer_in_hex(kwire, text, table)
-    _, response = kwire.framing.decode_response(
+    _, response = kwire.messages.framing.decode_response(
         kwire.messages.ApiVersionsResponse, found.frame[4:], version
     )
     assert {each.name for each in response.supported_features} == listed
@@ -133,7 +133,7 @@ def test_an_epoch_of_none_lists_no_finalized_features(kwire):
     """And a table made of the answer is the table that was served."""
     table = make_served_table(kwire, supported_features={"old": "1-2"})
     found, _ = answer_in_hex(kwire, V4, table)
-    _, response = kwire.framing.decode_response(
+    _, response = kwire.messages.framing.decode_response(
         kwire.messages.ApiVersionsResponse, found.frame[4:], 4
     )
     assert response.finalized_features == ()
@@ -159,7 +159,7 @@ def test_a_client_that_means_another_broker_hears_it(kwire, asked, expected):
         cluster_id=asked[0],
         node_id=asked[1],
     )
-    data = kwire.framing.encode_request(request, 5, 7, "kw")[4:]
+    data = kwire.messages.framing.encode_request(request, 5, 7, "kw")[4:]
     table = make_served_table(kwire, {18: (0, 5)})
     found, _ = answer_in_hex(kwire, data.hex(), table, cluster_id="c1", node_id=3)
     assert found.error_code == expected

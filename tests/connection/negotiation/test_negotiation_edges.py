@@ -31,7 +31,7 @@ def answer_in_hex(kwire, text, served, **options):
 
 def read_back(kwire, answer):
     """Read the answer as the client does."""
-    _, response = kwire.framing.decode_response(
+    _, response = kwire.messages.framing.decode_response(
         kwire.messages.ApiVersionsResponse, answer.frame[4:], answer.version
     )
     return kwire.negotiation.ApiVersionTable.from_response(response)
@@ -86,7 +86,7 @@ def test_node_0_is_a_node_and_a_server_without_a_name_is_anyone(kwire, me):
         cluster_id="c",
         node_id=0,
     )
-    frame = kwire.framing.encode_request(request, 5, 7)[4:]
+    frame = kwire.messages.framing.encode_request(request, 5, 7)[4:]
     served = table(kwire, {18: (0, 5)})
     assert kwire.negotiation.answer_api_versions(frame, served, **me).error_code == 0
 
@@ -222,13 +222,13 @@ def test_frames_are_copies_of_a_chunk_that_changes(kwire):
     """A caller that reads into one buffer again and again keeps earlier frames."""
     chunk = bytearray.fromhex("00000001 61 00000001 62")
     for view in (chunk, memoryview(chunk)):
-        frames = list(kwire.framing.FrameSplitter().feed(view))
+        frames = list(kwire.messages.framing.FrameSplitter().feed(view))
         assert list(map(type, frames)) == [bytes, bytes]
         assert frames == [b"a", b"b"]
 
 
 def test_the_offset_of_an_error_counts_all_chunks_before_it(kwire):
-    splitter = kwire.framing.FrameSplitter()
+    splitter = kwire.messages.framing.FrameSplitter()
     for _ in range(3):
         assert list(splitter.feed(b"\0\0\0\1a")) == [b"a"]
     with pytest.raises(kwire.DecodeError) as caught:
@@ -239,7 +239,7 @@ def test_the_offset_of_an_error_counts_all_chunks_before_it(kwire):
 def test_a_size_that_only_begins_like_tls_is_not_called_tls(kwire):
     """What follows 0x16 in TLS is its version, 3."""
     with pytest.raises(kwire.LimitExceeded) as caught:
-        list(kwire.framing.FrameSplitter().feed(b"\x16\x00\x01\x02"))
+        list(kwire.messages.framing.FrameSplitter().feed(b"\x16\x00\x01\x02"))
     assert "TLS" not in str(caught.value)
 
 

@@ -13,7 +13,7 @@ import uuid
 from typing import reveal_type
 
 import kwire
-from kwire import framing, messages, records
+from kwire import messages, records
 from kwire.messages import (
     FetchRequest,
     FetchResponse,
@@ -22,6 +22,7 @@ from kwire.messages import (
     ProduceRequest,
     RegisterBrokerRecord,
     RequestHeader,
+    framing,
 )
 
 NOTHING = uuid.UUID(int=0)

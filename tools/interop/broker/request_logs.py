@@ -19,7 +19,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from kwire import framing
 from kwire.messages import (
     ApiVersionsRequest,
     CreateTopicsRequest,
@@ -27,6 +26,7 @@ from kwire.messages import (
     FindCoordinatorRequest,
     ListOffsetsRequest,
     MetadataRequest,
+    framing,
 )
 from tools.interop.broker import broker as brokers
 from tools.interop.broker.broker import Broker

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from kwire import error_codes, framing, messages
+from kwire import error_codes, messages
 from kwire.connection import ConnectionClosed, ResponseReceived
 from kwire.messages import (
     ApiVersionsRequest,
@@ -32,6 +32,7 @@ from kwire.messages import (
     OffsetFetchRequest,
     ProduceRequest,
     SyncGroupRequest,
+    framing,
 )
 from kwire.negotiation import ApiVersionTable, guess_release
 from tools.interop.broker import broker as brokers

@@ -21,8 +21,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from kwire import framing, records
-from kwire.messages import FetchResponse
+from kwire import records
+from kwire.messages import FetchResponse, framing
 from tools.interop.browser.check_page import open_page, print_on
 
 WIDE, NARROW = (1280, 800), (390, 844)

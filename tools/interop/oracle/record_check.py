@@ -244,7 +244,8 @@ def random_headers(
 def control_batch(case: Case) -> Written:
     """Write a control batch of the message that a case has as JSON."""
     import kwire
-    from kwire import control_records, messages, records
+    from kwire import messages, records
+    from kwire.messages import control_records
 
     asked = case.asked
     number, cls = next(

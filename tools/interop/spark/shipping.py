@@ -28,7 +28,8 @@ from typing import Any
 
 from confluent_kafka import Producer
 
-from kwire import framing, messages, records
+from kwire import messages, records
+from kwire.messages import framing
 from kwire.spark.bundling import bundle, setting
 
 ROOT = Path(__file__).parents[3]

@@ -151,6 +151,7 @@ def load_numpy() -> Any:
         import numpy
     except ImportError:
         raise ImportError(
-            "the bulk functions of kwire.wire require numpy; pip install kwire[numpy]"
+            "the bulk functions of kwire.messages.wire require numpy;"
+            " pip install kwire[numpy]"
         ) from None
     return numpy

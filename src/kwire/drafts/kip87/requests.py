@@ -4,8 +4,8 @@
 
 The document describes version 3 no further, so it has the layout of version 2. Kafka
 used the numbers later: its Produce 3 has record batches and a transactional id, its
-Fetch 3 a limit for the whole response. ``kwire.framing`` writes all four and reads the
-responses; it reads requests of Kafka alone, so the draft's are read here.
+Fetch 3 a limit for the whole response. ``kwire.messages.framing`` writes all four and
+reads the responses; it reads requests of Kafka alone, so the draft's are read here.
 """
 
 from __future__ import annotations

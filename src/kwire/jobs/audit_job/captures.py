@@ -13,10 +13,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ... import framing
 from ..._text import format_name
 from ...errors import KwireError
-from ...messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
+from ...messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest, framing
 from ...recording.capture_files import REQUEST, CaptureError, read_capture_file
 from ...recording.pairing import AwaitedRequests
 from ...recording.requests import Request, make_request

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import messages
-from ...codec import decode
-from ...control_records import read_version
 from ...errors import DecodeError
+from ...messages.codec import decode
+from ...messages.control_records import read_version
 from .tables import RebalanceRow
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ... import internal_topics, messages
+from ... import messages
 from ..._text import format_count, format_name
 from ...errors import DecodeError, UnsupportedVersion
+from ...messages import internal_topics
 from .groups import GroupRecords, format_uuid
 from .problems import ProblemRow, make_failure_row, make_problem_row
 from .tables import GrowthRow, HistoryRow, open_rows_of

@@ -24,7 +24,11 @@ from uuid import UUID
 
 from typing_extensions import Buffer
 
-from .schema.versions import VersionRange
+from ..schema.versions import VersionRange
+from . import arrow as arrow
+from . import framing as framing
+from . import internal_topics as internal_topics
+from . import wire as wire
 
 _Tags: TypeAlias = Iterable[tuple[int, bytes]]
 

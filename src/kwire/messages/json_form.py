@@ -15,9 +15,9 @@ import math
 import operator
 from typing import Any, NoReturn
 
-from . import errors
-from ._engine.active import engine
-from .schema import plan
+from .. import errors
+from .._engine.active import engine
+from ..schema import plan
 
 
 def to_json(message: Any, version: int) -> dict[str, Any]:

@@ -9,9 +9,9 @@ facts.
 
 from __future__ import annotations
 
+from .._text import suggest_names
+from ..schema import registry
 from . import codec
-from ._text import suggest_names
-from .schema import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,10 +50,13 @@ def message_class(text: str) -> type[Any]:
     """
     if not isinstance(text, str):
         raise TypeError(f"text must be a str (got {type(text).__name__})")
-    from .schema import language
+    from ..schema import language
 
     return codec.build_class(language.read_message(text))
 
+
+_MODULES = ("arrow", "framing", "internal_topics", "wire")
+"""The public modules of this package, which resolve on first use."""
 
 _by_key: dict[tuple[int, str, str | None], type] = {}
 
@@ -67,6 +70,9 @@ def _build(name: str) -> type:
 
 
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        # Not by importlib, which is slow to import itself.
+        return __import__(f"{__name__}.{name}", fromlist=[name])
     if name == "ALL":
         names = globals().setdefault("ALL", tuple(registry.names()))
         return names

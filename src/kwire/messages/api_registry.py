@@ -9,8 +9,8 @@ does not have.
 
 from __future__ import annotations
 
-from . import messages
-from .schema import registry
+from .. import messages
+from ..schema import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

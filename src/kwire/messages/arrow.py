@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from ._engine.active import record_engine as engine
-from ._limits import DEFAULT, Limits
+from .._engine.active import record_engine as engine
+from .._limits import DEFAULT, Limits
+from ..errors import quote
+from . import RequestHeader
 from .arrow_arrays import admit_array, load_pyarrow
-from .errors import quote
 from .framing import decode_request
-from .messages import RequestHeader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow
 
-    from .messages import Message
+    from . import Message
 
 __all__ = ["messages_to_arrow", "request_headers_to_arrow"]
 

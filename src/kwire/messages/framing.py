@@ -9,17 +9,17 @@ a socket or remembers a request.
 
 from __future__ import annotations
 
-from . import errors
-from ._engine import frame_hints
-from ._engine.active import engine
-from ._limits import DEFAULT, Limits
+from .. import errors
+from .._engine import frame_hints
+from .._engine.active import engine
+from .._limits import DEFAULT, Limits
+from ..errors import DecodeError, UnsupportedVersion
+from ..schema import plan
+from ..schema import registry as schemas
+from . import RequestHeader, ResponseHeader
 from .api_registry import KAFKA
 from .api_registry import ApiRegistry as ApiRegistry
-from .errors import DecodeError, UnsupportedVersion
 from .frame_splitter import FrameSplitter as FrameSplitter
-from .messages import RequestHeader, ResponseHeader
-from .schema import plan
-from .schema import registry as schemas
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from . import messages
-    from .messages import Request, Response
+    from .. import messages
+    from . import Request, Response
 
     M = TypeVar("M", bound=messages.Message)
     R = TypeVar("R", bound=Response)

@@ -12,10 +12,10 @@ from collections import Counter
 from keyword import iskeyword
 from types import MappingProxyType
 
-from ._engine.active import engine
-from .errors import SchemaError
-from .schema import plan
-from .schema.model import Field, Message, Struct
+from .._engine.active import engine
+from ..errors import SchemaError
+from ..schema import plan
+from ..schema.model import Field, Message, Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _MovedStruct:
         )
 
 
-def build_class(message: Message, module: str = f"{__package__}.schema") -> type:
+def build_class(message: Message, module: str = plan.__package__) -> type:
     """Build the class of a message with the classes of its structs as attributes.
 
     Raises ``SchemaError`` for field names that Python cannot tell apart or that hide
@@ -124,12 +124,12 @@ def _default(field: Field, binding: plan.Binding) -> object:
 
 def reduce_struct(cls: type, values: tuple[object, ...]) -> tuple[object, ...]:
     """Return what pickle requires to restore a message or struct on either engine."""
-    if cls.__module__ != f"{__package__}.messages":
+    if cls.__module__ != __package__:
         raise TypeError(
             f"{cls.__qualname__} comes from a schema read at run time; pickle its "
             "encoded bytes"
         )
-    from . import messages
+    from .. import messages
 
     return messages._restore, (cls.__qualname__, values)
 

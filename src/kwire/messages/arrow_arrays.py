@@ -16,8 +16,8 @@ array offset or last offset (the size of the data) of an exported array.
 
 from __future__ import annotations
 
-from ._text import escape_line
-from .errors import EncodeError
+from .._text import escape_line
+from ..errors import EncodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ and name the key or value in errors.
 
 from __future__ import annotations
 
-from . import errors, messages
-from ._engine.active import engine
-from ._limits import DEFAULT, Limits
-from .errors import DecodeError, InvalidValue
+from .. import errors, messages
+from .._engine.active import engine
+from .._limits import DEFAULT, Limits
+from ..errors import DecodeError, InvalidValue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from .messages import Message
+    from . import Message
 
     M = TypeVar("M", bound=Message)
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from functools import cache, partial
 
-from . import messages, wire
-from ._engine.active import engine
-from ._limits import DEFAULT, Limits
+from .. import messages
+from .._engine.active import engine
+from .._limits import DEFAULT, Limits
+from ..errors import DecodeError, InvalidValue, UnsupportedVersion, quote
+from ..schema import registry
+from . import wire
 from .control_records import place_error, read_message, read_version
-from .errors import DecodeError, InvalidValue, UnsupportedVersion, quote
-from .schema import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from .messages import Message
+    from . import Message
 
 _RETIRED = "retired-records"
 _FAMILIES = {

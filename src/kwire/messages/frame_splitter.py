@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import deque
 from struct import Struct
 
-from ._limits import DEFAULT, Limits
-from .errors import DecodeError, InvalidLength, LimitExceeded
+from .._limits import DEFAULT, Limits
+from ..errors import DecodeError, InvalidLength, LimitExceeded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ._engine.pure.arrays import Memory
+    from .._engine.pure.arrays import Memory
 
     Frame: TypeAlias = bytes | memoryview
 
@@ -216,12 +216,12 @@ class FrameSplitter:
         view = self._view
         if view is None or self._memory is None:
             # Only once bytes come: importing this file loads no engine.
-            from ._engine.active import record_engine
+            from .._engine.active import record_engine
 
             self._memory = record_engine.new_memory(least)
             view = self._view = memoryview(self._memory)
         elif self._pending == len(view):
-            from ._engine.active import record_engine
+            from .._engine.active import record_engine
 
             view.release()
             # Not a byte after the end of a large frame, as it is handed out as it is.

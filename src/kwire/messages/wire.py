@@ -9,12 +9,12 @@ take and return numpy arrays, with no Python object per value.
 
 from __future__ import annotations
 
-from ._engine.active import backend
+from .._engine.active import backend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING or backend == "pure":
-    from ._engine.pure.bulk import *
-    from ._engine.pure.wire import *
+    from .._engine.pure.bulk import *
+    from .._engine.pure.wire import *
 else:
-    from ._engine.fast.bulk import *
-    from ._engine.fast.wire import *
+    from .._engine.fast.bulk import *
+    from .._engine.fast.wire import *
