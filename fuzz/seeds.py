@@ -119,7 +119,7 @@ def fuzz_batch():
 def _compressed(codec):
     """Give what is compressed by a codec in real batches, and what to compress."""
     kwire = engines.packages()[0]
-    compression = engines.module(kwire, "compression")
+    compression = engines.module(kwire, "records.compression")
     number = 0
     for data in record_sets():
         try:

@@ -88,7 +88,7 @@ def append_rows(name: str) -> Statement:
 
 def encode_columns(name: str, codec: str, level: int) -> Statement:
     """Encode columns that were made beforehand."""
-    from kwire.columns import decode_records, encode_batch
+    from kwire.records.columns import decode_records, encode_batch
 
     names = {
         "encode_batch": encode_batch,
@@ -102,7 +102,7 @@ def decode_columns(name: str, codec: str) -> Statement:
     """Decode into columns."""
     import pyarrow as pa
 
-    from kwire.columns import decode_records
+    from kwire.records.columns import decode_records
 
     data = workloads.encoded(name, codec)
     return Statement(
@@ -114,7 +114,7 @@ def decode_columns(name: str, codec: str) -> Statement:
 
 def decode_arrow(name: str, views: bool = False) -> Statement:
     """Decode into an Arrow record batch of pyarrow's, of bytes or of views of them."""
-    from kwire.arrow import records_to_arrow
+    from kwire.records.arrow import records_to_arrow
 
     data = workloads.encoded(name, "none")
     return Statement(

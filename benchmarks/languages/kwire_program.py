@@ -24,8 +24,8 @@ from benchmarks.harness.statement import Statement
 from benchmarks.languages.cases import add_records, add_value
 from benchmarks.workloads.messages import neutral, workload
 from kwire import messages
-from kwire.columns import decode_records
 from kwire.messages.arrow import messages_to_arrow
+from kwire.records.columns import decode_records
 
 WAYS = ("objects", "zero_copy", "columns", "column_views", "arrow", "arrow_views")
 TOGETHER = 100

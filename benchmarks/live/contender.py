@@ -283,8 +283,8 @@ TASKS: dict[str, dict[str, tuple[Callable[[Job], Any], Any]]] = {
     },
 }
 MODULES = {
-    "kwire": ("kwire.client", "kwire.columns"),
-    "kwire asyncio": ("kwire.client", "kwire.columns"),
+    "kwire": ("kwire.client", "kwire.records.columns"),
+    "kwire asyncio": ("kwire.client", "kwire.records.columns"),
     "confluent-kafka": ("confluent_kafka",),
     "aiokafka": ("aiokafka",),
     "kafka-python": ("kafka",),

@@ -211,7 +211,7 @@ def kafka_python_send(job: Job) -> int:
 
 def kwire_murmur2(job: Job, table: Any) -> int:
     """Hash the column of keys; nothing is written."""
-    from kwire.partitioners import murmur2_column
+    from kwire.records.partitioners import murmur2_column
 
     return len(murmur2_column(table.column("key").combine_chunks()))
 
@@ -227,9 +227,9 @@ class Writer(NamedTuple):
 _KWIRE = ("kwire.client",)
 _TABLES = (
     "kwire.client",
-    "kwire.columns",
-    "kwire.arrow_input",
-    "kwire.partitioners",
+    "kwire.records.columns",
+    "kwire.records.tables",
+    "kwire.records.partitioners",
     "numpy",
     "pyarrow.compute",
 )

@@ -64,8 +64,8 @@ def _encode(table_batches: Any, table: Any) -> None:
     import numpy
 
     from kwire._engine.active import record_engine as engine
-    from kwire.arrow_input import split_columns
-    from kwire.partitioners import murmur2_column
+    from kwire.records.partitioners import murmur2_column
+    from kwire.records.tables import split_columns
 
     columns = table_batches.TableColumns(
         table,

@@ -11,7 +11,7 @@ from typing import Any
 
 import kwire
 from benchmarks.safety.linear import least_seconds
-from kwire import compression
+from kwire.records import compression
 
 CEILING = 64 * 2**20
 CODECS = ("gzip", "snappy", "lz4", "zstd")

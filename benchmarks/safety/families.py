@@ -98,7 +98,7 @@ def record_headers(kwire: Any, size: int) -> Call:
 
 def small_records(kwire: Any, size: int) -> Call:
     """Records of a few bytes, as columns."""
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     data = kwire.records.encode_batch([(None, b"", 0)] * (size // 8 + 1))
     return lambda: columns.decode_records(data, limits=unlimited(kwire))
 

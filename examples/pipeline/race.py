@@ -25,8 +25,9 @@ from typing import NamedTuple
 import pyarrow as pa
 
 import kwire
-from kwire import arrow, records
+from kwire import records
 from kwire.jobs.running import open_session
+from kwire.records import arrow
 from kwire.spark import KafkaLogSource
 
 ENGINES = ("fast", "pure")

@@ -30,7 +30,7 @@ class Memory:
 
 def decompress(package, codec, data, magic, ceilings):
     """Decompress under limits that the memory and the result must not exceed."""
-    compression = engines.module(package, "compression")
+    compression = engines.module(package, "records.compression")
     size, ratio = ceilings
     limits = package.Limits(decompressed_bytes=size, decompressed_ratio=ratio)
     memory = Memory()
@@ -48,7 +48,7 @@ def decompress(package, codec, data, magic, ceilings):
 
 def through(package, codec, data, magic):
     """Compress and decompress: the bytes come back, and within the bound."""
-    compression = engines.module(package, "compression")
+    compression = engines.module(package, "records.compression")
     packed = compression.compress(codec, data, magic)
     if len(packed) > compression.bound(codec, len(data)):
         raise engines.Finding(f"{len(data)} bytes grew to {len(packed)}")

@@ -61,7 +61,9 @@ def one_by_one(package, rows, name, version):
 def records(package, data, unit):
     """Decode records into a batch."""
     limits = package.Limits(decompressed_bytes=256 * 1024)
-    made = package.arrow.records_to_arrow(data, timestamp_unit=unit, limits=limits)
+    made = package.records.arrow.records_to_arrow(
+        data, timestamp_unit=unit, limits=limits
+    )
     made.validate(full=True)
     # Timestamps that Python's cannot hold are none of the columns' fault.
     numbers = [

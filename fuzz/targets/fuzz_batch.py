@@ -56,7 +56,7 @@ def as_rows(package, data, mode):
 
 def as_columns(package, data, mode):
     """Read as columns: what each holds."""
-    columns = engines.module(package, "columns")
+    columns = engines.module(package, "records.columns")
     options = options_of(package, mode)
     table = columns.decode_records(data, batch_columns=True, **options)
     return columns_of(table)

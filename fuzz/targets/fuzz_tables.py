@@ -50,7 +50,7 @@ def encode_table(package, table, names):
     engine = engines.module(package, "_engine.active").record_engine
     roles = {role: role if role in names else None for role in ROLES}
     table_batches = engines.module(package, "client.table_batches")
-    arrow_input = engines.module(package, "arrow_input")
+    arrow_input = engines.module(package, "records.tables")
     columns = table_batches.TableColumns(table, **roles, partition=None)
     encoded = []
     for piece in islice(columns.pieces(), MOST_PIECES):

@@ -39,7 +39,7 @@ def repaired(data):
 def packed(data, codec):
     """Compress the records of the first batch, or the set as one message."""
     kwire = engines.packages()[0]
-    compress = engines.module(kwire, "compression").compress
+    compress = engines.module(kwire, "records.compression").compress
     magic = data[16] if len(data) > 16 else 255
     if magic == 2 and len(data) >= 61:
         content = compress(codec, data[61:], 2)

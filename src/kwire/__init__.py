@@ -51,12 +51,9 @@ _MODULES = {
         name: name
         for name in (
             "adapters",
-            "arrow",
             "byte_map",
             "client",
             "cluster",
-            "columns",
-            "compression",
             "connection",
             "drafts",
             "errors",
@@ -65,7 +62,6 @@ _MODULES = {
             "messages",
             "negotiation",
             "net",
-            "partitioners",
             "protocol_guide",
             "recording",
             "records",

@@ -6,12 +6,9 @@
 from typing import Any, TypeVar
 
 from . import adapters as adapters
-from . import arrow as arrow
 from . import byte_map as byte_map
 from . import client as client
 from . import cluster as cluster
-from . import columns as columns
-from . import compression as compression
 from . import connection as connection
 from . import drafts as drafts
 from .schema import error_codes as error_codes
@@ -21,7 +18,6 @@ from . import log as log
 from . import messages as messages
 from . import negotiation as negotiation
 from . import net as net
-from . import partitioners as partitioners
 from . import protocol_guide as protocol_guide
 from . import recording as recording
 from . import records as records

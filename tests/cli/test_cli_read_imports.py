@@ -41,7 +41,7 @@ UNUSED = {
     "kwire.client.consuming",
     "kwire.client.sync_consumer",
     "kwire.client.transactions",
-    "kwire.arrow_input",
+    "kwire.records.tables",
     "kwire.cluster.producer",
     "kwire.cluster.batch_sender",
     "kwire.cluster.transactions",

@@ -273,7 +273,7 @@ def shared_tables():
 def test_rows_that_share_a_value_are_held_in_limited_pieces(kwire, tmp_path):
     """Their 590 MB never exist at the same time, whatever type shares the value."""
     for name, table in shared_tables():
-        path = tmp_path / f"{name}.arrow"
+        path = tmp_path / f"{name}.records.arrow"
         path.write_bytes(write_ipc(pyarrow.ipc.new_stream, table))
         peak_of(kwire, path, table.num_rows)
         if name != "views":

@@ -22,7 +22,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from kwire import partitioners
+from kwire.records import partitioners
 from tests.client.runners import open_sockets
 
 TIMEOUT_S = 30
@@ -143,7 +143,7 @@ def test_rows_are_written_once_and_in_order(
     kwire, cluster, produce, topic, compression
 ):
     """To the partition of their key, with a receipt for each batch."""
-    partitioners = importlib.import_module(f"{kwire.__name__}.partitioners")
+    partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     rows = [(b"k%d" % (n % 9), b"v%d" % n) for n in range(3000)]
     receipts = produce(
         lambda producer: producer.send_many(topic, iter(rows)),

@@ -56,7 +56,7 @@ def send(kwire, cluster, topic):
 
 def test_rows_go_where_their_key_says(kwire, send):
     """As rows that are sent one by one do, in order; text is UTF-8."""
-    partitioners = importlib.import_module(f"{kwire.__name__}.partitioners")
+    partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [f"k{n % 11}" for n in range(5000)]
     values = [b"v%d" % n for n in range(5000)]
     table = pyarrow.table({"id": keys, "value": values, "other": range(5000)})
@@ -99,7 +99,7 @@ def test_all_parts_of_a_record_may_be_columns(send):
 
 def test_rows_whose_partition_is_null_go_where_their_key_says(kwire, send):
     """Those of no key go anywhere."""
-    partitioners = importlib.import_module(f"{kwire.__name__}.partitioners")
+    partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     keys = [b"k%d" % (n % 7) for n in range(300)] + [None]
     given = [None if n % 3 else n % PARTITIONS for n in range(300)] + [None]
     table = pyarrow.table(
@@ -261,7 +261,7 @@ def test_a_function_chooses_the_partitions_of_rows(send):
 
 def test_tables_of_other_libraries_are_taken(kwire, send):
     """Whatever has the Arrow interface, such as kwire's own records."""
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     data = kwire.records.encode_batch([(b"k", b"v", 5), (None, b"w", 6)])
     names = {"key": "key", "headers": "headers", "timestamp": "timestamp"}
     _, found = send(columns.decode_records(data), partition=0, **names)

@@ -362,7 +362,7 @@ def test_outer_offset_0_counts_from_0(kip87):
 
 def test_broken_compressed_messages_are_refused(kwire, kip87):
     """Each rule of compressed messages, by a message that breaks it."""
-    inside = importlib.import_module(f"{kwire.__name__}.compression")
+    inside = importlib.import_module(f"{kwire.__name__}.records.compression")
 
     def gzip(data):
         return inside.compress(1, data, 1)

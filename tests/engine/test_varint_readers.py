@@ -89,7 +89,7 @@ def read_object(kwire, **fields):
 
 def read_columns(kwire, **fields):
     """Read a record as columns."""
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     table = columns.decode_records(batch_of(**fields))
     assert len(table) == 1
     return table

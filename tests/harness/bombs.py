@@ -18,8 +18,8 @@ SMALLEST_RECORD = bytes.fromhex("0c000000010100")
 def make_batch(size=64 * MIB, record_count=1):
     """Make a zstd batch that holds ``size`` bytes: one value, or smallest records."""
     import kwire
-    from kwire import compression
     from kwire._engine.active import record_engine
+    from kwire.records import compression
 
     if record_count == 1:
         return kwire.records.encode_batch(
@@ -52,7 +52,7 @@ fetched = Fetched("orders", 0, data, 0, None, 1 << 40, 1 << 40, None)
 options = DecodingOptions(COLUMNS, "ms", {views!r}, kwire.Limits(), True, "replace")
 chunk = Chunk(fetched, options)
 import pyarrow
-pyarrow.record_batch(kwire.columns.decode_records(b""))
+pyarrow.record_batch(kwire.records.columns.decode_records(b""))
 with open("/proc/self/clear_refs", "w") as file:
     file.write("5")
 def resident(name):

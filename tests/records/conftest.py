@@ -15,11 +15,11 @@ def records(kwire):
 
 @pytest.fixture(scope="session")
 def columns(kwire):
-    """``kwire.columns`` on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.columns")
+    """``kwire.records.columns`` on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.records.columns")
 
 
 @pytest.fixture(scope="session")
 def arrow(kwire):
-    """``kwire.arrow`` on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.arrow")
+    """``kwire.records.arrow`` on one engine."""
+    return importlib.import_module(f"{kwire.__name__}.records.arrow")

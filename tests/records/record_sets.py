@@ -11,7 +11,7 @@ import sys
 from itertools import pairwise
 
 import kwire.records
-from kwire.compression import NAMES
+from kwire.records.compression import NAMES
 from tests.records.record_bytes import batch, compressed_batch, message, record, wrapper
 
 ABORT, COMMIT = 0, 1

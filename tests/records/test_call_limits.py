@@ -21,8 +21,8 @@ WHOLE = {
     "rows": "len(chunk.rows())",
     "records": "len(chunk.records)",
     "arrow": "chunk.to_arrow().num_rows",
-    "decode_records": "len(kwire.columns.decode_records(data, views=True))",
-    "records_to_arrow": "kwire.arrow.records_to_arrow(data).num_rows",
+    "decode_records": "len(kwire.records.columns.decode_records(data, views=True))",
+    "records_to_arrow": "kwire.records.arrow.records_to_arrow(data).num_rows",
 }
 PIECES = {
     "messages": "sum(1 for _ in chunk.messages())",
@@ -80,8 +80,8 @@ def decoders(kwire):
     """Return the functions that decode a record set in one call."""
     return (
         kwire.records.decode_rows,
-        kwire.columns.decode_records,
-        kwire.arrow.records_to_arrow,
+        kwire.records.columns.decode_records,
+        kwire.records.arrow.records_to_arrow,
     )
 
 
@@ -153,7 +153,9 @@ def test_pieces_together_are_the_whole(kwire):
     for piece_bytes in (1, 2000, 2500, 5000, MIB):
         pieces = list(kwire.records.iter_rows(data, piece_bytes=piece_bytes))
         assert [row for piece in pieces for row in piece] == rows
-        columns = list(kwire.columns.iter_records(data, piece_bytes=piece_bytes))
+        columns = list(
+            kwire.records.columns.iter_records(data, piece_bytes=piece_bytes)
+        )
         assert [len(each) for each in columns] == [len(each) for each in pieces]
         values = [each.value[n] for each in columns for n in range(len(each))]
         assert values == [row.value for row in rows]
@@ -189,7 +191,9 @@ def test_pieces_hide_what_the_whole_hides(kwire):
     for piece_bytes in (1, 100, MIB):
         rows = kwire.records.iter_rows(data, piece_bytes=piece_bytes, **options)
         assert [row.offset for piece in rows for row in piece] == whole
-        columns = kwire.columns.iter_records(data, piece_bytes=piece_bytes, **options)
+        columns = kwire.records.columns.iter_records(
+            data, piece_bytes=piece_bytes, **options
+        )
         assert [int(n) for each in columns for n in each.offset] == whole
 
 
@@ -197,7 +201,7 @@ def test_pieces_before_damage_arrive(kwire):
     """Damage ends the iteration where it is reached."""
     data = kwire.records.encode_batch([(None, b"a")], compression="gzip")
     bad = data[:-1] + bytes([data[-1] ^ 1])
-    for iterate in (kwire.records.iter_rows, kwire.columns.iter_records):
+    for iterate in (kwire.records.iter_rows, kwire.records.columns.iter_records):
         pieces = iterate(data + bad, piece_bytes=1)
         assert len(next(pieces)) == 1
         with pytest.raises(kwire.CorruptBatch):
@@ -206,7 +210,7 @@ def test_pieces_before_damage_arrive(kwire):
 
 def test_pieces_of_no_bytes_are_rejected(kwire):
     """A piece has at least one batch."""
-    for iterate in (kwire.records.iter_rows, kwire.columns.iter_records):
+    for iterate in (kwire.records.iter_rows, kwire.records.columns.iter_records):
         with pytest.raises(ValueError, match="piece_bytes must be 1 or more"):
             list(iterate(b"", piece_bytes=0))
         assert list(iterate(b"")) == []

@@ -45,7 +45,9 @@ def decode(package, data, check_records):
     """Decode the records of a batch."""
     importlib.import_module(f"{package.__name__}.records")  # binds the record class
     engine = importlib.import_module(f"{package.__name__}._engine.active").record_engine
-    decompress = importlib.import_module(f"{package.__name__}.compression").decompress
+    decompress = importlib.import_module(
+        f"{package.__name__}.records.compression"
+    ).decompress
     options = engine.ReadOptions(
         lambda codec, payload, magic, position, remaining: decompress(
             codec, payload, magic, package.Limits(), position

@@ -208,7 +208,9 @@ def test_librdkafka_and_kwire_leave_out_the_same_aborted_records(kwire):
     read = [(r.offset, r.key, r.value) for batch in batches for r in batch.records]
     assert [(r.offset, r.key, r.value) for r in seen] == read
     assert {key for _, key, _ in read} == {b"committed", b"plain"}
-    columns = kwire.columns.decode_records(data, aborted_transactions=transactions)
+    columns = kwire.records.columns.decode_records(
+        data, aborted_transactions=transactions
+    )
     assert columns.offset.tolist() == [offset for offset, _, _ in read]
     data_batches = [b for b in kwire.records.decode_batches(data) if not b.is_control]
     read = [(r.offset, r.key, r.value) for b in data_batches for r in b.records]
@@ -266,7 +268,7 @@ def test_kwire_reads_what_librdkafka_produces(kwire, sent):
         for part in parts:
             batches = list(kwire.records.decode_batches(part))
             found += [record for batch in batches for record in batch.records]
-            records = kwire.columns.decode_records(part)
+            records = kwire.records.columns.decode_records(part)
             columns += zip(
                 records.timestamp.tolist(), records.key, records.value, strict=True
             )

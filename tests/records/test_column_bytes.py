@@ -24,7 +24,7 @@ def numbers(memory, kind):
 def test_records_are_columns_in_the_order_of_the_machine(kwire):
     """Numbers, offsets, text and the bits of nulls."""
     data = kwire.records.encode_batch(ROWS, base_offset=258)
-    records = kwire.columns.decode_records(data)
+    records = kwire.records.columns.decode_records(data)
     assert records.offset.tolist() == [258, 259, 260]
     assert records.timestamp.tolist() == [row[2] for row in ROWS]
     assert [records.key[row] for row in range(3)] == [row[0] for row in ROWS]
@@ -37,8 +37,8 @@ def test_records_are_columns_in_the_order_of_the_machine(kwire):
 def test_columns_are_written_as_they_were_read(kwire):
     """A batch of columns has the bytes of the batch of rows."""
     data = kwire.records.encode_batch(ROWS, base_offset=258)
-    records = kwire.columns.decode_records(data)
-    assert kwire.columns.encode_batch(records) == data
+    records = kwire.records.columns.decode_records(data)
+    assert kwire.records.columns.encode_batch(records) == data
 
 
 def test_messages_are_columns_in_the_order_of_the_machine(kwire):

@@ -203,11 +203,11 @@ LACKING = """
 import sys
 for name in {blocked!r}:
     sys.modules[name] = None
-import kwire.records, kwire.columns, kwire.arrow
+import kwire.records, kwire.records.columns, kwire.records.arrow
 data = kwire.records.encode_batch([(b"k", b"v")])
-table = kwire.columns.decode_records(data)
+table = kwire.records.columns.decode_records(data)
 assert (len(table), table.key[0]) == (1, b"k")
-assert kwire.columns.encode_batch(table)[17:] != b""
+assert kwire.records.columns.encode_batch(table)[17:] != b""
 try:
     {call}
 except ImportError as error:
@@ -221,12 +221,12 @@ except ImportError as error:
         (["numpy"], "table.offset", "numpy: pip install kwire[numpy]"),
         (
             ["numpy", "pyarrow"],
-            "kwire.arrow.records_to_arrow(data)",
+            "kwire.records.arrow.records_to_arrow(data)",
             "pyarrow: pip install kwire[arrow]",
         ),
         (
             ["numpy", "pyarrow"],
-            "kwire.columns.encode_batch(object())",
+            "kwire.records.columns.encode_batch(object())",
             "pyarrow: pip install kwire[arrow]",
         ),
     ],

@@ -20,8 +20,8 @@ from tests.records.record_bytes import batch, record
 
 
 def columns_of(twins):
-    """``kwire.columns`` on the C engine."""
-    return importlib.import_module(f"{twins.fast.__name__}.columns")
+    """``kwire.records.columns`` on the C engine."""
+    return importlib.import_module(f"{twins.fast.__name__}.records.columns")
 
 
 def rows(count):
@@ -58,7 +58,7 @@ def costs(call):
 def test_decoding_makes_no_object_per_record(twins, codec, magic):
     """Ten records and four thousand cost the same objects, kept or not."""
     columns = columns_of(twins)
-    arrow = importlib.import_module(f"{twins.fast.__name__}.arrow")
+    arrow = importlib.import_module(f"{twins.fast.__name__}.records.arrow")
 
     def measured(count):
         data = twins.fast.records.encode_batch(

@@ -224,7 +224,9 @@ def test_both_engines_make_the_same_views(twins):
     """The buffers of views are equal, number by number."""
     for name, data in MANY.items():
         made = [
-            pyarrow.record_batch(package.columns.decode_records(data, views=True))
+            pyarrow.record_batch(
+                package.records.columns.decode_records(data, views=True)
+            )
             for package in twins
         ]
         for column in ("key", "value"):

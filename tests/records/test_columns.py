@@ -354,7 +354,7 @@ def test_both_engines_make_the_same_columns(twins):
     for name, data in SETS.items():
         for unit in ("s", "ms", "us", "ns"):
             tables = [
-                importlib.import_module(f"{p.__name__}.columns").decode_records(
+                importlib.import_module(f"{p.__name__}.records.columns").decode_records(
                     data, batch_columns=True, timestamp_unit=unit
                 )
                 for p in twins

@@ -116,7 +116,7 @@ def encode(kwire, column, name):
         role: table[role] if role == name else pyarrow.nulls(len(column))
         for role in table
     }
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     columns.encode_batch(pyarrow.record_batch(table))
 
 
@@ -153,7 +153,7 @@ def decode(kwire, column, name):
 
 def hash_keys(kwire, column, name):
     """Hash it as keys."""
-    partitioners = importlib.import_module(f"{kwire.__name__}.partitioners")
+    partitioners = importlib.import_module(f"{kwire.__name__}.records.partitioners")
     partitioners.murmur2_column(column)
 
 
@@ -209,7 +209,7 @@ def rename_column(batch):
 def test_column_names_that_are_not_utf_8_are_an_encode_error(kwire, entry):
     """Reading such a name raises ``UnicodeDecodeError`` in pyarrow."""
     batch = rename_column(pyarrow.record_batch({"value": [b"a"], "renamed": [1]}))
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     module = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     with pytest.raises(kwire.EncodeError, match=r"UTF-8 \(got b'\\xff\\xfeename'\)"):
         if entry == "encode_batch":
@@ -260,7 +260,7 @@ def test_values_that_cannot_be_cast_name_their_column(kwire):
 
 def test_damaged_c_arrays_are_values_or_encode_errors(kwire, figure):
     """Whatever lengths, null counts, offsets and missing buffers they have."""
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     rows = 8
     texts = [f"text {n}" for n in range(rows)]
     kinds = [

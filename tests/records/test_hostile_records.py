@@ -54,7 +54,7 @@ def read_objects(package, data, **options):
 
 def read_columns(package, data, **options):
     """Read as columns: rows, or how it failed."""
-    columns = importlib.import_module(f"{package.__name__}.columns")
+    columns = importlib.import_module(f"{package.__name__}.records.columns")
     try:
         table = columns.decode_records(data, **options)
     except package.errors.KwireError as error:
@@ -295,7 +295,7 @@ def test_memory_follows_the_input(kwire):
     And a fixed sum; columns cost as much, whatever heads announce.
     """
     data = batch(*[record()] * 2000)
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     for call in (
         lambda: list(kwire.records.decode_batches(data)),
         lambda: columns.decode_records(data),
@@ -323,7 +323,7 @@ def test_a_failed_call_leaves_nothing_behind(kwire):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_input_is_released_and_unchanged(kwire, family):
     """A bytearray can be resized after each call, though the error is kept."""
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     failed = 0
     for data in hostile_records.take(family, 150):
         for read in (

@@ -35,8 +35,8 @@ CHECK = 0xCBF43926
 
 @pytest.fixture
 def partitioners(kwire):
-    """``kwire.partitioners`` of the engine under test."""
-    return importlib.import_module(f"{kwire.__name__}.partitioners")
+    """``kwire.records.partitioners`` of the engine under test."""
+    return importlib.import_module(f"{kwire.__name__}.records.partitioners")
 
 
 def keys_of(seed, count):
@@ -103,7 +103,7 @@ def test_columns_of_many_kinds_are_taken(kwire, partitioners):
         assert partitioners.murmur2_column(column).tolist() == wanted
     assert partitioners.murmur2_column(array[1:4]).tolist() == wanted[1:4]
     rows = [(None if t is None else t.encode(), b"v") for t in texts]
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     records = columns.decode_records(kwire.records.encode_batch(rows))
     assert partitioners.murmur2_column(records.key).tolist() == wanted
     assert partitioners.murmur2_column(records[1:4].key).tolist() == wanted[1:4]

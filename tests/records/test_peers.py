@@ -141,7 +141,7 @@ def read_by_kwire(kwire, data):
         for batch in kwire.records.decode_batches(data)
         for r in batch.records
     ]
-    columns = kwire.columns.decode_records(data)
+    columns = kwire.records.columns.decode_records(data)
     assert columns.offset.tolist() == [row[0] for row in found]
     assert columns.timestamp.tolist() == [row[1] for row in found]
     assert list(columns.key) == [row[2] for row in found]

@@ -16,7 +16,7 @@ MARKER = [(b"\0\0\0\1", b"\0\0\0\0\0\0")]
 
 def columns_of(kwire, data, **options):
     """Decode the same bytes into columns."""
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     return columns.decode_records(data, **options)
 
 

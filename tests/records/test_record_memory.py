@@ -64,7 +64,7 @@ def refuse(*_):
 def calls(package):
     """Name every entry with good input and with each kind of bad input."""
     engine = engine_of(package)
-    columns = importlib.import_module(f"{package.__name__}.columns")
+    columns = importlib.import_module(f"{package.__name__}.records.columns")
     records = package.records
     head = records.BatchHeader(last_offset=-1)
     first = records.read_batch_header(MESSAGES)
@@ -325,7 +325,7 @@ def in_threads(*works):
 def test_input_that_changes_while_it_is_read(twins):
     """Garbage or an error comes of it, and no read outside of the input."""
     package = twins.fast
-    columns = importlib.import_module(f"{package.__name__}.columns")
+    columns = importlib.import_module(f"{package.__name__}.records.columns")
     good = package.records.encode_batch([(b"key", bytes(50), 5, HEADERS)] * 3000)
     data = bytearray(good)
 

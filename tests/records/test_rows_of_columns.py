@@ -26,7 +26,7 @@ NOW = 77
 @pytest.fixture(scope="module")
 def open_rows(kwire, records):
     """Open a table as the producer does."""
-    arrow_input = importlib.import_module(f"{kwire.__name__}.arrow_input")
+    arrow_input = importlib.import_module(f"{kwire.__name__}.records.tables")
     return lambda table: records.engine.ColumnRows(*arrow_input.split_table(table))
 
 

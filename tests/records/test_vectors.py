@@ -53,9 +53,9 @@ def test_columns_hold_what_kafka_reads(kwire, row):
     data = raw(row["bytes"])
     if kafka.is_refused:
         with pytest.raises(kwire.DecodeError):
-            kwire.columns.decode_records(data)
+            kwire.records.columns.decode_records(data)
         return
-    columns = kwire.columns.decode_records(data, batch_columns=True)
+    columns = kwire.records.columns.decode_records(data, batch_columns=True)
     entries = [e for e in kafka.entries if not e.fields.get("is_control")]
     assert rows_of(columns) == [record for each in entries for record in each.records]
     for name in ("timestamp_type", "magic", *BATCH_COLUMNS):
@@ -135,8 +135,8 @@ FROM_COLUMNS = [
 @sweep("row", FROM_COLUMNS, ids=lambda row: row["name"])
 def test_columns_encode_to_kafkas_bytes(kwire, row):
     """Columns of Kafka's batch become the same bytes, before compression."""
-    columns = kwire.columns.decode_records(raw(row["bytes"]))
-    made = kwire.columns.encode_batch(columns, **options_of(row))
+    columns = kwire.records.columns.decode_records(raw(row["bytes"]))
+    made = kwire.records.columns.encode_batch(columns, **options_of(row))
     assert contents(kwire, made) == contents(kwire, raw(row["bytes"]))
 
 
@@ -234,14 +234,14 @@ def test_columns_refuse_what_objects_refuse(kwire):
             if row["name"].startswith("control"):
                 continue  # whose records columns never read
             with pytest.raises(type(error)) as caught:
-                kwire.columns.decode_records(data)
+                kwire.records.columns.decode_records(data)
             assert (caught.value.offset, caught.value.reason) == (
                 error.offset,
                 error.reason,
             )
             refused += 1
         else:
-            found = rows_of(kwire.columns.decode_records(data))
+            found = rows_of(kwire.records.columns.decode_records(data))
             assert found == [
                 (r.offset, r.timestamp, r.key, r.value, r.headers)
                 for batch in batches

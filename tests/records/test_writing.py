@@ -286,7 +286,9 @@ def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
 
 def test_options_are_the_arguments_of_encode_batch(kwire):
     """One list: names, defaults, and the types that checkers see."""
-    options = importlib.import_module(f"{kwire.__name__}.batch_options").BatchOptions
+    options = importlib.import_module(
+        f"{kwire.__name__}.records.batch_options"
+    ).BatchOptions
     signature = inspect.signature(kwire.records.encode_batch)
     arguments = dict(signature.parameters)
     del arguments["rows"]
@@ -302,7 +304,7 @@ def test_options_are_the_arguments_of_encode_batch(kwire):
 
 def test_columns_take_no_other_options(kwire):
     """An unknown option raises; it is not ignored."""
-    columns = importlib.import_module(f"{kwire.__name__}.columns")
+    columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     found = columns.decode_records(kwire.records.encode_batch([(b"k", b"v")]))
     with pytest.raises(TypeError, match="codec"):
         columns.encode_batch(found, codec="gzip")

@@ -220,7 +220,9 @@ def arrays():
         bodies = partial(on_rows, partial(good.bodies, cls, version))
         name = f"message views {mode}"
         yield Entry(name, run, bodies, errors, share=40, is_view=True, growth=900)
-    run = on.call("arrow.records_to_arrow", batch_columns=True, errors="replace")
+    run = on.call(
+        "records.arrow.records_to_arrow", batch_columns=True, errors="replace"
+    )
     yield Entry("records to arrow", run, is_buffer=True, is_view=True, **RECORDS)
 
 

@@ -206,13 +206,15 @@ def decode_all(package, data, **options):
 
 def columns(package, data, **options):
     """Read batches as columns; what they hold is looked at by ``validate``."""
-    table = module(package, "columns").decode_records(data, **options)
+    table = module(package, "records.columns").decode_records(data, **options)
     return pa.record_batch(table), table.end_position
 
 
 def views(package, data, **options):
     """Read batches as columns of views, and copy what they point to."""
-    table = module(package, "columns").decode_records(data, views=True, **options)
+    table = module(package, "records.columns").decode_records(
+        data, views=True, **options
+    )
     made = pa.record_batch(table)
     made.validate()
     taken = [column.cast(without_views(column.type)) for column in made.columns]
@@ -224,7 +226,7 @@ def views(package, data, **options):
 
 def decompressed(codec, package, data):
     """Read what a codec compressed."""
-    read = module(package, "compression").decompress
+    read = module(package, "records.compression").decompress
     return bytes(read(codec, data, 2, package.Limits(), 0))
 
 

@@ -49,15 +49,15 @@ def test_columns_are_encoded_wherever_they_lie(kwire, by):
         (*row, [("a" * (at % 3), b"b"), ("c", None)]) for at, row in enumerate(rows)
     ]
     table = pyarrow.record_batch(
-        kwire.columns.decode_records(kwire.records.encode_batch(rows))
+        kwire.records.columns.decode_records(kwire.records.encode_batch(rows))
     )
     arrays = [misalign_array(column, by) for column in table.columns]
     other = pyarrow.RecordBatch.from_arrays(arrays, names=table.schema.names)
     for start, end in itertools.combinations((0, 1, 9, 40), 2):
         one, two = (each.slice(start, end - start) for each in (table, other))
         options = {"base_offset": start}
-        assert kwire.columns.encode_batch(one, **options) == (
-            kwire.columns.encode_batch(two, **options)
+        assert kwire.records.columns.encode_batch(one, **options) == (
+            kwire.records.columns.encode_batch(two, **options)
         )
 
 

@@ -160,12 +160,12 @@ def records(package):
             ),
             seed,
         )
-        read = on.call("arrow.records_to_arrow", **options)
+        read = on.call("records.arrow.records_to_arrow", **options)
         yield f"columns of records {errors}", read, seed
     for codec in ("gzip", "snappy", "lz4", "zstd"):
         rows = [(b"k", bytes(range(200)) * 20, 5)] * 20
         seed = package.records.encode_batch(rows, compression=codec)
-        read = on.call("arrow.records_to_arrow", check_crc=False)
+        read = on.call("records.arrow.records_to_arrow", check_crc=False)
         yield f"columns of {codec}", read, seed
 
 
@@ -184,14 +184,14 @@ ROWS = 20
 
 def encode_all(package, table):
     """Encode all rows of columns."""
-    return on.module(package, "columns").encode_batch(table)
+    return on.module(package, "records.columns").encode_batch(table)
 
 
 def encode_some(package, table):
     """Encode rows of columns by their numbers, from the last to the first."""
     engine = on.module(package, "_engine.active").record_engine
-    options = on.module(package, "batch_options")
-    rows = engine.ColumnRows(*on.module(package, "arrow_input").split_table(table))
+    options = on.module(package, "records.batch_options")
+    rows = engine.ColumnRows(*on.module(package, "records.tables").split_table(table))
     encoded = engine.EncodedRows(1 << 20)
     encoded.extend_columns(rows, array("q", range(ROWS)[::-1]))
     header = options.make_header(options.BatchOptions(), len(encoded))
@@ -263,7 +263,7 @@ def test_a_batch_that_is_gone_is_not_converted(kwire, monkeypatch):
 def test_a_payload_that_may_change_is_copied(kwire, monkeypatch):
     """A library of a codec gets bytes that nothing else writes to."""
     given = []
-    compression = on.module(kwire, "compression")
+    compression = on.module(kwire, "records.compression")
     batch = kwire.records.encode_batch([(b"k", b"v")], compression="gzip")
     none, gzip, *_ = compression.CODECS
 

@@ -67,7 +67,7 @@ READERS = {
         kwire.records.decode_batches(data, limits=limits, check_crc=False)
     ),
     "columns": lambda kwire, data, limits: importlib.import_module(
-        f"{kwire.__name__}.columns"
+        f"{kwire.__name__}.records.columns"
     ).decode_records(data, limits=limits, check_crc=False),
 }
 

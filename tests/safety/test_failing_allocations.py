@@ -138,7 +138,7 @@ def engine(kwire):
 @pytest.fixture
 def columns(kwire):
     """Find the package's module of columns."""
-    return importlib.import_module(f"{kwire.__name__}.columns")
+    return importlib.import_module(f"{kwire.__name__}.records.columns")
 
 
 def field(name, kind, **keys):

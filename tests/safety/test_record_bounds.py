@@ -38,7 +38,7 @@ def fails(kwire, call, offset=0):
 
 def columns_of(kwire):
     """Import the columns of one engine."""
-    return importlib.import_module(f"{kwire.__name__}.columns")
+    return importlib.import_module(f"{kwire.__name__}.records.columns")
 
 
 def offsets(kwire, data, **options):

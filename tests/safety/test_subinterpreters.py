@@ -153,7 +153,7 @@ kept = []
 for _ in range(5):
     import kwire
     from kwire.messages import FetchRequest as cls
-    import kwire.columns, kwire.records, kwire.connection
+    import kwire.records.columns, kwire.records, kwire.connection
     kept.append(kwire)
     data = kwire.encode(cls(), 12)
     assert kwire.decode(cls, data, 12) == cls()

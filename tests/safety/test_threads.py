@@ -267,8 +267,8 @@ def test_each_thread_has_a_connection(kwire, in_threads):
 LOCK = """
 import sys
 sys.path[:0] = {path!r}
-import kwire, kwire.columns, kwire.records, kwire.connection, kwire.messages.wire
-from kwire.messages import MetadataRequest as cls
+import kwire, kwire.records.columns, kwire.records, kwire.connection,
+kwire.messages.wire from kwire.messages import MetadataRequest as cls
 assert kwire.decode(cls, kwire.encode(cls(), 12), 12) == cls()
 print(getattr(sys, "_is_gil_enabled", lambda: True)())
 """

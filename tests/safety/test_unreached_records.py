@@ -41,7 +41,7 @@ def engine_of(package):
 
 def columns_of(package):
     """Find the package's module of columns."""
-    return importlib.import_module(f"{package.__name__}.columns")
+    return importlib.import_module(f"{package.__name__}.records.columns")
 
 
 def module(package, name):

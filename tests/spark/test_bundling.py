@@ -26,7 +26,8 @@ LOOK = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import kwire.client, kwire.log, kwire
-from kwire import compression, messages
+from kwire.records import compression
+from kwire import messages
 print(kwire.__file__, kwire.backend, kwire.__version__)
 assert sys.modules["kwire"].log is kwire.log
 assert kwire.decode(messages.FetchRequest, kwire.encode(messages.FetchRequest(), 4), 4)

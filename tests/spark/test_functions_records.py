@@ -102,7 +102,7 @@ def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
     three = [None, [{"key": "h", "value": b"1"}], None]
     assert found == [*three, *three, None, *three]
     # The plain form has what is on the wire: a count, which may be 0.
-    plain = kwire.arrow.records_to_arrow(data)["headers"]
+    plain = kwire.records.arrow.records_to_arrow(data)["headers"]
     assert plain.null_count == 0 and plain.to_pylist()[0] == []
 
 

@@ -9,7 +9,7 @@ Spark's own sink by ``tools/interop/spark/own_sink.py``.
 import pytest
 from pyspark.errors import PySparkException
 
-from kwire import partitioners
+from kwire.records import partitioners
 from tests.client.log_broker import LogBroker
 from tests.spark.topic_reading import flatten, mock_cluster
 

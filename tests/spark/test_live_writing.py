@@ -19,9 +19,10 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from kwire import error_codes, partitioners
+from kwire import error_codes
 from kwire.cluster import ClusterError, DeliveryFailed, TopicNotFound
 from kwire.errors import EncodeError
+from kwire.records import partitioners
 from kwire.spark import live_writing
 from kwire.spark.live_sink import make_stream_writer, make_writer
 from kwire.spark.live_sink_options import find_columns

@@ -22,7 +22,7 @@ from tools import ROOT
 
 SOURCE = ROOT / "src" / "kwire"
 PAGE = ROOT / "docs" / "reference" / "errors.md"
-INTERNAL = {"kwire.compression_frames"}
+INTERNAL = {"kwire.records.compression_frames"}
 """Modules whose exceptions never leave kwire."""
 
 PUBLIC_MODULES = {"kwire.regular_files": "kwire.log"}

@@ -144,7 +144,7 @@ def check(what: str, done: subprocess.CompletedProcess[str], folder: Path) -> No
 def inputs_of(worker: int, count: int) -> int:
     """Decode hostile bytes: messages, record sets, and all else that reads bytes."""
     import kwire
-    from kwire import columns
+    from kwire.records import columns
     from tests.harness import hostile
     from tests.records import hostile_records
     from tests.safety import entries, entry_inputs

@@ -18,8 +18,8 @@ from .runs import RunReader, find_codecs, read_batches
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from ..record_classes import AbortedTransaction
     from ..records import BatchHeader, Record
+    from ..records.classes import AbortedTransaction
 
 LEAST_BODY = 6
 """Bytes of a record besides key, value and headers, at least."""

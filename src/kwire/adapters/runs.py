@@ -22,12 +22,11 @@ from bisect import bisect_right
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import compression
 from .._engine.active import record_engine as engine
 from .._limits import MIB, Limits
 from ..errors import KwireError
-from ..record_classes import TransactionFilter
-from ..records import read_batch_header
+from ..records import compression, read_batch_header
+from ..records.classes import TransactionFilter
 from ..schema.batch_layout import (
     BATCH_OVERHEAD,
     CODEC_MASK,
@@ -39,8 +38,8 @@ from ..schema.batch_layout import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from ..record_classes import AbortedTransaction
     from ..records import BatchHeader, Record
+    from ..records.classes import AbortedTransaction
 
 RUN_BYTES = 65_536
 """No batch joins a run that has this many bytes."""

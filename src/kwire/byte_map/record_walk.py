@@ -27,6 +27,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import errors, records
+from ..records import batches
 from .._limits import Limits
 from ..errors import DecodeError, KwireError
 from ..messages.control_records import decode_control_record
@@ -36,7 +37,7 @@ from .cursor import MapCursor, join_path
 from .spans import Span, SpanNotes
 
 if TYPE_CHECKING:
-    from ..record_classes import BatchHeader
+    from ..records.classes import BatchHeader
 
 _BATCH = (
     ("base_offset", plan.INT64),
@@ -176,8 +177,8 @@ class RecordWalk:
     def _describe_compressed(self, data: bytes, header: BatchHeader) -> str:
         """Describe the records of a compressed batch; raises if they are damaged."""
         try:
-            count = len(records.read_records(data, header, limits=self._limits))
-            size = len(records.decompress_payload(data, header, self._limits))
+            count = len(batches.read_records(data, header, limits=self._limits))
+            size = len(batches.decompress_payload(data, header, self._limits))
         except ImportError as error:
             return f"{header.compression}; {error}"
         plural = "" if count == 1 else "s"

@@ -14,8 +14,8 @@ import click
 
 from .. import sasl
 from ..addresses import split_address
-from ..compression import NAMES
 from ..negotiation import fallback_table
+from ..records.compression import NAMES
 from ..shown_texts import show_path
 from .cluster_command import ADDRESS_VARIABLE, CONFIG_VARIABLE
 

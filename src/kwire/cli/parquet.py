@@ -6,8 +6,8 @@ A pipe gets Arrow's stream format, which a reader can use from the beginning. Fi
 also those under stdout, get the file format.
 
 Keys and values are the bytes of the log; the columns are those of
-``kwire.arrow.records_to_arrow`` after topic and partition. Where an internal topic is
-among the input, ``key_json``, ``value_json`` and ``error`` come after them.
+``kwire.records.arrow.records_to_arrow`` after topic and partition. Where an internal
+topic is among the input, ``key_json``, ``value_json`` and ``error`` come after them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from ..arrow_types import load_pyarrow
 from ..atomic_files import create_file
+from ..records.arrow_types import load_pyarrow
 from .byte_formats import compact_json
 from .output import BinaryStdout, stdout_is_file
 

@@ -15,9 +15,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from .. import columns
 from .._text import escape_line, format_time
-from ..records import TransactionFilter, decode_batches, decode_rows, iter_rows
+from ..records import TransactionFilter, columns, decode_batches, decode_rows, iter_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

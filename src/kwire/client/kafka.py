@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     )
     from ..cluster.producer_options import Partitioner
     from ..cluster.scan_options import Fetched
-    from ..columns import Unit
     from ..errors import KwireError
+    from ..records.columns import Unit
     from .chunks import DecodingOptions
     from .consuming import ConsumedTopics, ConsumerBase, Partitions
     from .options import Offsets, Topics
@@ -308,10 +308,10 @@ class KafkaBase(Generic[S, P, C]):
         bounds a batch before compression, ``request_bytes`` a request, ``memory_bytes``
         what is not acknowledged yet. Records that are not acknowledged within
         ``delivery_timeout_s`` have failed. ``partitioner`` is a function of
-        ``kwire.partitioners``, or of key, all partitions and available partitions;
-        without one, keys go where Java clients send them, and records without a key to
-        partitions that are not busy. ``on_receipt`` is called with the receipt of each
-        batch of appended records.
+        ``kwire.records.partitioners``, or of key, all partitions and available
+        partitions; without one, keys go where Java clients send them, and records
+        without a key to partitions that are not busy. ``on_receipt`` is called with the
+        receipt of each batch of appended records.
         With a ``transactional_id`` all records are written in transactions; the
         coordinator aborts one that takes longer than ``transaction_timeout_s``.
         Nothing is sent before the first record is given.

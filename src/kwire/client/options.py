@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from .._limits import Limits
 from ..addresses import split_address
 from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
-from ..read_options import check_errors
+from ..records.read_options import check_errors
 from .chunks import COLUMNS, DecodingOptions
 from .properties import is_fallback, read_config
 from .security import is_mechanism
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import ssl as tls
 
     from ..cluster.scan_options import Spec
-    from ..columns import Unit
+    from ..records.columns import Unit
 
 When: TypeAlias = "str | int | datetime | timedelta"
 Topics: TypeAlias = (

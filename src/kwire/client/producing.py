@@ -12,7 +12,6 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from .. import partitioners
 from .._engine.active import record_engine as engine
 from ..cluster import (
     ClusterError,
@@ -21,7 +20,7 @@ from ..cluster import (
     check_partition,
     choose_by_key,
 )
-from ..records import BatchBuilder
+from ..records import BatchBuilder, partitioners
 from .descriptions import describe_cluster, describe_names, warn_unclosed
 
 if TYPE_CHECKING:
@@ -104,8 +103,9 @@ def make_producer_options(
         raise ValueError(f"linger_ms must not be negative (got {linger_ms})")
     if partitioner is not None and not callable(partitioner):
         raise TypeError(
-            "partitioner must be a function of kwire.partitioners, or of key, all"
-            f" partitions and available partitions (got {type(partitioner).__name__})"
+            "partitioner must be a function of kwire.records.partitioners, or of key,"
+            " all partitions and available partitions (got"
+            f" {type(partitioner).__name__})"
         )
     # Refuses a compression or a level that there is not.
     BatchBuilder(

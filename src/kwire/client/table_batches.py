@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._engine.active import record_engine as engine
 from .._text import escape_line
-from ..arrow_input import (
+from ..cluster import BatchSender, check_partition
+from ..errors import EncodeError
+from ..messages.arrow_arrays import describe_arrow_error
+from ..records.partitioners import crc32_column, murmur2_column
+from ..records.tables import (
     admit_column,
     cast_column,
     import_table,
     load_column_types,
     split_columns,
 )
-from ..cluster import BatchSender, check_partition
-from ..errors import EncodeError
-from ..messages.arrow_arrays import describe_arrow_error
-from ..partitioners import crc32_column, murmur2_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..compression import codec_of
 from ..errors import KwireError
 from ..messages import ProduceRequest
 from ..negotiation import LZ4, MAGIC_2, NO_TOPIC_IDS, ZSTD
+from ..records.compression import codec_of
 from ..schema import error_codes as codes
 from .errors import DeliveryFailed
 from .machine import hinted_brokers

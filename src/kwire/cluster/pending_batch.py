@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from .._engine.active import record_engine as engine
-from ..batch_options import BatchOptions, make_compressor, make_header
-from ..compression import bound, codec_of, find_room
 from ..records import decode_rows, encode_batch
+from ..records.batch_options import BatchOptions, make_compressor, make_header
+from ..records.compression import bound, codec_of, find_room
 from ..schema.batch_layout import BATCH_OVERHEAD
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..arrow_types import load_pyarrow, make_arrow_schema
 from ..atomic_files import create_file, sync_folder
+from ..records.arrow_types import load_pyarrow, make_arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

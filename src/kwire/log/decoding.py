@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .._limits import MIB, Limits
 from ..errors import DecodeError, UnsupportedVersion
-from ..read_options import check_errors
-from ..records import Batch, decode_batches, read_batch_header, read_records
+from ..records import Batch, decode_batches, read_batch_header
+from ..records.batches import read_records
+from ..records.read_options import check_errors
 from . import problems
 from .problems import Problem, in_file, report_problem
 from .walk import Run
@@ -22,8 +23,8 @@ from .walk import Run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..columns import Records
     from ..records import BatchHeader
+    from ..records.columns import Records
     from .file_bytes import FileBytes
     from .problems import OnCorrupt
     from .transactions import Transactions
@@ -218,7 +219,7 @@ def _columns(
     options: dict[str, Any],
 ) -> Iterator[Records]:
     """Decode neighbours in one call, or one by one if something is wrong there."""
-    from ..columns import decode_records
+    from ..records.columns import decode_records
 
     walk.hold = None
     if not piece:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from .._limits import Limits
-    from ..columns import Records
     from ..records import Batch, BatchHeader
+    from ..records.columns import Records
     from .problems import Problem
     from .segments import Segment
     from .storage import Place

@@ -4,7 +4,7 @@
 
 Reads its batches as headers, as objects and as columns, a chunk at a time and never
 the whole file, and finds an offset or a time in it. ``walk.py`` finds the batches in
-the bytes, ``kwire.records`` and ``kwire.columns`` decode them.
+the bytes, ``kwire.records`` and ``kwire.records.columns`` decode them.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from .._limits import Limits
-    from ..columns import Records
     from ..records import Batch, BatchHeader
+    from ..records.columns import Records
     from .file_bytes import Access
     from .problems import OnCorrupt
     from .storage import Named

@@ -13,7 +13,8 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DecodeError, UnsupportedVersion
-from ..records import Batch, read_records
+from ..records import Batch
+from ..records.batches import read_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .._text import format_name
-from ..arrow_types import load_pyarrow, make_arrow_schema
 from ..atomic_files import create_file, sync_folder
 from ..errors import KwireError
+from ..records.arrow_types import load_pyarrow, make_arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..cluster import ClusterError, DataLost, TopicNotFound
-from ..columns import iter_records
 from ..errors import DecodeError, LimitExceeded
+from ..records.columns import iter_records
 from .offsets import report_loss
 from .record_batches import make_assembler
 from .topic_options import name_place
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..client import Chunk, KafkaSync
-    from ..columns import Records
+    from ..records.columns import Records
     from .layout import Layout
     from .live_options import LiveOptions
     from .live_topics import OffsetRange

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..compression import CODECS, NAMES
 from ..errors import EncodeError
+from ..records.compression import CODECS, NAMES
 from .live_options import check_security, read_cluster
 from .option_names import SINK_OPTIONS
 from .option_values import read_count, read_flag, read_number, read_size, read_word

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from ..arrow_types import OF_PLAN, load_arrow_types
+from ..records.arrow_types import OF_PLAN, load_arrow_types
 from ..schema import plan, registry
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..arrow import null_empty_lists
+from ..records.arrow import null_empty_lists
 from .layout import arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..columns import Records
+    from ..records.columns import Records
     from .layout import Layout
 
 _BATCH = 4 << 20

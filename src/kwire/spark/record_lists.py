@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .. import arrow
 from ..errors import DecodeError
+from ..records import arrow
 from ..schema.batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
 from .array_rows import as_binary, is_valid, make_struct, text_column, view_memory
 from .message_types import make_list_type, with_error
@@ -70,7 +70,7 @@ def read_records(
     What is damaged in a row becomes a record that is null in every field but
     ``_error``, which says why; the batches around it are there as ever. With
     ``failfast`` there is no such field, and the first bad row raises the error of
-    ``kwire.arrow.records_to_arrow``.
+    ``kwire.records.arrow.records_to_arrow``.
     """
     rows = as_binary(data)
     made, counts, faults = _decode(rows, errors, failfast)

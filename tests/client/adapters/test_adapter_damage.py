@@ -14,10 +14,10 @@ import sys
 
 import pytest
 
-from kwire import Limits, compression
+from kwire import Limits
 from kwire._engine.active import record_engine
 from kwire.adapters import runs
-from kwire.records import encode_batch
+from kwire.records import compression, encode_batch
 from tests.client.adapters.fetched import CLIENTS, Aborted, is_same, read_both
 from tests.records.record_bytes import record, sized, varint
 

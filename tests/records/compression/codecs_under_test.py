@@ -48,7 +48,7 @@ class Codec:
 
     def __init__(self, kwire, name):
         self.kwire = kwire
-        self.module = importlib.import_module(f"{kwire.__name__}.compression")
+        self.module = importlib.import_module(f"{kwire.__name__}.records.compression")
         self.number = self.module.codec_of(name)
 
     def read(self, data, magic=2, allocate=bytearray, **ceilings):

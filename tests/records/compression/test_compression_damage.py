@@ -208,7 +208,7 @@ RESIDENT = """
 import resource, sys
 sys.path[:0] = {path!r}
 import cramjam, isal.isal_zlib, kwire, zlib, zstandard
-from kwire import compression
+from kwire.records import compression
 with open({file!r}, "rb") as file:
     data = file.read()
 for missing in {missing!r}:

@@ -483,7 +483,7 @@ def test_snappy_damage(kwire, data, words):
 )
 def test_no_bytes_of_a_block_are_taken_for_its_size(kwire, plain):
     """Blocks of lz4 that begin like a size, with a block after it, are read whole."""
-    compression = importlib.import_module(f"{kwire.__name__}.compression")
+    compression = importlib.import_module(f"{kwire.__name__}.records.compression")
     packed = compression.compress(3, plain, 2)
     limits = kwire.Limits(decompressed_bytes=len(plain))
     assert bytes(compression.decompress(3, packed, 2, limits, 0)) == plain

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares ``kwire.partitioners`` with Kafka's own class ``Utils``, key by key.
+"""Compares ``kwire.records.partitioners`` with Kafka's own class ``Utils``, key by key.
 
 ``PartitionHashes.java`` prints what Kafka computes; Java runs it from its source.
 """
@@ -19,7 +19,7 @@ LONGEST = 100
 
 def main() -> None:
     """Compare random keys of every length; exit with a message at a difference."""
-    from kwire import partitioners
+    from kwire.records import partitioners
 
     dice = random.Random(oracle.SEED)
     keys = [bytes(size) for size in range(20)]

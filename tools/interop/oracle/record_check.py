@@ -108,7 +108,8 @@ def write_all(engine: str) -> list[Written]:
 
 def in_all_ways(case: Case) -> Iterator[Written]:
     """Write one batch from rows, from columns, with a builder, and convert it."""
-    from kwire import columns, records
+    from kwire import records
+    from kwire.records import columns
 
     asked = case.asked
     magic, codec = asked["magic"], asked["compression"]

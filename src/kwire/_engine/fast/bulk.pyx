@@ -282,6 +282,7 @@ cdef object load_numpy():
         import numpy
     except ImportError:
         raise ImportError(
-            "the bulk functions of kwire.messages.wire require numpy; pip install kwire[numpy]"
+            "the bulk functions of kwire.messages.wire require numpy;"
+            " pip install kwire[numpy]"
         ) from None
     return numpy

@@ -18,7 +18,6 @@ import zlib
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ... import compression as codecs
 from ..._engine.active import record_engine as engine
 from ..._limits import DEFAULT, Limits
 from ...errors import (
@@ -30,6 +29,7 @@ from ...errors import (
     TrailingBytes,
     Truncated,
 )
+from ...records import compression as codecs
 from ...schema.batch_layout import KNOWN_CODECS
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ...log import Partition, Problem, Segment
-    from ...record_classes import Batch, Record
+    from ...records.classes import Batch, Record
     from ..tables import RowWriter
 
 TOPIC = "__consumer_offsets"

@@ -18,8 +18,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ... import columns
-from ...compression import bound, codec_of
+from ...records import columns
+from ...records.compression import bound, codec_of
 from ...schema.batch_layout import BATCH_OVERHEAD
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..._text import escape_line, format_name
-from ...arrow_types import load_pyarrow, make_arrow_schema
+from ...records.arrow_types import load_pyarrow, make_arrow_schema
 from ...regular_files import open_regular
 from ..export_job.batches import BATCHES
 from ..export_job.outcome import TABLES

@@ -7,16 +7,16 @@
 
 from __future__ import annotations
 
-from ._text import escape_line
-from .errors import EncodeError, quote
-from .messages.arrow_arrays import admit_array, describe_arrow_error, load_pyarrow
+from .._text import escape_line
+from ..errors import EncodeError, quote
+from ..messages.arrow_arrays import admit_array, describe_arrow_error, load_pyarrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from ._engine.record_types import TableRows
+    from .._engine.record_types import TableRows
 
 
 _USER = "the columns of another library"

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from functools import partial
 
+from .._engine.active import record_engine as engine
+from .._limits import DEFAULT
 from . import compression as codecs
-from ._engine.active import record_engine as engine
-from ._limits import DEFAULT
-from .record_classes import TransactionFilter
+from .classes import TransactionFilter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ._limits import Limits
-    from .record_classes import AbortedTransaction
+    from .._limits import Limits
+    from .classes import AbortedTransaction
 
 _INT64 = 2**63 - 1
 _NO_PIECES = _INT64 // 2

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from random import choice
 
-from ._engine.active import record_engine as engine
+from .._engine.active import record_engine as engine
 from .columns import BytesColumn, load_numpy
 
 TYPE_CHECKING = False
@@ -131,7 +131,7 @@ def _hash_column(keys: Any, kind: int, number: str) -> Any:
         array = keys._array
         count, column = len(keys), (*array.buffers, array.offset)
     else:
-        from .arrow_input import split_keys
+        from .tables import split_keys
 
         count, column = split_keys(keys)
     hashes = engine.hash_column(count, column, kind)

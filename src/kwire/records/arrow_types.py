@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from .schema import plan
+from ..schema import plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

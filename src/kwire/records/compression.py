@@ -17,7 +17,8 @@ import sys
 from collections import namedtuple
 from contextlib import suppress
 
-from . import errors
+from .. import errors
+from ..schema.batch_layout import KNOWN_CODECS, LEAST_MAGICS
 from .compression_frames import (
     KIB,
     LZ4_BLOCK,
@@ -37,7 +38,6 @@ from .compression_frames import (
     read_lz4_header,
     read_snappy_size,
 )
-from .schema.batch_layout import KNOWN_CODECS, LEAST_MAGICS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ._limits import Limits
+    from .._limits import Limits
 
 __all__ = ["NAMES", "bound", "codec_of", "compress", "decompress"]
 

@@ -14,13 +14,13 @@ from itertools import accumulate
 from struct import Struct, unpack_from
 from struct import error as struct_error
 
-from ._engine.active import record_engine as engine
-from ._limits import DEFAULT, PIECE_BYTES, Limits
+from .._engine.active import record_engine as engine
+from .._limits import DEFAULT, PIECE_BYTES, Limits
+from ..errors import EncodeError
 from .batch_options import BatchOptions, make_compressor, make_header
-from .errors import EncodeError
+from .batches import decode_batches
+from .batches import encode_batch as encode_rows
 from .read_options import make_read_options
-from .records import decode_batches
-from .records import encode_batch as encode_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from ._engine.record_types import (
+    from .._engine.record_types import (
         BatchArguments,
         BytesRows,
         HeaderLists,
         NumberRows,
         TableRows,
     )
-    from .records import AbortedTransaction, TransactionFilter
+    from .batches import AbortedTransaction, TransactionFilter
 
     Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
 
@@ -441,7 +441,7 @@ def _split_columns(columns: Any) -> TableRows:
             _bytes_rows(found["value"]),
             lists,
         )
-    from .arrow_input import split_table
+    from .tables import split_table
 
     return split_table(columns)
 
@@ -553,6 +553,7 @@ def load_numpy() -> Any:
         import numpy
     except ImportError:
         raise ImportError(
-            "the arrays of kwire.columns require numpy: pip install kwire[numpy]"
+            "the arrays of kwire.records.columns require numpy:"
+            " pip install kwire[numpy]"
         ) from None
     return numpy

@@ -11,19 +11,19 @@ formats.
 
 from __future__ import annotations
 
-from . import compression as codecs
-from . import errors
-from ._engine.active import record_engine as engine
-from ._limits import DEFAULT, PIECE_BYTES, Limits
-from .batch_options import BatchOptions, make_compressor, make_header
-from .read_options import make_read_options
-from .record_classes import Batch, BatchHeader, Record, TransactionFilter
-from .schema.batch_layout import (
+from .. import errors
+from .._engine.active import record_engine as engine
+from .._limits import DEFAULT, PIECE_BYTES, Limits
+from ..schema.batch_layout import (
     BATCH_OVERHEAD,
     CODEC_MASK,
     LOG_OVERHEAD,
     MESSAGE_OVERHEADS,
 )
+from . import compression as codecs
+from .batch_options import BatchOptions, make_compressor, make_header
+from .classes import Batch, BatchHeader, Record, TransactionFilter
+from .read_options import make_read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,11 +32,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ._engine.record_types import Headers as Headers
-    from ._engine.record_types import Row as Row
-    from .conversion import ConversionReport as ConversionReport
-    from .conversion import convert_batches as convert_batches
-    from .record_classes import AbortedTransaction as AbortedTransaction
+    from .._engine.record_types import Row
+    from .classes import AbortedTransaction as AbortedTransaction
 
 __all__ = [
     "Batch",
@@ -44,7 +41,6 @@ __all__ = [
     "BatchHeader",
     "Record",
     "TransactionFilter",
-    "convert_batches",
     "decode_batches",
     "decode_rows",
     "encode_batch",
@@ -395,12 +391,3 @@ class BatchBuilder(engine.RowList):
 
 _ANY_PRODUCER = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}
 """Replaces the producer that a transactional batch gets when it is built."""
-
-
-def __getattr__(name: str) -> Any:
-    # conversion.py imports this file, so it is loaded when it is first used.
-    if name not in ("convert_batches", "ConversionReport"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import conversion
-
-    return getattr(conversion, name)

@@ -8,10 +8,10 @@ import pyarrow when they are called: ``pip install kwire[arrow]``.
 
 from __future__ import annotations
 
-from ._engine.active import record_engine as engine
-from ._limits import DEFAULT, Limits
+from .._engine.active import record_engine as engine
+from .._limits import DEFAULT, Limits
+from ..messages.arrow_arrays import load_pyarrow
 from .columns import check_unit
-from .messages.arrow_arrays import load_pyarrow
 from .read_options import make_read_options
 
 TYPE_CHECKING = False
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pyarrow
     from typing_extensions import Buffer
 
+    from .batches import AbortedTransaction
     from .columns import Unit
-    from .records import AbortedTransaction
 
 __all__ = ["records_to_arrow"]
 

@@ -8,25 +8,25 @@ by class and value. ``records.py`` decodes them.
 
 from __future__ import annotations
 
-from . import compression as codecs
-from ._engine.active import record_engine as engine
-from .schema.batch_layout import (
+from .._engine.active import record_engine as engine
+from ..schema.batch_layout import (
     CODEC_MASK,
     CONTROL,
     DELETE_HORIZON,
     LOG_APPEND_TIME,
     TRANSACTIONAL,
 )
+from . import compression as codecs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from ._engine.record_types import AbortedTransaction as AbortedTransaction
-    from ._engine.record_types import BatchHeader as BatchHeader
-    from ._engine.record_types import Record as Record
-    from .messages.control_records import ControlRecord
+    from .._engine.record_types import AbortedTransaction as AbortedTransaction
+    from .._engine.record_types import BatchHeader as BatchHeader
+    from .._engine.record_types import Record as Record
+    from ..messages.control_records import ControlRecord
 
 
 _LARGEST_SEQUENCE = 2**31 - 1
@@ -106,7 +106,7 @@ if not TYPE_CHECKING:
         (0, -1, None, None, ()),
         (False, False, False, False, True),
         {
-            "__module__": f"{__package__}.records",
+            "__module__": __package__,
             "__reduce__": _reduce,
             "__doc__": "One record: absolute offset, timestamp (ms), key, value, "
             "and headers as a tuple of (str, bytes or None) pairs. Frozen.",
@@ -135,7 +135,7 @@ if not TYPE_CHECKING:
         (0, 0, 2, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, 0),
         (False,) * 14,
         {
-            "__module__": f"{__package__}.records",
+            "__module__": __package__,
             "__reduce__": _reduce,
             "__doc__": "The header of one entry of a record set: a batch of magic 2, a "
             "message of magic 0 or 1, or a run of those. ``position`` and ``size`` in "
@@ -183,7 +183,7 @@ class Batch:
         """
         if not self._header.is_control:
             return ()
-        from .messages.control_records import decode_control_record
+        from ..messages.control_records import decode_control_record
 
         return tuple(
             decode_control_record(record.key, record.value) for record in self._records

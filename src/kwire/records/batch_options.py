@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from .. import errors
+from ..errors import EncodeError
+from ..schema.batch_layout import (
+    CONTROL,
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+)
 from . import compression as codecs
-from . import errors
-from .errors import EncodeError
-from .record_classes import BatchHeader
-from .schema.batch_layout import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
+from .classes import BatchHeader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._engine.record_types import Compress
+    from .._engine.record_types import Compress
 
 _INT16 = 2**15 - 1
 _INT32 = 2**31 - 1

@@ -8,15 +8,15 @@ with their compression. What the other magic cannot carry is lost, and counted.
 
 from __future__ import annotations
 
-from . import records
-from ._limits import DEFAULT, Limits
-from .errors import INPUT_CHANGED, EncodeError, decode_failure, quote
+from .. import records
+from .._limits import DEFAULT, Limits
+from ..errors import INPUT_CHANGED, EncodeError, decode_failure, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from .records import Batch
+    from .batches import Batch
 
 
 class ConversionReport:

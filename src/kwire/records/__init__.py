@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Record batches in any form: as objects, as columns, as Arrow tables.
+
+Also their codecs, their conversion between formats, and the partitioners of keys.
+Brokers, files and the messages that contain batches do not belong here.
+May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``_engine``, ``messages``.
+
+Names resolve on first use, so that importing this package loads no engine.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._engine.record_types import Headers as Headers
+    from .._engine.record_types import Row as Row
+    from . import arrow as arrow
+    from . import columns as columns
+    from . import compression as compression
+    from . import partitioners as partitioners
+    from .batches import BatchBuilder as BatchBuilder
+    from .batches import decode_batches as decode_batches
+    from .batches import decode_rows as decode_rows
+    from .batches import encode_batch as encode_batch
+    from .batches import iter_rows as iter_rows
+    from .batches import measure_run as measure_run
+    from .batches import read_batch_header as read_batch_header
+    from .batches import read_last_header as read_last_header
+    from .classes import AbortedTransaction as AbortedTransaction
+    from .classes import Batch as Batch
+    from .classes import BatchHeader as BatchHeader
+    from .classes import Record as Record
+    from .classes import TransactionFilter as TransactionFilter
+    from .conversion import ConversionReport as ConversionReport
+    from .conversion import convert_batches as convert_batches
+else:
+    # Type checkers know the names above, and report all others.
+    _HOMES = {
+        "Batch": "classes",
+        "BatchBuilder": "batches",
+        "BatchHeader": "classes",
+        "ConversionReport": "conversion",
+        "Record": "classes",
+        "TransactionFilter": "classes",
+        "convert_batches": "conversion",
+        "decode_batches": "batches",
+        "decode_rows": "batches",
+        "encode_batch": "batches",
+        "iter_rows": "batches",
+        "measure_run": "batches",
+        "read_batch_header": "batches",
+        "read_last_header": "batches",
+    }
+    _MODULES = ("arrow", "columns", "compression", "partitioners")
+    __all__ = [*_HOMES, *_MODULES]
+
+    def __getattr__(name: str) -> object:
+        home = _HOMES.get(name, name)
+        if home is name and name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Not by importlib, which is slow to import itself.
+        value = __import__(f"{__name__}.{home}", fromlist=[home])
+        if home is not name:
+            value = getattr(value, name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOMES, *_MODULES})
