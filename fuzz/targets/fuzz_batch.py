@@ -113,7 +113,7 @@ def converted(package, data, to_magic, mode):
 
 def mapped(package, data, mode):
     """Map the bytes: the spans, and what the map says is wrong."""
-    found = package.byte_map.record_map(data, limits=limits_of(package, mode))
+    found = package.explain.record_map(data, limits=limits_of(package, mode))
     return found.spans, found.error and engines.facts(package, found.error, len(data))
 
 

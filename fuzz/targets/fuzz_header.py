@@ -39,7 +39,7 @@ def request_again(package, data):
 
 def request_map(package, data):
     """Map a request; only what is wrong is compared with the reader's."""
-    found = package.byte_map.frame_map(data)
+    found = package.explain.frame_map(data)
     return found.spans, found.error and engines.facts(package, found.error, len(data))
 
 

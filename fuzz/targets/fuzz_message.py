@@ -42,7 +42,7 @@ def through_json(package, name, version, body):
 
 def mapped(package, name, version, body):
     """Map the bytes: the spans, and what the map says is wrong."""
-    found = package.byte_map.byte_map(getattr(package.messages, name), body, version)
+    found = package.explain.byte_map(getattr(package.messages, name), body, version)
     error = found.error and engines.facts(package, found.error, len(body))
     return found.spans, error
 

@@ -6,19 +6,18 @@
 from typing import Any, TypeVar
 
 from . import adapters as adapters
-from . import byte_map as byte_map
 from . import client as client
 from . import cluster as cluster
 from . import connection as connection
 from . import drafts as drafts
 from .schema import error_codes as error_codes
 from . import errors as errors
+from . import explain as explain
 from . import jobs as jobs
 from . import log as log
 from . import messages as messages
 from . import negotiation as negotiation
 from . import net as net
-from . import protocol_guide as protocol_guide
 from . import recording as recording
 from . import records as records
 from . import sasl as sasl

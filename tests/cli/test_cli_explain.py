@@ -128,7 +128,7 @@ def test_every_value_of_every_message_can_be_shown(kwire):
     """In one line without control characters; as JSON that has no NaN."""
     rows = importlib.import_module(f"{kwire.__name__}.cli.byte_map_rows")
     byte_formats = importlib.import_module(f"{kwire.__name__}.cli.byte_formats")
-    maps = importlib.import_module(f"{kwire.__name__}.byte_map")
+    maps = importlib.import_module(f"{kwire.__name__}.explain")
     texts = set()
     for vector in golden.vectors():
         cls = getattr(kwire.messages, vector.message)

@@ -159,7 +159,7 @@ def test_damaged_frame_of_an_own_api_raises_decode_errors(kwire, api):
 
 def test_byte_map_of_an_own_api_has_its_fields(kwire, api):
     """With the registry all bytes are explained, without it none of the body."""
-    byte_map = importlib.import_module(f"{kwire.__name__}.byte_map")
+    byte_map = importlib.import_module(f"{kwire.__name__}.explain")
     request, _, registry = api
     frame = kwire.messages.framing.encode_request(request(text="abc"), 2)[4:]
     mapped = byte_map.frame_map(frame, registry=registry)

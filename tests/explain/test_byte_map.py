@@ -23,7 +23,7 @@ BAD_INPUTS = hostile.INPUTS * 15 // 1000
 @pytest.fixture
 def maps(kwire):
     """The module on the engine of the test."""
-    return importlib.import_module(f"{kwire.__name__}.byte_map")
+    return importlib.import_module(f"{kwire.__name__}.explain")
 
 
 def check_tiles(spans, data, start=0):
@@ -537,4 +537,4 @@ def test_a_short_frame_of_an_unknown_api_fails_as_when_it_is_read(kwire):
         data = b"\x7f\x00\x00\x00\x00\x00\x00\x00"[:size]
         with pytest.raises(kwire.UnsupportedVersion) as caught:
             kwire.messages.framing.decode_request(data)
-        assert str(kwire.byte_map.frame_map(data).error) == str(caught.value)
+        assert str(kwire.explain.frame_map(data).error) == str(caught.value)

@@ -77,13 +77,13 @@ Heartbeat Request (Version: 4) =>
 @pytest.fixture
 def guide(kwire):
     """The module on the engine of the test."""
-    return importlib.import_module(f"{kwire.__name__}.protocol_guide")
+    return importlib.import_module(f"{kwire.__name__}.explain.guide")
 
 
 @pytest.fixture
 def pages(kwire):
     """The module of the page, likewise."""
-    return importlib.import_module(f"{kwire.__name__}.protocol_pages")
+    return importlib.import_module(f"{kwire.__name__}.explain.guide_page")
 
 
 def layout(kwire, guide, name, version):

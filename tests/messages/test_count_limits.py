@@ -82,7 +82,7 @@ def test_array_of_integers_over_the_limit_is_rejected(kwire):
 def test_frames_columns_and_byte_maps_have_the_same_limits(kwire, request_data):
     """Every function that decodes messages with ``limits`` rejects the same counts."""
     arrow = importlib.import_module(f"{kwire.__name__}.messages.arrow")
-    byte_map = importlib.import_module(f"{kwire.__name__}.byte_map")
+    byte_map = importlib.import_module(f"{kwire.__name__}.explain")
     cls = kwire.messages.MetadataRequest
     frame = kwire.messages.framing.encode_request(
         kwire.decode(cls, request_data, 12), 12, 1

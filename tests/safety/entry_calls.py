@@ -590,7 +590,7 @@ def write_json_column(package, text):
 
 def mapped(package, data):
     """Map a request's bytes: spans that cover it, and the error of decoding it."""
-    found = module(package, "byte_map").frame_map(data)
+    found = module(package, "explain").frame_map(data)
     at = 0
     for span in found.spans:
         assert span.offset == at and span.size >= 0
@@ -601,7 +601,7 @@ def mapped(package, data):
 
 def mapped_records(package, data):
     """Map a record set: spans that cover it all."""
-    found = module(package, "byte_map").record_map(data)
+    found = module(package, "explain").record_map(data)
     at = 0
     for span in found.spans:
         assert span.offset == at and span.size >= 0

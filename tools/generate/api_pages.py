@@ -42,9 +42,9 @@ class FieldRow(NamedTuple):
 @functools.cache
 def apis() -> dict[str, Any]:
     """Give the APIs by their names: all that kwire knows, the deleted ones too."""
-    from kwire import protocol_guide
+    from kwire.explain import guide
 
-    return {api.name: api for api in protocol_guide.apis()}
+    return {api.name: api for api in guide.apis()}
 
 
 def page_source(name: str, key: int) -> str:
@@ -55,11 +55,11 @@ def page_source(name: str, key: int) -> str:
 
 def spoken_text(name: str) -> str:
     """Say in a sentence which versions the newest release speaks, and where."""
-    from kwire import protocol_guide
+    from kwire.explain import guide
 
     api = apis()[name]
     notes = [f"{versions} {note}" for versions, note in api.notes()]
-    release = f"Kafka {protocol_guide.NEWEST}"
+    release = f"Kafka {guide.NEWEST}"
     text = f"{release} speaks no version of {name}"
     if api.versions:
         plural = "s" if len(api.versions) > 1 else ""
@@ -96,10 +96,10 @@ def _rows(fields: Any, known: Any, depth: int) -> Iterator[FieldRow]:
 
 def newest_layout(name: str) -> tuple[str, str]:
     """Give the newest versions of a message that look alike, and how they look."""
-    from kwire import protocol_guide
+    from kwire.explain import guide
     from kwire.schema import registry
 
-    layout = protocol_guide.layouts(registry.load(name))[-1]
+    layout = guide.layouts(registry.load(name))[-1]
     return str(layout.versions), layout.text(COLUMNS)
 
 

@@ -17,7 +17,7 @@ from .byte_map_tree import LOOKS, draw_tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..byte_map import ByteMap, Span
+    from ..explain import ByteMap, Span
     from .output import Output
 
 _ROW = 16

@@ -13,7 +13,7 @@ from .._text import escape_line, format_count, format_time
 from .byte_formats import make_cell
 
 if TYPE_CHECKING:
-    from ..byte_map import Span
+    from ..explain import Span
 
 _LONGEST = 200
 """Characters of a text or of bytes that are shown of one value."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import records
 from .._text import format_count
-from ..byte_map import Span
 from ..errors import KwireError
+from ..explain import Span
 from .byte_map_rows import value_text
 
 if TYPE_CHECKING:

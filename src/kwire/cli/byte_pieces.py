@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from .. import byte_map, messages, records
+from .. import explain, messages, records
 from ..errors import DecodeError, KwireError
+from ..explain.guide import find_messages
 from ..messages import framing
 from ..messages.codec import decode
-from ..protocol_guide import find_messages
 from ..schema import plan, registry
 from .byte_inputs import FORMS, read_input
 
@@ -91,17 +91,17 @@ class BytePiece(NamedTuple):
     cls: Any = None
     version: int = -1
 
-    def map(self) -> byte_map.ByteMap:
+    def map(self) -> explain.ByteMap:
         """Map the bytes."""
         if self.form == "records":
-            return byte_map.record_map(self.data)
+            return explain.record_map(self.data)
         if self.form == "prefixed":
-            return byte_map.prefixed_map(self.cls, self.data)
+            return explain.prefixed_map(self.cls, self.data)
         if self.form == "message":
-            return byte_map.byte_map(self.cls, self.data, self.version)
+            return explain.byte_map(self.cls, self.data, self.version)
         asked = () if self.form == "request" else (self.cls, self.version)
         place: Any = {"start": self.start, "end": self.end, "sized": self.sized}
-        return byte_map.frame_map(self.data, *asked, **place)
+        return explain.frame_map(self.data, *asked, **place)
 
     def read(self) -> Reading:
         """Decode the bytes; offsets of errors count from the start of the input."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the page of ``kwire schema --html`` in a real browser.
 
-Its text is what ``kwire.protocol_guide`` says, the search finds what is there, a link
+Its text is what ``kwire.explain.guide`` says, the search finds what is there, a link
 to a version opens its layouts, and it fits a telephone. First of all a page that is
 wrong in every way has to be found wrong.
 
@@ -18,7 +18,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from kwire import protocol_guide, protocol_pages
+from kwire.explain import guide as protocol_guide
+from kwire.explain import guide_page as protocol_pages
 from kwire.schema import registry
 from tools.interop.browser.check_page import open_page
 

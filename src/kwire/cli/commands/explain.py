@@ -20,7 +20,7 @@ from ..terminal import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...byte_map import ByteMap, Span
+    from ...explain import ByteMap, Span
     from ..byte_pieces import BytePiece
     from ..output import Output
 

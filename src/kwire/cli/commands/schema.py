@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire schema``: prints the protocol of a release, or the layout of a message.
 
-``protocol_guide.py`` and ``protocol_pages.py`` make the content; this file selects and
+``guide.py`` and ``guide_page.py`` make the content; this file selects and
 prints it.
 """
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from ... import protocol_guide
 from ..._text import format_size
+from ...explain import guide
 from ...schema import registry, releases
 from ...schema.versions import HIGHEST, NONE, VersionRange
 from ..output import JsonLines, Table, open_output
@@ -23,7 +23,7 @@ from ..terminal import say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...protocol_guide import Api, Layout
+    from ...explain.guide import Api, Layout
     from ..output import Output
 
     Found = TypeVar("Found")
@@ -95,12 +95,10 @@ def command(
     MESSAGE is an API (Fetch, or its key 1), a message (FetchRequest), or a record of
     metadata or of a coordinator (TopicRecord, GroupMetadataValue).
     """
-    name = protocol_guide.NEWEST
+    name = guide.NEWEST
     if release is not None:
-        name = _find_known(protocol_guide.release_name, release, "--release")
-    names = (
-        _find_known(protocol_guide.find_messages, message, "MESSAGE") if message else []
-    )
+        name = _find_known(guide.release_name, release, "--release")
+    names = _find_known(guide.find_messages, message, "MESSAGE") if message else []
     chosen = Chosen(name, names, _range(version), release is not None)
     if version is not None and not names:
         raise click.UsageError("--version requires a MESSAGE")
@@ -113,7 +111,7 @@ def command(
         return
     with open_output() as output:
         if since is not None:
-            old = _find_known(protocol_guide.release_name, since, "--since")
+            old = _find_known(guide.release_name, since, "--since")
             _write_changes(output, form, chosen, old)
         elif names:
             _write_layouts(output, form, chosen)
@@ -138,9 +136,9 @@ def _range(text: str | None) -> VersionRange | None:
 
 
 def _write_list(output: Output, form: str, chosen: Chosen, everything: bool) -> None:
-    rows = [("", _api_facts(api)) for api in protocol_guide.apis(chosen.release)]
+    rows = [("", _api_facts(api)) for api in guide.apis(chosen.release)]
     if everything:
-        for heading, names in protocol_guide.other_messages():
+        for heading, names in guide.other_messages():
             rows += [(heading, _message_facts(name)) for name in names]
     if form == "jsonl":
         lines = JsonLines(output)
@@ -205,7 +203,7 @@ def _notes_text(notes: list[tuple[str, str]]) -> str:
 
 def _write_layouts(output: Output, form: str, chosen: Chosen) -> None:
     lines = JsonLines(output)
-    apis = {api.api_key: api for api in protocol_guide.apis(chosen.release)}
+    apis = {api.api_key: api for api in guide.apis(chosen.release)}
     begun = False
     for name in chosen.names:
         entry = registry.find(name)
@@ -237,7 +235,7 @@ def _layouts(chosen: Chosen, name: str, api: Api | None, is_api: bool) -> list[L
         missing = "" if chosen.versions is None else f", not {chosen.versions}"
         has = f"versions {known}" if known else "no version"
         raise click.ClickException(f"{who} {has} of {name}{missing}{hint}")
-    return protocol_guide.layouts(message, wanted)
+    return guide.layouts(message, wanted)
 
 
 def _layout_facts(layout: Layout, notes: list[tuple[str, str]]) -> dict[str, Any]:
@@ -250,7 +248,7 @@ def _layout_facts(layout: Layout, notes: list[tuple[str, str]]) -> dict[str, Any
         "flexible": layout.flexible,
         "header_version": layout.header_version,
         "notes": _note_facts(notes),
-        "fields": protocol_guide.field_facts(layout.fields),
+        "fields": guide.field_facts(layout.fields),
     }
 
 
@@ -310,15 +308,15 @@ def _text(versions: VersionRange | None) -> str | None:
 
 def _write_page(chosen: Chosen, path: str) -> None:
     # Only a page needs what this needs.
-    from ... import protocol_pages
+    from ...explain import guide_page
 
     if os.path.isdir(path):
         path = os.path.join(path, f"kafka-{chosen.release}.html")
-    known = {api.api_key for api in protocol_guide.apis(chosen.release)}
+    known = {api.api_key for api in guide.apis(chosen.release)}
     for entry in map(registry.find, chosen.names):
         if entry.kind in ("request", "response") and entry.api_key not in known:
             raise click.ClickException(f"Kafka {chosen.release} has no {entry.name}")
-    page = protocol_pages.page(chosen.release, chosen.names)
+    page = guide_page.page(chosen.release, chosen.names)
     with open_output(path) as output:
         output.write(page)
     say(f"{path}: Kafka {chosen.release}, {format_size(len(page.encode()))}")

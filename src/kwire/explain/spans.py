@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..protocol_guide import TYPES
 from ..schema import plan, registry
 from ..schema.error_codes import name as error_name
 from .cursor import join_path
+from .guide import TYPES
 
 if TYPE_CHECKING:
     from ..errors import DecodeError, KwireError

@@ -17,9 +17,9 @@ from .._engine.active import engine
 from .._limits import DEFAULT, Limits
 from ..errors import DecodeError, KwireError
 from ..messages import RequestHeader, ResponseHeader, framing
-from ..protocol_guide import type_name
 from ..schema import plan
 from .cursor import MapCursor
+from .guide import type_name
 from .record_walk import RecordWalk
 from .spans import KIND_OF, ByteMap, SpanNotes, measure_varint
 

@@ -4,7 +4,7 @@
 
 Layouts are made from plans (``plan.py``); the versions that a release supports come
 from ``schema/releases.py``. The text form is here, the HTML page in
-``protocol_pages.py``.
+``guide_page.py``.
 
     Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields
       throttle_time_ms => INT32
@@ -19,17 +19,17 @@ from __future__ import annotations
 from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._text import suggest_names
-from .errors import version_failure
-from .schema import plan as plans
-from .schema import registry, releases
-from .schema.versions import NONE, VersionRange
+from .._text import suggest_names
+from ..errors import version_failure
+from ..schema import plan as plans
+from ..schema import registry, releases
+from ..schema.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .schema.model import Message
-    from .schema.plan import Plan, Step
+    from ..schema.model import Message
+    from ..schema.plan import Plan, Step
 
 TYPES = {code: name.upper() for name, code in plans.CODES.items()}
 TYPES[plans.BOOL] = "BOOLEAN"

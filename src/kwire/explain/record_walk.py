@@ -27,10 +27,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import errors, records
-from ..records import batches
 from .._limits import Limits
 from ..errors import DecodeError, KwireError
 from ..messages.control_records import decode_control_record
+from ..records import batches
 from ..schema import plan
 from ..schema.batch_layout import CODEC_MASK, LOG_APPEND_TIME
 from .cursor import MapCursor, join_path

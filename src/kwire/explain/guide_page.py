@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The protocol guide of one release as a single HTML file.
 
-The content comes from ``protocol_guide.py``; this module arranges it, and ``pages``
+The content comes from ``guide.py``; this module arranges it, and ``pages``
 renders it. The page can be read without JavaScript, which adds a search box and links
 to versions.
 """
@@ -13,15 +13,15 @@ from itertools import groupby
 from re import split
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import protocol_guide
-from ._text import pages
-from .schema import registry, releases
-from .schema.versions import VersionRange
+from .._text import pages
+from ..schema import registry, releases
+from ..schema.versions import VersionRange
+from . import guide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .protocol_guide import Api, Layout
+    from .guide import Api, Layout
 
 
 class _PageLine(NamedTuple):
@@ -79,13 +79,13 @@ class Section(NamedTuple):
         """Yield each message with its layouts, the newest first."""
         for name in self.names:
             known = None if self.api is None else list(self.api.status)
-            found = protocol_guide.layouts(registry.load(name), known)
+            found = guide.layouts(registry.load(name), known)
             pairs = list(zip(found, [None, *found], strict=False))
             layouts = [_layout(each, before, self.api) for each, before in pairs]
             yield {"name": name, "layouts": layouts[::-1]}
 
 
-def page(release: str = protocol_guide.NEWEST, names: Sequence[str] = ()) -> str:
+def page(release: str = guide.NEWEST, names: Sequence[str] = ()) -> str:
     """Write the page of a release as a complete HTML document.
 
     With ``names``, only those messages are on it. Cost: about a second and 1 MB.
@@ -118,10 +118,10 @@ def page(release: str = protocol_guide.NEWEST, names: Sequence[str] = ()) -> str
 
 
 def _sections(release: str) -> Iterator[Section]:
-    for api in protocol_guide.apis(release):
+    for api in guide.apis(release):
         names = tuple(f"{api.name}{kind}" for kind in ("Request", "Response"))
         yield Section("APIs", api.name, api.api_key, names, api)
-    for group, messages in protocol_guide.other_messages():
+    for group, messages in guide.other_messages():
         together: dict[str, list[str]] = {}
         for name in messages:
             title = name
