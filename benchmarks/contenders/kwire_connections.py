@@ -14,7 +14,7 @@ from benchmarks.workloads import connections as workloads
 from benchmarks.workloads.messages import neutral
 from kwire import messages
 from kwire.connection import ClientConnection
-from kwire.negotiation import ApiVersionTable, answer_api_versions
+from kwire.connection.negotiation import ApiVersionTable, answer_api_versions
 
 BUILDS = "an event for each response: correlation id, request, version, message"
 CHECKS = "size of each frame, order of correlation ids, and the message as above"

@@ -21,8 +21,8 @@ from kwire._limits import DEFAULT
 from kwire.client.chunks import Chunk, DecodingOptions
 from kwire.cluster import ClusterSettings, ScanMachine, ScanOptions
 from kwire.connection import RequestReceived, ServerConnection
+from kwire.connection.negotiation import ApiVersionTable
 from kwire.messages.frame_splitter import FrameSplitter
-from kwire.negotiation import ApiVersionTable
 
 FRAME_BYTES = 4 << 20
 READ_BYTES = 64 << 10

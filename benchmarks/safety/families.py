@@ -124,7 +124,7 @@ def splitter(piece: int) -> Callable[[Any, int], Call]:
 def connection(kwire: Any, size: int) -> Call:
     """A response to a client, which comes in pieces of a hundred bytes."""
     module = importlib.import_module(f"{kwire.__name__}.connection")
-    negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+    negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 9)})
     body = many_topics(kwire, size)
     frame = (len(body) + 5).to_bytes(4, "big") + bytes(5) + body

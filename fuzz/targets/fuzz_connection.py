@@ -27,7 +27,7 @@ JAVA, ZERO_COPY, SMALL, AT_ONCE = 1, 2, 4, 8
 @cache
 def table(package):
     """Make the table that both sides have."""
-    return package.negotiation.ApiVersionTable.from_ranges(OFFERED)
+    return package.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
 
 
 def client(package, side, options):

@@ -14,7 +14,7 @@ FALLBACK, RIGHT_ID, LOST = 1, 2, 4
 
 def handshake(package, mode, newest, frames):
     """Answer the questions of a handshake with these frames."""
-    asked = package.negotiation.ApiVersionsHandshake(
+    asked = package.connection.negotiation.ApiVersionsHandshake(
         "fuzz",
         "1",
         newest=newest,
@@ -35,7 +35,7 @@ def handshake(package, mode, newest, frames):
 
 def described(package, table):
     """Use a table: what it picks of each API, and what a cluster with it has."""
-    negotiation = package.negotiation
+    negotiation = package.connection.negotiation
     picked = []
     for name in package.messages.ALL:
         cls = getattr(package.messages, name)

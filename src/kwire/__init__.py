@@ -60,11 +60,9 @@ _MODULES = {
             "jobs",
             "log",
             "messages",
-            "negotiation",
             "net",
             "recording",
             "records",
-            "sasl",
             "schema",
             "spark",
         )

@@ -16,11 +16,9 @@ from . import explain as explain
 from . import jobs as jobs
 from . import log as log
 from . import messages as messages
-from . import negotiation as negotiation
 from . import net as net
 from . import recording as recording
 from . import records as records
-from . import sasl as sasl
 from . import schema as schema
 from . import spark as spark
 from .messages.codec import decode as decode

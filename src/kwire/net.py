@@ -33,6 +33,9 @@ from .connection import (
     SaslFailed,
     SaslToken,
 )
+from .connection.negotiation import DEFAULT_POLICY
+from .connection.negotiation.handshake import SILENCE_S
+from .connection.sasl import CredentialsError
 from .errors import (
     KwireError,
     LocalProtocolError,
@@ -41,18 +44,15 @@ from .errors import (
 )
 from .messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from .messages.api_registry import KAFKA
-from .negotiation import DEFAULT_POLICY
-from .negotiation.handshake import SILENCE_S
-from .sasl import CredentialsError
 from .schema import error_codes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from .connection import Event
+    from .connection.negotiation import ApiVersionTable, Constraint, VersionPolicy
     from .messages import Request
     from .messages.api_registry import ApiRegistry
-    from .negotiation import ApiVersionTable, Constraint, VersionPolicy
 
     class Mechanism(Protocol):
         """What authenticates: ``sasl.Plain``, ``sasl.Scram``, or your own."""

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kwire.negotiation import ApiVersionTable
+from kwire.connection.negotiation import ApiVersionTable
 from tests.harness.loopback_brokers import Broker
 
 

@@ -19,7 +19,7 @@ import pytest
 from confluent_kafka import Producer
 
 from kwire.cli.output import Csv, Output
-from kwire.negotiation import ApiVersionTable
+from kwire.connection.negotiation import ApiVersionTable
 from tests.cli import hostile_inputs
 from tests.cli.hostile_inputs import NAME, TEXT
 from tests.cli.pseudo_terminal import run_in_terminal

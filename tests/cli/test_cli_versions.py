@@ -13,7 +13,7 @@ import termios
 import pytest
 from confluent_kafka import Producer
 
-from kwire.negotiation import ApiVersionTable
+from kwire.connection.negotiation import ApiVersionTable
 from kwire.schema import releases
 from tests.harness.loopback_brokers import (
     TIMEOUT_S,

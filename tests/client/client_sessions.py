@@ -84,8 +84,10 @@ class Session:
         self.broker.learn()
         new_mechanism = None
         if has_sasl:
-            negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
-            sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+            negotiation = importlib.import_module(
+                f"{kwire.__name__}.connection.negotiation"
+            )
+            sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
             ranges = {**self.broker.table.ranges(), **SASL}
             self.broker.table = negotiation.ApiVersionTable.from_ranges(ranges)
             new_mechanism = lambda: sasl.Scram("ann", "secret")  # noqa: E731

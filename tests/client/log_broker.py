@@ -10,12 +10,12 @@ import random
 import time
 
 import kwire
+from kwire.connection.negotiation import ApiVersionTable
 from kwire.messages import (
     ApiVersionsRequest,
     SaslAuthenticateRequest,
     SaslHandshakeRequest,
 )
-from kwire.negotiation import ApiVersionTable
 from tests.client.machines.brokers import SimulatedCluster
 from tests.harness.loopback_brokers import Broker
 

@@ -10,8 +10,8 @@ sent it has been killed.
 import threading
 
 import kwire
+from kwire.connection.negotiation import ApiVersionTable
 from kwire.messages import CreateTopicsRequest, CreateTopicsResponse
-from kwire.negotiation import ApiVersionTable
 from kwire.schema.error_codes import TOPIC_ALREADY_EXISTS
 from tests.client.log_broker import LogBroker
 from tests.client.machines.partition_log import PartitionLog, Produced, StoredBatch

@@ -139,7 +139,7 @@ def test_tls_and_passwords_let_in(kwire, runner, secure_broker, trusting, mechan
 
 def mechanism_of(kwire, name, password):
     """Make a mechanism of SASL for the user."""
-    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     if name == "PLAIN":
         return sasl.Plain("alice", password)
     return sasl.Scram("alice", password, name)

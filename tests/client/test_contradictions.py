@@ -46,7 +46,7 @@ def client(kwire):
 @pytest.fixture
 def mechanisms(kwire):
     """The arguments ``sasl`` by name."""
-    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     return {
         "none": None,
         "PLAIN": sasl.Plain("alice", "wonderland"),
@@ -125,7 +125,7 @@ def test_every_combination_agrees_or_names_both_settings(
 
 def test_a_function_that_makes_another_mechanism_is_rejected(client, kwire):
     """Its result is known when a connection authenticates."""
-    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     config = {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512"}
     kafka = client.connect_sync(
         "b:1", config=config, sasl=lambda: sasl.Plain("alice", "wonderland")

@@ -222,7 +222,7 @@ def fail(kwire, number, broker, mechanism):
 
 def mechanisms(kwire):
     """Import the mechanisms of one engine."""
-    return importlib.import_module(f"{kwire.__name__}.sasl")
+    return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
 @pytest.mark.parametrize("case", SCRAM)

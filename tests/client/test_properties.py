@@ -143,7 +143,7 @@ def test_each_property_has_its_effect(kwire):
         ({"sasl.mechanizm": "PLAIN"}, "; did you mean sasl.mechanism"),
         (
             {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"},
-            "pass sasl=kwire.sasl.OAuthBearer",
+            "pass sasl=kwire.connection.sasl.OAuthBearer",
         ),
         (
             {"security.protocol": "SSL", "ssl.keystore.key": "KEY"},
@@ -218,7 +218,7 @@ def test_what_kwire_cannot_obey_is_named(kwire, config, text):
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_token_lets_in_or_is_refused(kwire, runner):
     """The function is called for each exchange; its errors end the scan."""
-    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     cluster = importlib.import_module(f"{kwire.__name__}.cluster")
     tokens = []
 
@@ -251,7 +251,7 @@ def test_a_token_lets_in_or_is_refused(kwire, runner):
 
 def test_a_token_is_written_as_the_rfc_says(kwire):
     """With extensions; a refusal is answered with one byte, and then it is over."""
-    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     bearer = sasl.OAuthBearer(lambda: "abc", {"logicalCluster": "lkc-1"})
     opening = b"n,,\x01auth=Bearer abc\x01logicalCluster=lkc-1\x01\x01"
     assert bearer.first() == opening

@@ -188,7 +188,7 @@ def test_no_argument_shows_its_value(client, kwire, secret):
             [secret],
         ):
             assert assert_hidden(functools.partial(connect, address), secret)
-        sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+        sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
         for make in (
             functools.partial(sasl.Plain, "alice", secret),
             functools.partial(sasl.Scram, "alice", secret),
@@ -207,7 +207,7 @@ def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
     from tests.client.log_broker import LogBroker
     from tests.client.runners import read
 
-    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
     net = importlib.import_module(f"{kwire.__name__}.net")
 
     class Own:

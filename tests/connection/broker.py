@@ -509,7 +509,7 @@ BY_THE_CONNECTION = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
 
 def offered(kwire, release):
     """Cut the table of a release down to what the broker can answer."""
-    negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+    negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
     # Of all listeners: in 2.8 a broker without ZooKeeper could not give producer ids.
     whole = negotiation.ApiVersionTable.of_release(release, None).advertised
     keys = [

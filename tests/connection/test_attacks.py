@@ -19,7 +19,7 @@ def module(kwire, name):
 
 def table(kwire, ranges):
     """Make a table."""
-    return kwire.negotiation.ApiVersionTable.from_ranges(ranges)
+    return kwire.connection.negotiation.ApiVersionTable.from_ranges(ranges)
 
 
 def signing_in(kwire, **options):
@@ -79,7 +79,7 @@ def test_the_size_of_a_raw_token_counts_bytes(kwire):
 
 def test_a_table_that_ended_begins_no_connection(kwire):
     """The mistake shows where it is made, not at the first request."""
-    assumed = kwire.negotiation.fallback_table("0.9.0")
+    assumed = kwire.connection.negotiation.fallback_table("0.9.0")
     first = kwire.connection.ClientConnection(table=assumed)
     first.close()
     with pytest.raises(kwire.LocalProtocolError, match="ended with its connection"):
@@ -88,7 +88,7 @@ def test_a_table_that_ended_begins_no_connection(kwire):
 
 def test_a_table_that_is_assumed_serves_many_connections(kwire):
     """Each has its own, and ends no other's."""
-    assumed = kwire.negotiation.fallback_table("0.9.0")
+    assumed = kwire.connection.negotiation.fallback_table("0.9.0")
     first, second = (kwire.connection.ClientConnection(table=assumed) for _ in range(2))
     first.close()
     second.send(kwire.messages.FetchRequest())
@@ -131,7 +131,7 @@ def test_only_questions_for_versions_are_answered_as_such(kwire, version):
     )[4:]
     served = table(kwire, {3: (0, 9), 18: (0, 4)})
     with pytest.raises(kwire.ProtocolError):
-        kwire.negotiation.answer_api_versions(frame, served)
+        kwire.connection.negotiation.answer_api_versions(frame, served)
 
 
 def test_a_topic_asked_for_twice_is_answered_once(kwire):
@@ -200,7 +200,7 @@ def test_credentials_that_utf_8_cannot_carry_are_refused_at_once(
     kwire, mechanism, names
 ):
     """Not when the connection stands and the first token is due."""
-    sasl = module(kwire, "sasl")
+    sasl = module(kwire, "connection.sasl")
     with pytest.raises(ValueError, match="UTF-8"):
         if mechanism == "PLAIN":
             sasl.Plain(*names)
@@ -212,9 +212,9 @@ def test_credentials_that_utf_8_cannot_carry_are_refused_at_once(
 def test_a_fallback_is_a_release(kwire, release):
     """A word that is none must not count as a release that can be asked."""
     with pytest.raises(ValueError, match="release"):
-        kwire.negotiation.fallback_table(release)
+        kwire.connection.negotiation.fallback_table(release)
     with pytest.raises(ValueError, match="release"):
-        kwire.negotiation.ApiVersionsHandshake(fallback=release)
+        kwire.connection.negotiation.ApiVersionsHandshake(fallback=release)
 
 
 def test_a_number_of_many_digits_is_a_value_error_in_kwires_words(kwire):

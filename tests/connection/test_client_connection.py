@@ -15,7 +15,7 @@ ANSWER_V4 = "0000 03 0001 0000 000b 00 0003 0000 0008 00 00000000 00"
 def make_client(kwire, offered=None, **options):
     """Make a client that does not have to ask."""
     offered = OFFERED if offered is None else offered
-    table = kwire.negotiation.ApiVersionTable.from_ranges(offered)
+    table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ClientConnection(table=table, **options)
 
 
@@ -112,7 +112,7 @@ def test_constraints_choose_the_version(kwire):
     """Of the message at hand, not of the connection."""
     connection = make_client(kwire, {1: (4, 17)})
     fetch = kwire.messages.FetchRequest()
-    connection.send(fetch, constraints=(kwire.negotiation.NO_TOPIC_IDS,))
+    connection.send(fetch, constraints=(kwire.connection.negotiation.NO_TOPIC_IDS,))
     connection.send(fetch)
     assert [each.version for each in connection.in_flight] == [12, 17]
 
@@ -359,7 +359,7 @@ def test_a_close_on_the_question_leads_to_the_fallback(kwire):
     connection = kwire.connection.ClientConnection(fallback="0.9.0")
     connection.data_to_send()
     (event,) = receive(connection, b"")
-    assert event.fallback == kwire.negotiation.fallback_table("0.9.0")
+    assert event.fallback == kwire.connection.negotiation.fallback_table("0.9.0")
     assert event.fallback.is_alive and connection.table is None
     following = kwire.connection.ClientConnection(table=event.fallback)
     assert following.data_to_send() == b""

@@ -14,7 +14,7 @@ OVER_THE_USUAL_CEILING = 101 * MIB
 
 def table(kwire, offered):
     """Make the table of a broker."""
-    return kwire.negotiation.ApiVersionTable(offered)
+    return kwire.connection.negotiation.ApiVersionTable(offered)
 
 
 def client_of(kwire, offered, **options):
@@ -28,7 +28,7 @@ def receive(connection, data):
 
 
 def test_what_is_negotiated_keeps_the_policy(kwire):
-    policy = kwire.negotiation.VersionPolicy({3: "0-5"})
+    policy = kwire.connection.negotiation.VersionPolicy({3: "0-5"})
     client = kwire.connection.ClientConnection(policy=policy)
     answer = kwire.messages.framing.encode_response(
         kwire.messages.ApiVersionsResponse(

@@ -24,7 +24,7 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 9), 12: (0, 4), 17: (0, 0), 18: (0, 4)}
 
 def table(kwire):
     """Make the table of both sides."""
-    return kwire.negotiation.ApiVersionTable.from_ranges(
+    return kwire.connection.negotiation.ApiVersionTable.from_ranges(
         OFFERED, supported_features={"bird": "1-3"}
     )
 

@@ -17,7 +17,7 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8)}
 
 def client_with_7_in_flight(kwire, followed_by=0, **options):
     """Make a client whose oldest request has the id 7; others may follow it."""
-    table = kwire.negotiation.ApiVersionTable.from_ranges(OFFERED)
+    table = kwire.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
     client = kwire.connection.ClientConnection("kw", table=table, **options)
     for _ in range(7):
         client.send(kwire.messages.ProduceRequest(acks=0, timeout_ms=1, topic_data=[]))
@@ -97,7 +97,7 @@ UNKNOWN_TO_SERVER = bytes.fromhex("0000000e 0001 000b 00000007 0002 6b77 0000")
 def serving(kwire, mode, offered=None):
     """Make a server that does not serve Fetch."""
     offered = {3: (0, 8)} if offered is None else offered
-    table = kwire.negotiation.ApiVersionTable.from_ranges(offered)
+    table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ServerConnection(table, on_unsupported=mode)
 
 

@@ -286,7 +286,7 @@ def test_a_broker_of_another_release_after_a_reconnect(kwire):
 
     What was not answered is asked again, in the version of the new connection.
     """
-    negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+    negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
     request = kwire.messages.MetadataRequest
     together = negotiation.ClusterVersions()
     tables = []

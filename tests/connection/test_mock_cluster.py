@@ -37,7 +37,7 @@ def cluster():
 @pytest.fixture
 def negotiation(kwire):
     """The module, on the engine of the test."""
-    return importlib.import_module(f"{kwire.__name__}.negotiation")
+    return importlib.import_module(f"{kwire.__name__}.connection.negotiation")
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def api(kwire):
 
 def connect(kwire, registry, offered=None, **options):
     """Return a client and a server that have negotiated versions."""
-    table = kwire.negotiation.ApiVersionTable.from_ranges(offered or OFFERED)
+    table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered or OFFERED)
     server = kwire.connection.ServerConnection(table, registry=registry, **options)
     client = kwire.connection.ClientConnection(registry=registry)
     list(server.receive_data(client.data_to_send()))
@@ -138,8 +138,10 @@ def test_unstable_version_of_an_own_api_requires_the_policy(kwire):
     """``latestVersionUnstable`` counts as it does for Kafka's APIs."""
     more = '"latestVersionUnstable": true, "listeners": ["broker"],'
     cls = make_class(kwire, "request", more=more)
-    stable = kwire.negotiation.VersionPolicy()
-    unstable = kwire.negotiation.VersionPolicy(unstable=True, exclude={cls: [1]})
+    stable = kwire.connection.negotiation.VersionPolicy()
+    unstable = kwire.connection.negotiation.VersionPolicy(
+        unstable=True, exclude={cls: [1]}
+    )
     assert stable.versions(cls) == (0, 1)
     assert stable.versions(KEY) == ()
     assert unstable.versions(cls) == (0, 2)
@@ -173,7 +175,7 @@ def test_broker_object_asks_an_own_api(kwire, api):
     """``net.connect`` passes the registry on to its connection."""
     net = importlib.import_module(f"{kwire.__name__}.net")
     request, response, registry = api
-    table = kwire.negotiation.ApiVersionTable.from_ranges(OFFERED)
+    table = kwire.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
 
     async def serve(reader, writer):
         server = kwire.connection.ServerConnection(table, registry=registry)

@@ -46,7 +46,7 @@ SERVER_FINAL_1 = b"v=rmF9pqV8S7suAoZWja4dJRkFsKQ="
 
 @pytest.fixture(scope="module")
 def sasl(kwire):
-    return importlib.import_module(f"{kwire.__name__}.sasl")
+    return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
 @pytest.fixture

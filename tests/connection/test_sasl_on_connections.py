@@ -13,7 +13,7 @@ OLD = {3: (0, 8), 17: (0, 0)}
 
 def table(kwire, offered):
     """Make the table of a broker."""
-    return kwire.negotiation.ApiVersionTable.from_ranges(offered)
+    return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
 
 
 def client_of(kwire, offered):
@@ -163,7 +163,7 @@ def test_a_broker_without_a_handshake_has_no_sasl(kwire, offered):
 
 def test_a_broker_that_cannot_be_asked_has_none_either(kwire):
     """0.9 had GSSAPI without any handshake, which is not spoken here."""
-    fallback = kwire.negotiation.fallback_table("0.9.0")
+    fallback = kwire.connection.negotiation.fallback_table("0.9.0")
     client = kwire.connection.ClientConnection(table=fallback)
     with pytest.raises(kwire.UnsupportedVersion):
         client.start_sasl("PLAIN")

@@ -16,7 +16,7 @@ OFFERED = {0: (0, 8), 1: (0, 11), 3: (0, 8), 12: (0, 4), 18: (0, 4)}
 def serving(kwire, offered=None, **options):
     """Make a server's connection."""
     offered = OFFERED if offered is None else offered
-    table = kwire.negotiation.ApiVersionTable.from_ranges(offered)
+    table = kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
     return kwire.connection.ServerConnection(table, **options)
 
 
@@ -63,7 +63,7 @@ def test_questions_for_versions_are_answered_unasked(kwire):
     _, response = kwire.messages.framing.decode_response(
         kwire.messages.ApiVersionsResponse, server.data_to_send()[4:], 3
     )
-    found = kwire.negotiation.ApiVersionTable.from_response(response)
+    found = kwire.connection.negotiation.ApiVersionTable.from_response(response)
     assert found == server.served
 
 

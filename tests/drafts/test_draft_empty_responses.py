@@ -48,11 +48,13 @@ def test_a_size_that_is_not_valid_stays(converter):
 def test_a_client_and_a_server_of_the_draft(kwire, converter, size):
     """Both speak it by a converter on each side, and the connection goes on."""
     connection = kwire.connection
-    table = kwire.negotiation.ApiVersionTable.from_ranges({1: (0, 11), 3: (0, 8)})
+    table = kwire.connection.negotiation.ApiVersionTable.from_ranges(
+        {1: (0, 11), 3: (0, 8)}
+    )
     client = connection.ClientConnection("kw", table=table)
     client.send(kwire.messages.FetchRequest())
     client.send(kwire.messages.MetadataRequest())
-    served = kwire.negotiation.ApiVersionTable.from_ranges({3: (0, 8)})
+    served = kwire.connection.negotiation.ApiVersionTable.from_ranges({3: (0, 8)})
     server = connection.ServerConnection(served, on_unsupported="empty")
     _, asked = server.receive_data(client.data_to_send())
     server.send(asked, kwire.messages.MetadataResponse())
@@ -69,7 +71,7 @@ def test_a_client_and_a_server_of_the_draft(kwire, converter, size):
 
 def test_a_size_without_an_id_is_taken_for_the_beginning(kwire, converter):
     """The next frame's size is read as the id, and no such request is in flight."""
-    table = kwire.negotiation.ApiVersionTable.from_ranges({1: (0, 11)})
+    table = kwire.connection.negotiation.ApiVersionTable.from_ranges({1: (0, 11)})
     client = kwire.connection.ClientConnection("kw", table=table)
     client.send(kwire.messages.FetchRequest())
     with pytest.raises(kwire.RemoteProtocolError, match="correlation id 9, which no"):

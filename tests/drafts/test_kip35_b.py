@@ -41,7 +41,7 @@ def draft(kwire):
 
 @pytest.fixture
 def negotiation(kwire):
-    return importlib.import_module(f"{kwire.__name__}.negotiation")
+    return importlib.import_module(f"{kwire.__name__}.connection.negotiation")
 
 
 def talk(strategy, server):

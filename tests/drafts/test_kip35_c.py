@@ -29,7 +29,7 @@ def draft(kwire):
 
 @pytest.fixture
 def negotiation(kwire):
-    return importlib.import_module(f"{kwire.__name__}.negotiation")
+    return importlib.import_module(f"{kwire.__name__}.connection.negotiation")
 
 
 def ranges_of(table):

@@ -48,7 +48,7 @@ def parties_of(kwire, name, api_key=REQUEST_KEY):
 
 
 def negotiation_of(kwire):
-    return importlib.import_module(f"{kwire.__name__}.negotiation")
+    return importlib.import_module(f"{kwire.__name__}.connection.negotiation")
 
 
 def refusal(kwire, strategy, answer, error, match=None):

@@ -10,8 +10,8 @@ import pickle
 
 import pytest
 
-from kwire import messages, sasl
-from kwire.connection import SaslToken
+from kwire import messages
+from kwire.connection import SaslToken, sasl
 from kwire.schema import registry
 
 SECRET = "hunter2-hunter2"
@@ -182,7 +182,7 @@ def test_objects_of_sasl_print_no_secret():
 def test_what_is_no_request_is_not_quoted():
     """A token that is given to ``send``."""
     from kwire.connection import ClientConnection
-    from kwire.negotiation import ApiVersionTable
+    from kwire.connection.negotiation import ApiVersionTable
 
     table = ApiVersionTable.from_response(
         messages.ApiVersionsResponse(

@@ -21,11 +21,11 @@ from confluent_kafka import Producer
 from examples.pipeline import traffic
 from examples.pipeline.frames import record_batches
 from kwire import messages
+from kwire.connection.negotiation import ApiVersionTable
+from kwire.connection.sasl import Plain, Scram
 from kwire.messages import framing
-from kwire.negotiation import ApiVersionTable
 from kwire.net import NetworkError, connect
 from kwire.recording import Recorder
-from kwire.sasl import Plain, Scram
 from tests.harness.loopback_brokers import TIMEOUT_S, Broker, Listener
 from tests.harness.one_broker import Broker as RecordBroker
 from tests.recording.relays import ANY, add_size, echo, read_rows, talk

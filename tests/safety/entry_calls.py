@@ -333,11 +333,11 @@ def first_replies():
 
 def asking(package, data):
     """Give a handshake an answer; guess the release of what it makes of it."""
-    asks = package.negotiation.ApiVersionsHandshake(correlation_id=7)
+    asks = package.connection.negotiation.ApiVersionsHandshake(correlation_id=7)
     table = asks.receive_frame(bytes(data))
     if table is None:
         return asks.data_to_send()
-    guess = package.negotiation.guess_release(table)
+    guess = package.connection.negotiation.guess_release(table)
     fetch = table.usable(package.messages.FetchRequest)
     return repr(table), str(guess), fetch, table.supported_features
 
@@ -345,12 +345,14 @@ def asking(package, data):
 @cache
 def served(package):
     """Make the table that a broker of a release offers."""
-    return package.negotiation.ApiVersionTable.of_release("4.1")
+    return package.connection.negotiation.ApiVersionTable.of_release("4.1")
 
 
 def answered(package, data):
     """Answer a question for versions."""
-    return package.negotiation.answer_api_versions(bytes(data), served(package))
+    return package.connection.negotiation.answer_api_versions(
+        bytes(data), served(package)
+    )
 
 
 def feed_stream(package, connection, data):
@@ -488,7 +490,7 @@ def challenged(is_last, package, data):
 
     The nonce is set in the exchange alone: other threads begin theirs meanwhile.
     """
-    sasl = module(package, "sasl")
+    sasl = module(package, "connection.sasl")
     exchange = sasl.Scram("user", "pencil", max_iterations=4096)
     first = exchange.first().decode()
     exchange._bare = first.removeprefix("n,,").replace(exchange._nonce, NONCE).encode()

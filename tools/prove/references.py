@@ -185,7 +185,7 @@ def primitives(kwire: Any) -> dict[str, Call]:
 def connections(kwire: Any) -> dict[str, Call]:
     """Name what both sides of a connection do, and how each fails."""
     connection = importlib.import_module("kwire.connection")
-    negotiation = importlib.import_module("kwire.negotiation")
+    negotiation = importlib.import_module("kwire.connection.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 8), 18: (0, 4)})
     request = kwire.messages.MetadataRequest(topics=None)
     asked = kwire.messages.framing.encode_request(request, 8, 0, "kw")

@@ -8,9 +8,9 @@ import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import net
+from ..connection.negotiation import CONTROLLERS
 from ..errors import KwireError
 from ..messages import DescribeClusterRequest, MetadataRequest
-from ..negotiation import CONTROLLERS
 from .brokers import make_mechanism
 from .main import explain
 from .terminal import say

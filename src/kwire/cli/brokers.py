@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .. import sasl
 from ..addresses import split_address
-from ..negotiation import fallback_table
+from ..connection import sasl
+from ..connection.negotiation import fallback_table
 from ..records.compression import NAMES
 from ..shown_texts import show_path
 from .cluster_command import ADDRESS_VARIABLE, CONFIG_VARIABLE

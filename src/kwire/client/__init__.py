@@ -113,8 +113,8 @@ def connect(
       properties override the corresponding arguments, except ``ssl`` and ``sasl``.
     * ``ssl``: an ``ssl.SSLContext``, or True to trust the certificate authorities of
       the system. Default: no TLS, unless ``config`` requires it.
-    * ``sasl``: a mechanism of ``kwire.sasl``, or a function that returns a new
-      mechanism for each connection.
+    * ``sasl``: a mechanism of ``kwire.connection.sasl``, or a function that returns a
+      new mechanism for each connection.
     * ``fallback``: the release to assume of brokers before Kafka 0.10, such as "0.9.0".
       They cannot report their versions.
     * ``timeout_s``: raise ``BrokersUnreachable`` if a bounded scan makes no progress

@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..connection.negotiation import fallback_table
 from ..consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
 from ..errors import UnsupportedVersion
-from ..negotiation import fallback_table
 from ..shown_texts import describe_unknown
 from .security import check_choice, check_supported, read_security
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _NEWER_RELEASE = re.compile(r"(?:0\.1\d|[1-9]\d?\.\d{1,2})(?:\.\d{1,2}){0,2}")
 _ISOLATION = ("read_uncommitted", "read_committed")
 
-_USE_TOKENS = "pass sasl=kwire.sasl.OAuthBearer(function) as well"
+_USE_TOKENS = "pass sasl=kwire.connection.sasl.OAuthBearer(function) as well"
 _INSTEAD = {
     "AWS_MSK_IAM": (
         "brokers of Amazon MSK accept its tokens through OAUTHBEARER too: set"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Callable, Mapping
 
-    from ..sasl import Plain, Scram
+    from ..connection.sasl import Plain, Scram
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -196,7 +196,7 @@ def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
 
     def check(mechanism: Any) -> Any:
         if mechanism.mechanism != expected:
-            from ..sasl import CredentialsError
+            from ..connection.sasl import CredentialsError
 
             raise CredentialsError(
                 "config: sasl.mechanism names another mechanism, which contradicts the"
@@ -228,7 +228,7 @@ def _make_mechanism(texts: Mapping[str, str]) -> Plain | Scram:
             " sasl.jaas.config, or sasl.username and sasl.password"
         )
     # Clients without SASL do not load its cryptography.
-    from ..sasl import Plain, Scram
+    from ..connection.sasl import Plain, Scram
 
     return (
         Plain(username, password)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..connection.negotiation import LZ4, MAGIC_2, NO_TOPIC_IDS, ZSTD
 from ..errors import KwireError
 from ..messages import ProduceRequest
-from ..negotiation import LZ4, MAGIC_2, NO_TOPIC_IDS, ZSTD
 from ..records.compression import codec_of
 from ..schema import error_codes as codes
 from .errors import DeliveryFailed
@@ -41,7 +41,7 @@ from .transactions import Transactions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..negotiation import Constraint
+    from ..connection.negotiation import Constraint
     from .link import Link
     from .machine import ClusterMachine
     from .producer_options import ProducerOptions

@@ -12,10 +12,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
+from ..connection.negotiation import TRANSACTIONS
+from ..connection.negotiation.facts import first_version
 from ..errors import KwireError
 from ..messages import FindCoordinatorRequest
-from ..negotiation import TRANSACTIONS
-from ..negotiation.facts import first_version
 from ..schema import error_codes as codes
 from . import faults
 from .errors import NotAuthorized, RequestRefused
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TypeAlias
 
-    from ..negotiation import Constraint
+    from ..connection.negotiation import Constraint
     from .link import Link
     from .machine import ClusterMachine
 

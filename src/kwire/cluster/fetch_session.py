@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..connection.negotiation import FETCH_SESSION, FETCHED_EPOCH, NO_TOPIC_IDS
+from ..connection.negotiation.facts import first_version
 from ..messages import FetchRequest
-from ..negotiation import FETCH_SESSION, FETCHED_EPOCH, NO_TOPIC_IDS
-from ..negotiation.facts import first_version
 from .metadata import NO_ID
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from ..connection.negotiation import GROUP_PATTERNS
+from ..connection.negotiation.facts import first_version
 from ..errors import KwireError
 from ..messages import ConsumerGroupHeartbeatRequest
-from ..negotiation import GROUP_PATTERNS
-from ..negotiation.facts import first_version
 from ..schema import error_codes as codes
 from . import faults
 from .coordinators import CoordinatorType, is_moved

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..connection.negotiation import NO_TOPIC_IDS
+from ..connection.negotiation.facts import first_version
 from ..messages import (
     ConsumerGroupHeartbeatRequest,
     OffsetCommitRequest,
     OffsetFetchRequest,
 )
-from ..negotiation import NO_TOPIC_IDS
-from ..negotiation.facts import first_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -28,9 +28,9 @@ from ..connection import (
     SaslToken,
 )
 from ..connection.client import expects_response
+from ..connection.negotiation.handshake import SILENCE_S
 from ..errors import KwireError, UnsupportedVersion
 from ..messages import SaslHandshakeRequest
-from ..negotiation.handshake import SILENCE_S
 from ..schema import error_codes
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ..connection import Event
+    from ..connection.negotiation import ApiVersionTable, Constraint, Feature
     from ..messages import Request
-    from ..negotiation import ApiVersionTable, Constraint, Feature
     from .errors import FeatureUnsupported
     from .frame_budget import FrameBudget
     from .settings import ClusterSettings, Mechanism

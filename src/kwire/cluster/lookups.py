@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..connection.negotiation import OFFSETS_BY_TIME
 from ..errors import KwireError
 from ..messages import ListOffsetsRequest
-from ..negotiation import OFFSETS_BY_TIME
 from . import faults
 from .errors import BrokersUnreachable, TopicNotFound
 from .faults import Reaction

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
+from ..connection.negotiation.facts import first_nullable_version, first_version
 from ..messages import MetadataRequest, MetadataResponse
 from ..messages.internal_topics import TOPICS as INTERNAL_TOPICS
-from ..negotiation.facts import first_nullable_version, first_version
 from ..schema import error_codes
 
 if TYPE_CHECKING:

@@ -2,24 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Describes features that the release of a broker does not have.
 
-The versions that a feature requires are facts of ``kwire.negotiation``. This file has
-the names of the features and the advice for users.
+The versions that a feature requires are facts of ``kwire.connection.negotiation``. This
+file has the names of the features and the advice for users.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..messages import (
-    ConsumerGroupHeartbeatRequest,
-    CreateTopicsRequest,
-    FindCoordinatorRequest,
-    InitProducerIdRequest,
-    OffsetCommitRequest,
-    OffsetFetchRequest,
-    SaslHandshakeRequest,
-)
-from ..negotiation import (
+from ..connection.negotiation import (
     GROUP_PATTERNS,
     LZ4,
     MAGIC_2,
@@ -32,6 +23,15 @@ from ..negotiation import (
     Feature,
     guess_release,
     name_of,
+)
+from ..messages import (
+    ConsumerGroupHeartbeatRequest,
+    CreateTopicsRequest,
+    FindCoordinatorRequest,
+    InitProducerIdRequest,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+    SaslHandshakeRequest,
 )
 from ..schema import releases
 from .errors import FeatureUnsupported

@@ -8,8 +8,8 @@ from enum import Enum, auto
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
+from ..connection.negotiation import MAGIC_0, MAGIC_1, MAGIC_2
 from ..messages import InitProducerIdRequest, ProduceRequest
-from ..negotiation import MAGIC_0, MAGIC_1, MAGIC_2
 from ..schema import error_codes as codes
 from ..schema.batch_layout import MAX_TIMESTAMP_AT
 from . import faults
@@ -19,7 +19,7 @@ from .faults import Reaction
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..negotiation import ApiVersionTable
+    from ..connection.negotiation import ApiVersionTable
     from .errors import ClusterError
     from .metadata import TopicInfo
     from .pending_batch import PendingBatch

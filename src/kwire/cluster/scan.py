@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from ..connection.negotiation import EPOCH_END, FETCHED_EPOCH, NO_TOPIC_IDS
 from ..errors import KwireError
 from ..messages import FetchRequest, OffsetForLeaderEpochRequest
-from ..negotiation import EPOCH_END, FETCHED_EPOCH, NO_TOPIC_IDS
 from ..records import read_last_header
 from . import faults
 from .errors import ClusterError, DataLost

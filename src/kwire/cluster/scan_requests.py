@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..connection.negotiation.facts import first_version
 from ..messages import FetchRequest, ListOffsetsRequest, OffsetForLeaderEpochRequest
-from ..negotiation.facts import first_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from .._limits import DEFAULT, Limits
-from ..negotiation import DEFAULT_POLICY
+from ..connection.negotiation import DEFAULT_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..negotiation import ApiVersionTable, VersionPolicy
+    from ..connection.negotiation import ApiVersionTable, VersionPolicy
 
 
 class Mechanism(Protocol):

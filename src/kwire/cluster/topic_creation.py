@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..connection.negotiation import TOPIC_DEFAULTS
 from ..errors import KwireError
 from ..messages import CreateTopicsRequest
-from ..negotiation import TOPIC_DEFAULTS
 from ..schema import error_codes as codes
 from . import faults
 from .errors import BrokersUnreachable, NotAuthorized, RequestRefused

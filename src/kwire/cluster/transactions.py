@@ -16,15 +16,15 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from ..errors import KwireError
-from ..messages import EndTxnRequest, InitProducerIdRequest
-from ..negotiation import (
+from ..connection.negotiation import (
     CLIENT,
     NO_TOPIC_IDS,
     TRANSACTION_PROTOCOL_1,
     FinalizedFeatures,
 )
-from ..negotiation.facts import first_version
+from ..connection.negotiation.facts import first_version
+from ..errors import KwireError
+from ..messages import EndTxnRequest, InitProducerIdRequest
 from ..schema import error_codes as codes
 from .coordinators import Coordinators, CoordinatorType
 from .errors import BrokersUnreachable, TransactionFailed

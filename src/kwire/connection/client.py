@@ -30,13 +30,6 @@ from ..messages import (
     framing,
 )
 from ..messages.api_registry import KAFKA, ApiRegistry
-from ..negotiation import (
-    DEFAULT_POLICY,
-    ApiVersionsHandshake,
-    Constraint,
-    name_of,
-)
-from ..negotiation.handshake import HEADER_BYTES, HIGHEST_ID
 from .endpoint import Endpoint
 from .events import (
     ConnectionClosed,
@@ -48,12 +41,19 @@ from .events import (
     SaslToken,
     Unanswered,
 )
+from .negotiation import (
+    DEFAULT_POLICY,
+    ApiVersionsHandshake,
+    Constraint,
+    name_of,
+)
+from .negotiation.handshake import HEADER_BYTES, HIGHEST_ID
 
 if TYPE_CHECKING:
     from ..messages import Request
     from ..messages.frame_splitter import Frame
-    from ..negotiation import ApiVersionTable, VersionPolicy
     from .events import Event
+    from .negotiation import ApiVersionTable, VersionPolicy
 
 _id_at = Struct(">i").unpack_from
 _decode = framing.decode_response

@@ -16,7 +16,7 @@ from ..schema.plan import mask_secret
 
 if TYPE_CHECKING:
     from ..messages import Request, Response
-    from ..negotiation import ApiVersionTable
+    from .negotiation import ApiVersionTable
 
 
 class Negotiated(NamedTuple):

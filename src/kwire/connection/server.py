@@ -16,8 +16,6 @@ from .._limits import DEFAULT, Limits
 from ..errors import LocalProtocolError, RemoteProtocolError, quote
 from ..messages import ApiVersionsRequest, SaslHandshakeRequest, framing
 from ..messages.api_registry import KAFKA, ApiRegistry
-from ..negotiation import answer_api_versions
-from ..negotiation.handshake import HEADER_BYTES
 from .client import expects_response
 from .endpoint import Endpoint
 from .events import (
@@ -27,11 +25,13 @@ from .events import (
     SaslToken,
     UnsupportedReceived,
 )
+from .negotiation import answer_api_versions
+from .negotiation.handshake import HEADER_BYTES
 
 if TYPE_CHECKING:
     from ..messages import Response
     from ..messages.frame_splitter import Frame
-    from ..negotiation import ApiVersionTable
+    from .negotiation import ApiVersionTable
 
     OnUnsupported: TypeAlias = Literal["close", "empty"]
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from .. import errors
 from .._engine.active import engine
 from .._limits import DEFAULT, Limits
+from ..connection.negotiation import DEFAULT_POLICY, fallback_table
 from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
 from ..messages import RequestHeader, ResponseHeader, codec
-from ..negotiation import DEFAULT_POLICY, fallback_table
 
 if TYPE_CHECKING:
-    from ..negotiation import ApiVersionTable, VersionPolicy
+    from ..connection.negotiation import ApiVersionTable, VersionPolicy
 
 _HEADER_VERSION = 1
 _SIZE_BYTES = 4

@@ -17,9 +17,9 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._limits import DEFAULT, Limits
+from ..connection.negotiation import DEFAULT_POLICY, ApiVersionTable
 from ..errors import InvalidValue, UnsupportedVersion
 from ..messages import codec
-from ..negotiation import DEFAULT_POLICY, ApiVersionTable
 from ..schema import releases
 from . import exchange, schemas
 from .provenance import Provenance
@@ -27,7 +27,7 @@ from .provenance import Provenance
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..negotiation import VersionPolicy
+    from ..connection.negotiation import VersionPolicy
     from ..schema.versions import VersionRange
 
     Documents: TypeAlias = Mapping[

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._limits import DEFAULT, Limits
+from ..connection.negotiation import DEFAULT_POLICY, ApiVersionTable, VersionPolicy
 from ..messages import codec
-from ..negotiation import DEFAULT_POLICY, ApiVersionTable, VersionPolicy
 from ..schema import registry
 from . import exchange, schemas
 from .provenance import Provenance

@@ -13,16 +13,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._limits import DEFAULT, Limits
+from ..connection.negotiation import DEFAULT_POLICY, ApiVersionTable
 from ..errors import RemoteProtocolError
 from ..messages import ApiVersionsResponse, codec
-from ..negotiation import DEFAULT_POLICY, ApiVersionTable
 from . import exchange, schemas
 from .provenance import Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..negotiation import VersionPolicy
+    from ..connection.negotiation import VersionPolicy
 
 PROVENANCE = Provenance(
     35, "ranges of versions in ApiVersionRequest", "flavour C, document 004"

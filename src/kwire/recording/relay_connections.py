@@ -19,9 +19,9 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
+from ..connection.negotiation import name_of
 from ..errors import DecodeError, KwireError, LimitExceeded
 from ..messages.framing import FrameSplitter
-from ..negotiation import name_of
 from ..net import NetworkError, address_text
 from . import rewriting
 from .capture_files import REQUEST, RESPONSE

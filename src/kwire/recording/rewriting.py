@@ -12,6 +12,8 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
+from ..connection.negotiation import name_of
+from ..connection.negotiation.facts import first_version
 from ..messages import (
     ApiVersionsResponse,
     DescribeClusterResponse,
@@ -24,8 +26,6 @@ from ..messages import (
     by_key,
     framing,
 )
-from ..negotiation import name_of
-from ..negotiation.facts import first_version
 from ..schema import error_codes
 from .pairing import NO_LIMITS
 

@@ -4,7 +4,7 @@
 
 The facts are in ``facts/releases.txt``, one line for each change; its first lines
 explain where each part comes from and how a release is added.
-``negotiation/release_guess.py`` guesses the release of a broker.
+``connection/negotiation/release_guess.py`` guesses the release of a broker.
 
 ``NAMES`` are the release lines, the oldest first: "0.8.0", ... "4.4".
 """

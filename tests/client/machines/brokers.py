@@ -179,7 +179,9 @@ class SimulatedBroker(
         self.release = release
         self.sessions.clear()
         kwire = self._cluster.kwire
-        negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+        negotiation = importlib.import_module(
+            f"{kwire.__name__}.connection.negotiation"
+        )
         table = negotiation.ApiVersionTable
         offered = dict(table.of_release(release).ranges())
         keys = {getattr(kwire.messages, f"{name}Request").api_key for name in SERVED}

@@ -15,7 +15,7 @@ from functools import partial
 
 import pytest
 
-from kwire import sasl
+from kwire.connection import sasl
 from kwire.schema import releases
 from tests.client.machines.brokers import SimulatedCluster
 from tests.client.machines.coordinator_answers import GROUP, TRANSACTION
@@ -62,7 +62,9 @@ class Setting:
         self.cluster.add_group("etl", ["orders"])
         self.cluster.coordinator(GROUP, "etl")
         self.cluster.coordinator(TRANSACTION, "etl")
-        negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+        negotiation = importlib.import_module(
+            f"{kwire.__name__}.connection.negotiation"
+        )
         for broker in self.cluster.brokers.values():
             broker.table = negotiation.ApiVersionTable.of_release(release)
             broker.clock = lambda: self.world.now

@@ -14,7 +14,9 @@ class Broker:
 
     def __init__(self, kwire, lifetime_ms=0, throttle_ms=0):
         self.messages = kwire.messages
-        negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+        negotiation = importlib.import_module(
+            f"{kwire.__name__}.connection.negotiation"
+        )
         connection = importlib.import_module(f"{kwire.__name__}.connection")
         table = negotiation.ApiVersionTable.of_release("4.1")
         self.server = connection.ServerConnection(table)
@@ -61,7 +63,7 @@ class Broker:
 def new_link(kwire):
     """Make links, with PLAIN if they are to authenticate."""
     cluster = importlib.import_module(f"{kwire.__name__}.cluster")
-    sasl = importlib.import_module(f"{kwire.__name__}.sasl")
+    sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
     def make(authenticate=False):
         settings = cluster.ClusterSettings(
@@ -236,7 +238,9 @@ def test_sasl_is_suggested_only_if_it_is_likely(kwire, new_link):
     def close(*, sends=True, answers=False, offers=True, authenticate=False):
         link, broker = new_link(authenticate=authenticate), Broker(kwire)
         if not offers:
-            negotiation = importlib.import_module(f"{kwire.__name__}.negotiation")
+            negotiation = importlib.import_module(
+                f"{kwire.__name__}.connection.negotiation"
+            )
             table = negotiation.ApiVersionTable
             ranges = dict(table.of_release("4.1").ranges())
             for name in ("SaslHandshakeRequest", "SaslAuthenticateRequest"):

@@ -14,7 +14,7 @@ def net(kwire):
 
 @pytest.fixture(scope="module")
 def sasl(kwire):
-    return importlib.import_module(f"{kwire.__name__}.sasl")
+    return importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
 
 @pytest.fixture(scope="module")

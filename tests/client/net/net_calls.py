@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from kwire.negotiation import ApiVersionTable
+from kwire.connection.negotiation import ApiVersionTable
 from tests.harness.loopback_brokers import TIMEOUT_S
 
 

@@ -11,7 +11,7 @@ import ssl
 
 import pytest
 
-from kwire.negotiation import ApiVersionTable
+from kwire.connection.negotiation import ApiVersionTable
 from tests.harness.loopback_brokers import (
     HOST,
     TIMEOUT_S,
@@ -48,7 +48,7 @@ def test_options_of_the_connection_arrive(net, kwire):
         seen.append(stream.recv(1 << 16))
 
     async def main():
-        policy = kwire.negotiation.VersionPolicy({3: "0-5"})
+        policy = kwire.connection.negotiation.VersionPolicy({3: "0-5"})
         async with await net.connect(HOST, broker.port, policy=policy) as client:
             assert client.table.pick(3) == 5
         limits = kwire.Limits(frame_bytes=20)
@@ -64,7 +64,7 @@ def test_options_of_the_connection_arrive(net, kwire):
 
 def test_constraints_reach_the_choice(net, kwire):
     async def main():
-        only_old = kwire.negotiation.Constraint("only old", {3: "0-4"})
+        only_old = kwire.connection.negotiation.Constraint("only old", {3: "0-4"})
         async with await net.connect(HOST, broker.port) as client:
             request = kwire.messages.MetadataRequest(topics=())
             await client.ask(request, constraints=(only_old,))
@@ -175,7 +175,7 @@ def ask_broken(net, kwire, sent, error):
     """Ask over a transport that breaks, after the peer has sent something."""
 
     async def main():
-        offered = kwire.negotiation.ApiVersionTable.from_ranges({3: "8"})
+        offered = kwire.connection.negotiation.ApiVersionTable.from_ranges({3: "8"})
         connection = kwire.connection.ClientConnection(table=offered)
         link = net._Link(connection)
         link.connection_made(BrokenTransport(link, sent, error))

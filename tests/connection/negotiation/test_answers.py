@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 def make_served_table(kwire, offered=None, **options):
     """Make the table that a server offers."""
     offered = {1: (4, 17), 18: (0, 4)} if offered is None else offered
-    return kwire.negotiation.ApiVersionTable.from_ranges(offered, **options)
+    return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
 def frame(text):
@@ -25,7 +25,7 @@ V0 = "0012 0000 00000007 0002 6b77"
 
 def answer_in_hex(kwire, text, table=None, **options):
     """Answer a question in hex; return the answer and the bytes after the id."""
-    found = kwire.negotiation.answer_api_versions(
+    found = kwire.connection.negotiation.answer_api_versions(
         frame(text), make_served_table(kwire) if table is None else table, **options
     )
     size = int.from_bytes(found.frame[:4], "big")
@@ -123,7 +123,7 @@ def test_features_from_0_are_listed_from_version_4_on(kwire, version, listed):
     )
     assert {each.name for each in response.supported_features} == listed
     assert response.finalized_features_epoch == (3 if version else -1)
-    again = kwire.negotiation.ApiVersionTable.from_response(response)
+    again = kwire.connection.negotiation.ApiVersionTable.from_response(response)
     assert set(again.supported_features) == listed
     if version:
         assert str(again.finalized_features["old"]) == "2"
@@ -137,7 +137,7 @@ def test_an_epoch_of_none_lists_no_finalized_features(kwire):
         kwire.messages.ApiVersionsResponse, found.frame[4:], 4
     )
     assert response.finalized_features == ()
-    assert kwire.negotiation.ApiVersionTable.from_response(response) == table
+    assert kwire.connection.negotiation.ApiVersionTable.from_response(response) == table
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,9 @@ def test_a_client_that_means_another_broker_hears_it(kwire, asked, expected):
 def test_wrong_bytes_in_a_known_version_are_a_decode_error(kwire, text):
     """Cut off, left over, or a name that is null."""
     with pytest.raises(kwire.DecodeError):
-        kwire.negotiation.answer_api_versions(frame(text), make_served_table(kwire))
+        kwire.connection.negotiation.answer_api_versions(
+            frame(text), make_served_table(kwire)
+        )
 
 
 @given(st.binary(max_size=40))
@@ -189,7 +191,7 @@ def test_any_question_has_an_answer_or_is_a_decode_error(twins, tail):
     ends = []
     for kwire in twins:
         try:
-            found = kwire.negotiation.answer_api_versions(
+            found = kwire.connection.negotiation.answer_api_versions(
                 b"\0\x12" + tail, make_served_table(kwire)
             )
             ends.append(tuple(found))
@@ -211,11 +213,11 @@ def test_a_client_and_a_server_of_any_age_agree(twins, offered, newest, asked):
     """The table that the client ends with is the one that the server offers."""
     for kwire in twins:
         table = make_served_table(kwire, offered | {18: (0, newest)})
-        handshake = kwire.negotiation.ApiVersionsHandshake(newest=asked)
+        handshake = kwire.connection.negotiation.ApiVersionsHandshake(newest=asked)
         rounds = 0
         while handshake.table is None:
             question = handshake.data_to_send()[4:]
-            found = kwire.negotiation.answer_api_versions(question, table)
+            found = kwire.connection.negotiation.answer_api_versions(question, table)
             handshake.receive_frame(found.frame[4:])
             rounds += 1
         assert handshake.table == table

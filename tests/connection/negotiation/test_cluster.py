@@ -18,13 +18,13 @@ B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0)}
 
 def table(kwire, offered, **options):
     """Make the table of one broker."""
-    return kwire.negotiation.ApiVersionTable.from_ranges(offered, **options)
+    return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
 def cluster(kwire, **brokers):
     """Make the view of brokers by name."""
     tables = {name: table(kwire, offered) for name, offered in brokers.items()}
-    return kwire.negotiation.ClusterVersions(tables)
+    return kwire.connection.negotiation.ClusterVersions(tables)
 
 
 def ranges_as_text(view):
@@ -47,7 +47,7 @@ def test_the_worked_example(kwire):
 
 def test_the_features_of_the_worked_example(kwire):
     """Every range has to overlap: key 0 has no 3, but it has 1."""
-    feature = kwire.negotiation.Feature
+    feature = kwire.connection.negotiation.Feature
     view = cluster(kwire, B1=B1, B2=B2)
     assert not view.supports(feature("Feature1", {0: (3, 3), 1: (2, 3)}))
     assert view.supports(feature("Feature2", {0: (0, 1), 1: (2, 3)}))
@@ -60,7 +60,9 @@ def test_an_empty_intersection_is_there_but_unusable(kwire):
     assert list(view.ranges()) == [1]
     assert not view.ranges()[1] and not view.range_of(1)
     assert view.usable(1) == ()
-    assert not view.supports(kwire.negotiation.Feature("any Fetch", {1: "0+"}))
+    assert not view.supports(
+        kwire.connection.negotiation.Feature("any Fetch", {1: "0+"})
+    )
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         view.pick(1)
     assert str(caught.value) == (
@@ -70,7 +72,7 @@ def test_an_empty_intersection_is_there_but_unusable(kwire):
 
 def test_the_broker_in_the_way_is_named(kwire):
     """By constraint, by policy, or because it is too old or too new."""
-    n = kwire.negotiation
+    n = kwire.connection.negotiation
     view = cluster(kwire, B1={1: (4, 17)}, B2={1: (0, 9)})
     assert view.pick(1) == 9
     assert view.usable(1, n.MAGIC_2) == (4, 5, 6, 7, 8, 9)
@@ -88,7 +90,7 @@ def test_the_broker_in_the_way_is_named(kwire):
 
 def test_excluded_versions_are_left_out_for_all(kwire):
     """The policy of the view counts, whichever the tables were made with."""
-    n = kwire.negotiation
+    n = kwire.connection.negotiation
     tables = {"B1": table(kwire, B1), "B2": table(kwire, B2)}
     view = n.ClusterVersions(tables, n.VersionPolicy(exclude={0: [2], 1: [3]}))
     assert (view.pick(0), view.pick(1)) == (1, 2)
@@ -129,7 +131,7 @@ def test_a_table_whose_connection_ended_is_no_part_of_a_view(kwire):
     view.update("B2", gone)
     assert view.pick(0) == 2
     gone.expire()
-    feature = kwire.negotiation.Feature("f", {0: "0+"})
+    feature = kwire.connection.negotiation.Feature("f", {0: "0+"})
     for use in (
         view.ranges,
         lambda: view.pick(0),
@@ -157,10 +159,10 @@ def test_shared_ranges_against_sets_of_numbers(twins, offers, dice):
     """In any order of brokers: keys of all, versions of all."""
     names = [f"B{number}" for number in range(len(offers))]
     for kwire in twins:
-        make = kwire.negotiation.ApiVersionTable
+        make = kwire.connection.negotiation.ApiVersionTable
         named = list(zip(names, map(make, offers), strict=True))
         dice.shuffle(named)
-        view = kwire.negotiation.ClusterVersions(dict(named))
+        view = kwire.connection.negotiation.ClusterVersions(dict(named))
         shared = set.intersection(*(set(each) for each in offers))
         found = view.ranges()
         assert set(found) == shared and list(found) == sorted(found)
@@ -174,7 +176,7 @@ def test_shared_ranges_against_sets_of_numbers(twins, offers, dice):
 
 
 def _known(kwire, key):
-    return kwire.negotiation.DEFAULT_POLICY.versions(key)
+    return kwire.connection.negotiation.DEFAULT_POLICY.versions(key)
 
 
 def epochs(kwire, *told):
@@ -195,7 +197,7 @@ def test_finalized_features_are_those_of_the_highest_epoch(kwire):
     told = [(5, 20), (7, 21), (6, 99), (-1, 77)]
     for order in itertools.permutations(range(4)):
         tables = epochs(kwire, *told)
-        view = kwire.negotiation.ClusterVersions()
+        view = kwire.connection.negotiation.ClusterVersions()
         for place in order:
             view.update(f"B{place}", tables[place])
         agreed = view.finalized_features()
@@ -205,7 +207,7 @@ def test_finalized_features_are_those_of_the_highest_epoch(kwire):
 def test_finalized_features_never_go_back(kwire):
     """Neither an older epoch, nor a broker that goes, brings back an old level."""
     old, new, newest = epochs(kwire, (3, 10), (4, 11), (5, 9))
-    finalized = kwire.negotiation.FinalizedFeatures()
+    finalized = kwire.connection.negotiation.FinalizedFeatures()
     assert finalized.epoch == -1 and finalized.level("metadata.version") == 0
     assert finalized.update(new) is True
     assert finalized.update(old) is False
@@ -214,7 +216,7 @@ def test_finalized_features_never_go_back(kwire):
     assert finalized.update(newest) is True
     assert finalized.level("metadata.version") == 9
     assert finalized.level("unheard.of") == 0
-    view = kwire.negotiation.ClusterVersions({"B1": newest, "B2": old})
+    view = kwire.connection.negotiation.ClusterVersions({"B1": newest, "B2": old})
     view.remove("B1")
     assert view.finalized_features().epoch == 5
 
@@ -222,7 +224,7 @@ def test_finalized_features_never_go_back(kwire):
 def test_epoch_0_is_an_epoch_and_minus_1_is_none(kwire):
     """The boundary of what counts (KIP-584)."""
     none, first = epochs(kwire, (-1, 10), (0, 11))
-    finalized = kwire.negotiation.FinalizedFeatures()
+    finalized = kwire.connection.negotiation.FinalizedFeatures()
     assert finalized.update(none) is False
     assert finalized.update(first) is True
     assert finalized.update(none) is False
@@ -233,9 +235,9 @@ def test_a_view_of_releases(kwire):
     """A rolling upgrade: what all can do is what the oldest can do."""
     releases = ["2.8", "3.9", "4.1"]
     random.Random(3).shuffle(releases)
-    make = kwire.negotiation.ApiVersionTable.of_release
+    make = kwire.connection.negotiation.ApiVersionTable.of_release
     tables = {release: make(release) for release in releases}
-    view = kwire.negotiation.ClusterVersions(tables)
+    view = kwire.connection.negotiation.ClusterVersions(tables)
     fetch = kwire.messages.FetchRequest
     assert view.pick(fetch) == tables["2.8"].pick(fetch)
     assert view.range_of(fetch).min == tables["4.1"].range_of(fetch).min

@@ -31,7 +31,7 @@ V081 = {**FIRST_FOUR, 8: (0, 1), 9: (0, 0)}
 )
 def test_the_rows_of_old_releases(kwire, release, rows):
     """No more, no less; the release may have a number more."""
-    table = kwire.negotiation.fallback_table(release)
+    table = kwire.connection.negotiation.fallback_table(release)
     assert table.advertised == rows
     assert table.is_alive
     assert "ApiVersion" not in table.features()
@@ -42,60 +42,60 @@ def test_the_rows_of_old_releases(kwire, release, rows):
 @pytest.mark.parametrize("release", ["0.10.0", "0.10.2.1", "1.0", "2.8", "4.1"])
 def test_newer_releases_can_be_asked(kwire, release):
     """The result is None."""
-    assert kwire.negotiation.fallback_table(release) is None
+    assert kwire.connection.negotiation.fallback_table(release) is None
 
 
 @pytest.mark.parametrize("release", ["0.8.20", "0.9.01"])
 def test_a_prefix_ends_at_a_dot(kwire, release):
     """0.8.20 would not be 0.8.2."""
-    assert kwire.negotiation.fallback_table(release) is None
+    assert kwire.connection.negotiation.fallback_table(release) is None
 
 
 @pytest.mark.parametrize("release", ["0.8.1x", "x0.9.0", "", "9", "nonsense", "0.9."])
 def test_what_is_no_release_is_refused(kwire, release):
     """Else a slip of the pen would be a fallback that is never there."""
     with pytest.raises(ValueError, match="is not a release of Kafka"):
-        kwire.negotiation.fallback_table(release)
+        kwire.connection.negotiation.fallback_table(release)
     with pytest.raises(ValueError, match="is not a release of Kafka"):
-        kwire.negotiation.ApiVersionsHandshake(fallback=release)
+        kwire.connection.negotiation.ApiVersionsHandshake(fallback=release)
 
 
 @pytest.mark.parametrize("release", ["0.9", "0.8"])
 def test_a_line_of_several_releases_is_refused(kwire, release):
     """They speak different versions."""
     with pytest.raises(ValueError, match=r"is ambiguous; give one such as 0\."):
-        kwire.negotiation.fallback_table(release)
+        kwire.connection.negotiation.fallback_table(release)
 
 
 @pytest.mark.parametrize("release", ["0.7", "0.7.2", "0.6", "0.6.1"])
 def test_releases_older_than_the_protocol_are_refused(kwire, release):
     """Nothing that kwire speaks is understood there."""
     with pytest.raises(kwire.UnsupportedVersion, match=f"Kafka {release} has"):
-        kwire.negotiation.fallback_table(release)
+        kwire.connection.negotiation.fallback_table(release)
 
 
 def test_each_table_is_its_own(kwire):
     """The table of one connection that ends leaves the next one alive."""
-    first = kwire.negotiation.fallback_table("0.9.0")
+    first = kwire.connection.negotiation.fallback_table("0.9.0")
     first.expire()
-    assert kwire.negotiation.fallback_table("0.9.0").is_alive
+    assert kwire.connection.negotiation.fallback_table("0.9.0").is_alive
 
 
 def test_the_policy_holds_for_fallbacks_too(kwire):
     """A client that was not written for Fetch 0 does not speak it."""
-    policy = kwire.negotiation.VersionPolicy({1: "1+"}, {0: [1]})
-    table = kwire.negotiation.fallback_table("0.9.0", policy)
+    policy = kwire.connection.negotiation.VersionPolicy({1: "1+"}, {0: [1]})
+    table = kwire.connection.negotiation.fallback_table("0.9.0", policy)
     assert (table.pick(1), table.pick(0)) == (1, 0)
     with pytest.raises(kwire.UnsupportedVersion, match="too old"):
-        kwire.negotiation.fallback_table("0.8.0", policy).pick(1)
+        kwire.connection.negotiation.fallback_table("0.8.0", policy).pick(1)
 
 
 def test_a_fallback_is_not_more_than_its_release_had(kwire):
     """Row by row within the table of the release, but for one row of librdkafka's."""
     too_much = []
     for release in ("0.8.0", "0.8.1", "0.8.2", "0.9.0"):
-        whole = kwire.negotiation.ApiVersionTable.of_release(release)
-        table = kwire.negotiation.fallback_table(release)
+        whole = kwire.connection.negotiation.ApiVersionTable.of_release(release)
+        table = kwire.connection.negotiation.fallback_table(release)
         for key, versions in table.ranges().items():
             if not whole.range_of(key).contains(versions):
                 too_much.append((release, key, str(versions)))

@@ -44,18 +44,20 @@ CASES = [(name, needs) for name, alternatives in MAP.items() for needs in altern
 
 def table(kwire, offered):
     """Make a table; Produce is left as it is, without the trap of Kafka 4."""
-    return kwire.negotiation.ApiVersionTable.from_ranges(offered)
+    return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered)
 
 
 def feature(kwire, name):
     """Find a feature of the map."""
-    (found,) = (each for each in kwire.negotiation.FEATURES if each.name == name)
+    (found,) = (
+        each for each in kwire.connection.negotiation.FEATURES if each.name == name
+    )
     return found
 
 
 def test_the_map_has_these_features(kwire):
     """None more, none less."""
-    assert {each.name for each in kwire.negotiation.FEATURES} == set(MAP)
+    assert {each.name for each in kwire.connection.negotiation.FEATURES} == set(MAP)
     for name, alternatives in MAP.items():
         found = [
             {key: versions.min for key, versions in each.items()}
@@ -95,7 +97,7 @@ def test_two_rows_of_one_name_are_alternatives(kwire):
 
 def test_a_range_has_to_overlap_and_no_more(kwire):
     """Neither side's range has to contain the other's."""
-    made = kwire.negotiation.Feature("f", {FETCH: (3, 5)})
+    made = kwire.connection.negotiation.Feature("f", {FETCH: (3, 5)})
     for offered, usable in (
         ((0, 2), False),
         ((0, 3), True),
@@ -121,7 +123,9 @@ def test_a_range_has_to_overlap_and_no_more(kwire):
 )
 def test_the_features_of_releases(kwire, release, has, lacks):
     """Each was introduced in the release that history has it from."""
-    features = set(kwire.negotiation.ApiVersionTable.of_release(release).features())
+    features = set(
+        kwire.connection.negotiation.ApiVersionTable.of_release(release).features()
+    )
     assert has <= features
     assert not lacks & features
 
@@ -129,10 +133,10 @@ def test_the_features_of_releases(kwire, release, has, lacks):
 def test_a_feature_needs_something(kwire):
     """An empty one would be usable everywhere."""
     with pytest.raises(TypeError, match="must use at least one API"):
-        kwire.negotiation.Feature("f")
+        kwire.connection.negotiation.Feature("f")
 
 
 def test_a_feature_shows_what_it_needs(kwire):
     """In the notation that makes it."""
-    made = kwire.negotiation.Feature("f", {1: "2+"}, {0: (0, 3)})
+    made = kwire.connection.negotiation.Feature("f", {1: "2+"}, {0: (0, 3)})
     assert repr(made) == "Feature('f', {1: '2+'}, {0: '0-3'})"

@@ -20,7 +20,9 @@ def start(kwire, **options):
     """Begin a handshake whose questions are easy to write down."""
     options = {"client_id": "kw", "correlation_id": 7} | options
     version = options.pop("client_version", "1.0")
-    return kwire.negotiation.ApiVersionsHandshake("kwire", version, **options)
+    return kwire.connection.negotiation.ApiVersionsHandshake(
+        "kwire", version, **options
+    )
 
 
 def question(handshake):
@@ -69,12 +71,14 @@ def test_step_1_the_newest_version_is_asked_for_first(kwire):
     """The newest that kwire knows and the policy allows."""
     newest = kwire.messages.ApiVersionsRequest.valid_versions.max
     assert question(start(kwire))[0] == newest
-    policy = kwire.negotiation.VersionPolicy({18: "0-3"})
+    policy = kwire.connection.negotiation.VersionPolicy({18: "0-3"})
     assert question(start(kwire, policy=policy))[0] == 3
-    policy = kwire.negotiation.VersionPolicy(exclude={18: [newest, newest - 2]})
+    policy = kwire.connection.negotiation.VersionPolicy(
+        exclude={18: [newest, newest - 2]}
+    )
     assert question(start(kwire, policy=policy))[0] == newest - 1
     assert question(start(kwire, policy=policy, newest=newest - 2))[0] == newest - 3
-    nothing = kwire.negotiation.VersionPolicy({18: "7"})
+    nothing = kwire.connection.negotiation.VersionPolicy({18: "7"})
     with pytest.raises(kwire.LocalProtocolError, match="no version of ApiVersions"):
         start(kwire, policy=nothing)
 
@@ -150,7 +154,7 @@ def test_step_3_ranges_of_the_broker_that_end_below_0(kwire):
 
 def test_step_3_versions_that_the_policy_excludes_are_not_asked_in(kwire):
     """The highest in common is the highest that this side lets itself use."""
-    policy = kwire.negotiation.VersionPolicy(exclude={18: [3, 2]})
+    policy = kwire.connection.negotiation.VersionPolicy(exclude={18: [3, 2]})
     handshake = start(kwire, policy=policy)
     question(handshake)
     answer(handshake, SINCE_2_4.format(3))
@@ -197,12 +201,14 @@ def test_step_5_a_bad_name_where_there_is_none_is_an_error(kwire):
 
 def test_step_5_keeps_to_the_policy(kwire):
     """A version that this side must not use is not asked in for that reason either."""
-    policy = kwire.negotiation.VersionPolicy(exclude={18: [2]})
+    policy = kwire.connection.negotiation.VersionPolicy(exclude={18: [2]})
     handshake = start(kwire, policy=policy)
     question(handshake)
     assert answer(handshake, "002a 01 00000000 00") is None
     assert question(handshake)[0] == 1
-    handshake = start(kwire, policy=kwire.negotiation.VersionPolicy({18: "3-4"}))
+    handshake = start(
+        kwire, policy=kwire.connection.negotiation.VersionPolicy({18: "3-4"})
+    )
     question(handshake)
     with pytest.raises(kwire.KwireError):
         answer(handshake, "002a 01 00000000 00")
@@ -213,7 +219,7 @@ def test_step_6_a_broker_that_hangs_up_has_the_configured_release(kwire):
     handshake = start(kwire, fallback="0.9.0.1")
     question(handshake)
     assumed = handshake.connection_lost()
-    assert assumed == kwire.negotiation.fallback_table("0.9.0")
+    assert assumed == kwire.connection.negotiation.fallback_table("0.9.0")
     assert handshake.table is None
     for fallback in (None, "0.10.2", "3.9"):
         with pytest.raises(kwire.RemoteProtocolError, match="closed the connection"):
@@ -278,7 +284,7 @@ def test_names_that_brokers_refuse_are_refused_at_home(kwire, name):
     with pytest.raises(kwire.EncodeError, match="client_software_version"):
         start(kwire, client_version=name)
     with pytest.raises(kwire.EncodeError, match="client_software_name"):
-        kwire.negotiation.ApiVersionsHandshake(name, "1.0")
+        kwire.connection.negotiation.ApiVersionsHandshake(name, "1.0")
 
 
 @pytest.mark.parametrize("name", ["a", "1", "a-b", "kwire", "1.0.0-rc1", "A..b--9"])

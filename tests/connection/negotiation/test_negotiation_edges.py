@@ -10,7 +10,7 @@ import importlib
 
 import pytest
 
-from kwire.negotiation import guess_release
+from kwire.connection.negotiation import guess_release
 from kwire.schema import releases
 from kwire.schema.versions import NONE
 
@@ -20,13 +20,13 @@ V3 = f"0012 0003 00000007 0002 6b77 00 {NAMES}"
 
 def table(kwire, offered, **options):
     """Make the table of one broker."""
-    return kwire.negotiation.ApiVersionTable(offered, **options)
+    return kwire.connection.negotiation.ApiVersionTable(offered, **options)
 
 
 def answer_in_hex(kwire, text, served, **options):
     """Answer a question in hex."""
     frame = bytes.fromhex(text)
-    return kwire.negotiation.answer_api_versions(frame, served, **options)
+    return kwire.connection.negotiation.answer_api_versions(frame, served, **options)
 
 
 def read_back(kwire, answer):
@@ -34,12 +34,14 @@ def read_back(kwire, answer):
     _, response = kwire.messages.framing.decode_response(
         kwire.messages.ApiVersionsResponse, answer.frame[4:], answer.version
     )
-    return kwire.negotiation.ApiVersionTable.from_response(response)
+    return kwire.connection.negotiation.ApiVersionTable.from_response(response)
 
 
 def handshake(kwire, **options):
     """Begin a handshake with the correlation id 7."""
-    return kwire.negotiation.ApiVersionsHandshake(correlation_id=7, **options)
+    return kwire.connection.negotiation.ApiVersionsHandshake(
+        correlation_id=7, **options
+    )
 
 
 def answer(asking, text):
@@ -88,7 +90,10 @@ def test_node_0_is_a_node_and_a_server_without_a_name_is_anyone(kwire, me):
     )
     frame = kwire.messages.framing.encode_request(request, 5, 7)[4:]
     served = table(kwire, {18: (0, 5)})
-    assert kwire.negotiation.answer_api_versions(frame, served, **me).error_code == 0
+    assert (
+        kwire.connection.negotiation.answer_api_versions(frame, served, **me).error_code
+        == 0
+    )
 
 
 def test_the_answer_tells_all_that_the_table_holds(kwire):
@@ -111,10 +116,12 @@ def test_the_answer_tells_all_that_the_table_holds(kwire):
 def test_a_cluster_heeds_every_constraint(kwire):
     """The second as well, both in the choice and in the words of the refusal."""
     first, second = (
-        kwire.negotiation.Constraint(name, {1: versions})
+        kwire.connection.negotiation.Constraint(name, {1: versions})
         for name, versions in (("low", "0-9"), ("lower", "0-2"))
     )
-    view = kwire.negotiation.ClusterVersions({"B1": table(kwire, {1: (0, 11)})})
+    view = kwire.connection.negotiation.ClusterVersions(
+        {"B1": table(kwire, {1: (0, 11)})}
+    )
     assert view.pick(1, first, second) == 2
     view.update("B2", table(kwire, {1: (3, 11)}))
     with pytest.raises(kwire.UnsupportedVersion, match="lower needs 0-2") as caught:
@@ -123,13 +130,13 @@ def test_a_cluster_heeds_every_constraint(kwire):
 
 
 def test_brokers_without_a_common_version_are_told_as_ours_and_theirs(kwire):
-    view = kwire.negotiation.ClusterVersions(
+    view = kwire.connection.negotiation.ClusterVersions(
         {"B1": table(kwire, {1: (4, 5)}), "B2": table(kwire, {1: (7, 8)})}
     )
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         view.pick(1)
     ours, theirs = caught.value.ours, caught.value.theirs
-    assert ours == kwire.negotiation.DEFAULT_POLICY.range_of(1)
+    assert ours == kwire.connection.negotiation.DEFAULT_POLICY.range_of(1)
     assert not theirs
 
 
@@ -143,7 +150,7 @@ def test_a_class_of_another_library_is_no_api(kwire):
 def test_a_feature_with_an_empty_alternative_is_refused(kwire):
     """It would always be usable."""
     with pytest.raises(TypeError, match="must use at least one API"):
-        kwire.negotiation.Feature("f", {1: "0+"}, {})
+        kwire.connection.negotiation.Feature("f", {1: "0+"}, {})
 
 
 def test_a_finalized_feature_with_a_senseless_range_is_off(kwire):
@@ -156,8 +163,10 @@ def test_a_finalized_feature_with_a_senseless_range_is_off(kwire):
         ],
         finalized_features_epoch=0,
     )
-    features = kwire.negotiation.FinalizedFeatures()
-    assert features.update(kwire.negotiation.ApiVersionTable.from_response(sent))
+    features = kwire.connection.negotiation.FinalizedFeatures()
+    assert features.update(
+        kwire.connection.negotiation.ApiVersionTable.from_response(sent)
+    )
     assert features.level("f") == 0
 
 
@@ -194,15 +203,17 @@ def test_an_offer_below_zero_leaves_no_version(kwire, ends):
 
 def test_what_is_negotiated_keeps_the_policy(kwire):
     """Of a broker that answers, and of one that has to be assumed."""
-    policy = kwire.negotiation.VersionPolicy({1: "0"})
+    policy = kwire.connection.negotiation.VersionPolicy({1: "0"})
     asking = handshake(kwire, newest=0, policy=policy, fallback="0.9.0")
     assert asking.connection_lost().pick(1) == 0
     assert answer(asking, "0000 00000001 0001 0000 000b").pick(1) == 0
 
 
 def test_a_table_of_a_release_keeps_the_policy(kwire):
-    policy = kwire.negotiation.VersionPolicy({1: "0-5"})
-    found = kwire.negotiation.ApiVersionTable.of_release("3.9", policy=policy)
+    policy = kwire.connection.negotiation.VersionPolicy({1: "0-5"})
+    found = kwire.connection.negotiation.ApiVersionTable.of_release(
+        "3.9", policy=policy
+    )
     assert found.pick(1) == 5
 
 
@@ -214,7 +225,7 @@ def test_an_answer_over_the_ceiling_is_refused(kwire):
 
 def test_a_choice_under_constraints_is_not_remembered_for_others(kwire):
     found = table(kwire, {1: (0, 11)})
-    only_old = kwire.negotiation.Constraint("only old", {1: "0-2"})
+    only_old = kwire.connection.negotiation.Constraint("only old", {1: "0-2"})
     assert (found.pick(1, only_old), found.pick(1)) == (2, 11)
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 def table(kwire, offered, **options):
     """Make a table under a policy with these options."""
-    policy = kwire.negotiation.VersionPolicy(**options)
-    return kwire.negotiation.ApiVersionTable.from_ranges(offered, policy)
+    policy = kwire.connection.negotiation.VersionPolicy(**options)
+    return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, policy)
 
 
 def test_the_backport_example(kwire):
@@ -59,8 +59,8 @@ def test_excluding_versions_of_one_api_leaves_the_others(kwire):
 def test_usable_is_what_all_three_leave(twins, offered, speaks, exclude):
     """Against sets of numbers."""
     for kwire in twins:
-        policy = kwire.negotiation.VersionPolicy({1: speaks}, {1: exclude})
-        found = kwire.negotiation.ApiVersionTable({1: offered}, policy)
+        policy = kwire.connection.negotiation.VersionPolicy({1: speaks}, {1: exclude})
+        found = kwire.connection.negotiation.ApiVersionTable({1: offered}, policy)
         expected = set(range(offered[0], offered[1] + 1))
         expected &= set(range(speaks[0], speaks[1] + 1))
         expected -= exclude
@@ -70,7 +70,7 @@ def test_usable_is_what_all_three_leave(twins, offered, speaks, exclude):
 
 def test_a_policy_never_speaks_more_than_kwire_knows(kwire):
     """A range that is too wide is cut; an API that it lacks is not narrowed."""
-    policy = kwire.negotiation.VersionPolicy({1: "3+", 3: (0, 2)})
+    policy = kwire.connection.negotiation.VersionPolicy({1: "3+", 3: (0, 2)})
     assert str(policy.range_of(1)) == "3-18"
     assert policy.versions(3) == (0, 1, 2)
     assert policy.versions(12) == (0, 1, 2, 3, 4)
@@ -107,7 +107,7 @@ def test_unstable_versions_are_used_if_asked_for_alone(kwire):
 def test_stable_apis_lose_nothing(kwire):
     """The default policy speaks all stable versions of all APIs."""
     unstable = set(unstable_keys(kwire))
-    policy = kwire.negotiation.DEFAULT_POLICY
+    policy = kwire.connection.negotiation.DEFAULT_POLICY
     for key in kwire.schema.registry.keys("request"):
         known = tuple(kwire.messages.by_key(key, "request").valid_versions)
         assert policy.versions(key) == (known[:-1] if key in unstable else known)
@@ -129,7 +129,7 @@ PICKED = {
 @pytest.mark.parametrize("name", PICKED)
 def test_what_a_constraint_leaves_of_wide_ranges(kwire, name):
     """Caps hold for their APIs and for no others."""
-    constraint = getattr(kwire.negotiation, name)
+    constraint = getattr(kwire.connection.negotiation, name)
     found = table(kwire, WIDE)
     assert {key: found.pick(key, constraint) for key in PICKED[name]} == PICKED[name]
 
@@ -148,7 +148,7 @@ def test_what_a_constraint_leaves_of_wide_ranges(kwire, name):
 )
 def test_a_constraint_that_cannot_be_met_is_named(kwire, name, key, offered, needs):
     """With both ranges, so that a person sees what to upgrade."""
-    constraint = getattr(kwire.negotiation, name)
+    constraint = getattr(kwire.connection.negotiation, name)
     with pytest.raises(kwire.UnsupportedVersion) as caught:
         table(kwire, {key: offered}).pick(key, constraint)
     text = str(caught.value)
@@ -158,14 +158,14 @@ def test_a_constraint_that_cannot_be_met_is_named(kwire, name, key, offered, nee
 
 def test_the_first_zstd_version_is_enough(kwire):
     """The boundary on its usable side: Produce 7, Fetch 10."""
-    zstd = kwire.negotiation.ZSTD
+    zstd = kwire.connection.negotiation.ZSTD
     assert table(kwire, {0: (0, 7)}).pick(0, zstd) == 7
     assert table(kwire, {1: (0, 10)}).pick(1, zstd) == 10
 
 
 def test_topic_ids_come_where_the_schemas_have_them(kwire):
     """The constraint and the message layouts must not drift apart."""
-    for key, capped in kwire.negotiation.NO_TOPIC_IDS.ranges.items():
+    for key, capped in kwire.connection.negotiation.NO_TOPIC_IDS.ranges.items():
         name = kwire.schema.registry.find_by_key(key, "request").name
         fields = [
             field
@@ -179,7 +179,7 @@ def test_topic_ids_come_where_the_schemas_have_them(kwire):
 
 def test_several_constraints_hold_at_once(kwire):
     """Zstd from below and missing topic ids from above."""
-    n = kwire.negotiation
+    n = kwire.connection.negotiation
     found = table(kwire, {1: (4, 17)})
     assert found.usable(1, n.ZSTD, n.NO_TOPIC_IDS) == (10, 11, 12)
     assert found.pick(kwire.messages.FetchRequest, n.NO_TOPIC_IDS, n.ZSTD) == 12
@@ -190,7 +190,7 @@ def test_several_constraints_hold_at_once(kwire):
 
 def test_a_constraint_of_ones_own(kwire):
     """Ranges are objects, pairs or texts; other APIs stay free."""
-    made = kwire.negotiation.Constraint("mine", {1: (5, 6), 3: "2"})
+    made = kwire.connection.negotiation.Constraint("mine", {1: (5, 6), 3: "2"})
     found = table(kwire, {1: (0, 18), 3: (0, 13), 12: (0, 4)})
     assert [found.pick(key, made) for key in (1, 3, 12)] == [6, 2, 4]
     assert repr(made) == "Constraint('mine', {1: '5-6', 3: '2'})"
@@ -198,7 +198,7 @@ def test_a_constraint_of_ones_own(kwire):
 
 def test_apis_are_named_by_class_or_by_key(kwire):
     """A name that is silently never met would be a constraint that binds nothing."""
-    negotiation = kwire.negotiation
+    negotiation = kwire.connection.negotiation
     fetch = kwire.messages.FetchRequest
     table = negotiation.ApiVersionTable.from_ranges({fetch: "0-13"})
     assert table.pick(fetch) == 13

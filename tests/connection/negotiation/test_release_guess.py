@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kwire.negotiation import release_guess
+from kwire.connection.negotiation import release_guess
 from kwire.schema import releases
 from kwire.schema.versions import NONE, VersionRange
 from tests.connection.negotiation.advertised_tables import TABLES, advertised
@@ -49,7 +49,7 @@ def table_of(release: str, listener: str | None = "broker") -> dict[int, Ends]:
 @pytest.fixture
 def guess(kwire: ModuleType) -> Any:
     """``guess_release``, once on each engine."""
-    name = f"{kwire.__name__}.negotiation.release_guess"
+    name = f"{kwire.__name__}.connection.negotiation.release_guess"
     return importlib.import_module(name).guess_release
 
 
@@ -229,7 +229,9 @@ def test_a_table_may_be_ranges_or_an_object_that_advertises(guess, kwire):
 
 
 def test_a_table_of_a_connection_is_guessed(guess, kwire):
-    table = importlib.import_module(f"{kwire.__name__}.negotiation").ApiVersionTable
+    table = importlib.import_module(
+        f"{kwire.__name__}.connection.negotiation"
+    ).ApiVersionTable
     assert str(guess(table.from_ranges(advertised("4.3.1 broker")))) == "4.3"
     assert str(guess(table.of_release("2.8", "zkBroker"))) == "2.8"
 

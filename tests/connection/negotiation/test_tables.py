@@ -26,7 +26,7 @@ def ranges(kwire, **texts):
 
 def table(kwire, offered, **options):
     """Make a table of pairs of both ends by key."""
-    return kwire.negotiation.ApiVersionTable.from_ranges(offered, **options)
+    return kwire.connection.negotiation.ApiVersionTable.from_ranges(offered, **options)
 
 
 def pick_error(kwire, offered, api, *constraints, **options):
@@ -58,7 +58,7 @@ def test_a_response_of_each_version_becomes_a_table(kwire, version):
     response = kwire.decode(
         kwire.messages.ApiVersionsResponse, bytes.fromhex(RESPONSES[version]), version
     )
-    found = kwire.negotiation.ApiVersionTable.from_response(response)
+    found = kwire.connection.negotiation.ApiVersionTable.from_response(response)
     assert found.advertised == {1: (4, 17), 18: (0, 4)}
     assert found.pick(kwire.messages.FetchRequest) == 17
     assert found.throttle_time_ms == (100 if version else 0)
@@ -79,12 +79,12 @@ def test_an_error_is_no_table(kwire):
     """An error's rows are not what the broker speaks; the error has its name."""
     response = kwire.messages.ApiVersionsResponse(error_code=35)
     with pytest.raises(kwire.RemoteProtocolError, match=r"UNSUPPORTED_VERSION \(35\)"):
-        kwire.negotiation.ApiVersionTable.from_response(response)
+        kwire.connection.negotiation.ApiVersionTable.from_response(response)
 
 
 def test_rows_stay_as_received_and_ranges_are_in_order(kwire):
     """Unknown keys and nonsense are kept; what is no range is an empty one."""
-    found = kwire.negotiation.ApiVersionTable(
+    found = kwire.connection.negotiation.ApiVersionTable(
         {200: (0, 3), 3: (5, 2), 1: (4, 17), 2: (-4, -1), 9: (-1, 6)}
     )
     assert list(found.advertised) == [200, 3, 1, 2, 9]
@@ -117,10 +117,10 @@ def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
     """Against sets of numbers, which know no ranges. Fetch has the versions 0-18."""
     for kwire in twins:
         speaks = {1: kwire.VersionRange(*ours)} if ours else {}
-        policy = kwire.negotiation.VersionPolicy(speaks)
+        policy = kwire.connection.negotiation.VersionPolicy(speaks)
         mine = set(range(ours[0], ours[1] + 1)) if ours else set(range(19))
         theirs = set(range(low, high + 1))
-        found = kwire.negotiation.ApiVersionTable({1: (low, high)}, policy)
+        found = kwire.connection.negotiation.ApiVersionTable({1: (low, high)}, policy)
         assert found.usable(1) == tuple(sorted(mine & theirs))
         if mine & theirs:
             assert found.pick(kwire.messages.FetchRequest) == max(mine & theirs)
@@ -141,7 +141,7 @@ def test_the_highest_common_version_is_picked_or_both_ranges_are_named(
 
 def test_the_texts_of_all_refusals(kwire):
     """A person reads these: the API's name, both ranges, and whose fault it is."""
-    policy = kwire.negotiation.VersionPolicy({1: "12+"})
+    policy = kwire.connection.negotiation.VersionPolicy({1: "12+"})
     messages = kwire.messages
     offered = {1: (0, 3), 3: (40, 50)}
     assert str(pick_error(kwire, offered, messages.FetchRequest, policy=policy)) == (
@@ -156,7 +156,7 @@ def test_the_texts_of_all_refusals(kwire):
     unknown = pick_error(kwire, {200: (0, 3)}, 200)
     assert str(unknown) == "kwire speaks no version of API key 200"
     assert unknown.api_key == 200 and not unknown.ours and len(unknown.theirs) == 4
-    limited = pick_error(kwire, offered, 1, kwire.negotiation.ZSTD)
+    limited = pick_error(kwire, offered, 1, kwire.connection.negotiation.ZSTD)
     assert str(limited) == (
         "Fetch: this side speaks 0-18, the broker 0-3, but zstd needs 10+"
     )
@@ -170,7 +170,7 @@ def test_a_refusal_after_a_pick_is_still_one(kwire):
     assert found.pick(messages.MetadataRequest) == 5
     assert found.pick(messages.FetchRequest) == 9
     with pytest.raises(kwire.UnsupportedVersion):
-        found.pick(messages.FetchRequest, kwire.negotiation.ZSTD)
+        found.pick(messages.FetchRequest, kwire.connection.negotiation.ZSTD)
     with pytest.raises(kwire.UnsupportedVersion):
         found.pick(messages.ProduceRequest)
 
@@ -194,7 +194,7 @@ def test_produce_0_to_2_is_a_trap_where_fetch_starts_at_4(kwire, produce, fetch,
     found = table(kwire, offered)
     assert found.advertised[0] == produce
     assert str(found.range_of(0)) == left == str(found.ranges()[0])
-    old = kwire.negotiation.VersionPolicy({0: "0-2"})
+    old = kwire.connection.negotiation.VersionPolicy({0: "0-2"})
     trapped = table(kwire, offered, policy=old)
     usable = [v for v in range(3) if v in found.range_of(0)]
     assert trapped.usable(0) == tuple(usable)
@@ -209,7 +209,7 @@ def test_a_table_ends_with_its_connection(kwire):
     """Nothing is picked from a table whose connection is gone, not even a repeat."""
     found = table(kwire, {1: (4, 11)})
     fetch = kwire.messages.FetchRequest
-    zstd = kwire.negotiation.Feature("zstd", {1: "10+"})
+    zstd = kwire.connection.negotiation.Feature("zstd", {1: "10+"})
     assert found.pick(fetch) == 11 and found.supports(zstd)
     found.expire()
     assert not found.is_alive and "expired" in repr(found)
@@ -228,7 +228,7 @@ def test_a_table_ends_with_its_connection(kwire):
 
 def test_tables_are_equal_by_ranges_and_features(kwire):
     """The order of rows and the throttle time are no difference; features are."""
-    make = kwire.negotiation.ApiVersionTable
+    make = kwire.connection.negotiation.ApiVersionTable
     level = {"f": kwire.VersionRange(1, 2)}
     one = make({1: (0, 3), 3: (0, 1)})
     assert one == make({3: (0, 1), 1: (0, 3)}, throttle_time_ms=5)
@@ -258,7 +258,7 @@ def test_features_that_are_no_ranges_are_empty_ones(kwire):
     response = kwire.messages.ApiVersionsResponse
     supported = response.SupportedFeatureKey
     finalized = response.FinalizedFeatureKey
-    found = kwire.negotiation.ApiVersionTable.from_response(
+    found = kwire.connection.negotiation.ApiVersionTable.from_response(
         response(
             supported_features=[
                 supported(name="a", min_version=3, max_version=1),
@@ -298,7 +298,7 @@ def test_ranges_may_be_objects_pairs_and_texts(kwire):
 )
 def test_a_release_has_its_table(kwire, release, listener, known):
     """Rows that its documentation names."""
-    found = kwire.negotiation.ApiVersionTable.of_release(release, listener)
+    found = kwire.connection.negotiation.ApiVersionTable.of_release(release, listener)
     for key, versions in ranges(kwire, **known).items():
         assert found.range_of(key) == versions, key
     assert (18 in found.advertised) is (not release.startswith(("0.8", "0.9")))
@@ -317,7 +317,7 @@ def test_a_release_without_a_listener_is_the_broker_its_clients_met(
     kwire, release, listener
 ):
     """2.8 has a preview of KRaft, which lacks two dozen APIs of the ordinary broker."""
-    table = kwire.negotiation.ApiVersionTable
+    table = kwire.connection.negotiation.ApiVersionTable
     assert table.of_release(release) == table.of_release(release, listener)
     assert (
         importlib.import_module(f"{kwire.__name__}.schema.releases").usual_listener(

@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 
 from kwire import error_codes, net
+from kwire.connection.sasl import MECHANISMS
 from kwire.messages import AlterUserScramCredentialsRequest
-from kwire.sasl import MECHANISMS
 from tools.interop.broker import broker as brokers
 from tools.interop.broker.broker import Broker, BrokerError
 

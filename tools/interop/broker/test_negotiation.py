@@ -18,6 +18,7 @@ import pytest
 
 from kwire import error_codes, messages
 from kwire.connection import ConnectionClosed, ResponseReceived
+from kwire.connection.negotiation import ApiVersionTable, guess_release
 from kwire.messages import (
     ApiVersionsRequest,
     ConsumerGroupHeartbeatRequest,
@@ -34,7 +35,6 @@ from kwire.messages import (
     SyncGroupRequest,
     framing,
 )
-from kwire.negotiation import ApiVersionTable, guess_release
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, workloads
 from tools.interop.broker.broker import Broker, BrokerError

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ..._text import escape_line, format_count
-from ...negotiation import (
+from ...connection.negotiation import (
     DEFAULT_POLICY,
     FEATURES,
     ClusterVersions,
@@ -33,7 +33,7 @@ from ..terminal import say
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...negotiation import ApiVersionTable
+    from ...connection.negotiation import ApiVersionTable
     from ..broker_nodes import Node
     from ..brokers import Access
     from ..output import Output

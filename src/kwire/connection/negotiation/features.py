@@ -14,7 +14,7 @@ from .facts import as_range, facts, find_api_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..schema.versions import VersionRange
+    from ...schema.versions import VersionRange
     from .facts import Range
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from ..schema import releases
-from ..schema.versions import VersionRange
+from ...schema import releases
+from ...schema.versions import VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

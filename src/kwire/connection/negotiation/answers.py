@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._limits import DEFAULT, Limits
-from ..errors import RemoteProtocolError
-from ..messages import ApiVersionsRequest, ApiVersionsResponse, framing
-from ..schema import error_codes
+from ..._limits import DEFAULT, Limits
+from ...errors import RemoteProtocolError
+from ...messages import ApiVersionsRequest, ApiVersionsResponse, framing
+from ...schema import error_codes
 from .handshake import FIRST_WITH_NAMES, SOFTWARE_NAME
 from .tables import ApiVersionTable
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..schema.versions import VersionRange
+    from ...schema.versions import VersionRange
     from .tables import ApiVersionTable
 
 

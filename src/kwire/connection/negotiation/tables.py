@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
-from ..schema import error_codes, releases
-from ..schema.versions import HIGHEST, NONE, VersionRange
+from ...errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
+from ...schema import error_codes, releases
+from ...schema.versions import HIGHEST, NONE, VersionRange
 from .facts import as_range, facts, find_api_key, name_of, range_or_none
 from .features import FEATURES
 from .policy import DEFAULT_POLICY
@@ -20,7 +20,7 @@ from .policy import DEFAULT_POLICY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..messages import ApiVersionsResponse
+    from ...messages import ApiVersionsResponse
     from .constraints import Constraint
     from .facts import Api, Range
     from .features import Feature

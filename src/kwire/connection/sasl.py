@@ -19,8 +19,8 @@ import base64
 import binascii
 import re
 
-from ._text import quote_text
-from .errors import KwireError, LocalProtocolError, RemoteProtocolError
+from .._text import quote_text
+from ..errors import KwireError, LocalProtocolError, RemoteProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import LocalProtocolError, UnsupportedVersion
-from ..schema.versions import NONE, VersionRange
+from ...errors import LocalProtocolError, UnsupportedVersion
+from ...schema.versions import NONE, VersionRange
 from .facts import find_api_key, name_of
 from .features import FEATURES
 from .finalized import FinalizedFeatures

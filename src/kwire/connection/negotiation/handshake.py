@@ -12,18 +12,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .. import __version__
-from .._limits import DEFAULT, Limits
-from ..errors import (
+from ... import __version__
+from ..._limits import DEFAULT, Limits
+from ...errors import (
     DecodeError,
     EncodeError,
     LocalProtocolError,
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from ..messages import ApiVersionsRequest, ApiVersionsResponse, framing
-from ..schema import error_codes
-from ..schema.versions import VersionRange
+from ...messages import ApiVersionsRequest, ApiVersionsResponse, framing
+from ...schema import error_codes
+from ...schema.versions import VersionRange
 from .facts import first_version
 from .policy import DEFAULT_POLICY
 from .tables import ApiVersionTable, fallback_table

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._engine.active import engine
-from ..schema import registry
-from ..schema.versions import NONE, VersionRange
+from ..._engine.active import engine
+from ...schema import registry
+from ...schema.versions import NONE, VersionRange
 from .facts import as_range, find_api_key
 
 if TYPE_CHECKING:

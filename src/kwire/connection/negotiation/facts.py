@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..schema import registry, releases
-from ..schema.versions import NONE, VersionRange
+from ...schema import registry, releases
+from ...schema.versions import NONE, VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..schema.model import Field, Struct
+    from ...schema.model import Field, Struct
 
     Api: TypeAlias = type | int
     Range: TypeAlias = VersionRange | tuple[int, int] | str

@@ -15,7 +15,7 @@ from .facts import as_range, facts, find_api_key
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..schema.versions import VersionRange
+    from ...schema.versions import VersionRange
     from .facts import Range
 
 
