@@ -13,7 +13,7 @@ import json
 import sys
 
 from benchmarks.live import contender as live
-from kwire import adapters
+from kwire.client import adapters
 
 READERS = {
     "aiokafka getmany": ("aiokafka", live.aiokafka_rows, live.touch_rows),

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from kwire import adapters
+from kwire.client import adapters
 from kwire.records import encode_batch
 
 TURNS = 25

@@ -23,7 +23,8 @@ import confluent_kafka
 
 from benchmarks.harness import ROOT
 from benchmarks.harness.broker_runs import write_run
-from kwire import error_codes, net
+from kwire import error_codes
+from kwire.client import net
 from kwire.messages import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import cluster as clusters

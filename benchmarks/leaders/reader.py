@@ -17,9 +17,9 @@ import threading
 import time
 from typing import Any
 
-from kwire.client.blocking import BlockingRunner
+from kwire.client.machines import ClusterSettings, ScanMachine, ScanOptions
 from kwire.client.options import read_addresses
-from kwire.cluster import ClusterSettings, ScanMachine, ScanOptions
+from kwire.client.runners.blocking import BlockingRunner
 
 PACE_S = 0.001
 FETCH_BYTES = 1 << 16

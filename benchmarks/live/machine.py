@@ -19,7 +19,7 @@ from typing import Any
 from kwire import messages, records
 from kwire._limits import DEFAULT
 from kwire.client.chunks import Chunk, DecodingOptions
-from kwire.cluster import ClusterSettings, ScanMachine, ScanOptions
+from kwire.client.machines import ClusterSettings, ScanMachine, ScanOptions
 from kwire.connection import RequestReceived, ServerConnection
 from kwire.connection.negotiation import ApiVersionTable
 from kwire.messages.frame_splitter import FrameSplitter

@@ -50,9 +50,7 @@ _MODULES = {
     **{
         name: name
         for name in (
-            "adapters",
             "client",
-            "cluster",
             "connection",
             "drafts",
             "errors",
@@ -60,7 +58,6 @@ _MODULES = {
             "jobs",
             "log",
             "messages",
-            "net",
             "recording",
             "records",
             "schema",

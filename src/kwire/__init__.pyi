@@ -5,9 +5,7 @@
 
 from typing import Any, TypeVar
 
-from . import adapters as adapters
 from . import client as client
-from . import cluster as cluster
 from . import connection as connection
 from . import drafts as drafts
 from .schema import error_codes as error_codes
@@ -16,7 +14,6 @@ from . import explain as explain
 from . import jobs as jobs
 from . import log as log
 from . import messages as messages
-from . import net as net
 from . import recording as recording
 from . import records as records
 from . import schema as schema

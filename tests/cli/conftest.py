@@ -33,7 +33,7 @@ def run(kwire, monkeypatch):
     A topic that does not exist is reported after 0.2 s instead of 3 s.
     """
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
-    lookups = importlib.import_module(f"{kwire.__name__}.cluster.lookups")
+    lookups = importlib.import_module(f"{kwire.__name__}.client.machines.scan.lookups")
     monkeypatch.setattr(lookups, "_UNKNOWN_TOPIC_S", 0.2)
 
     def run(*args):

@@ -25,7 +25,7 @@ from kwire.cli.progress import Progress
 from kwire.cli.record_output import open_records
 from kwire.cli.record_rows import RowMaker
 from kwire.client.chunks import COLUMNS, Chunk, DecodingOptions
-from kwire.cluster.scan_options import Fetched
+from kwire.client.machines.scan.options import Fetched
 from kwire.records import Record, encode_batch
 from tests.harness.sweeps import sweep
 

@@ -27,11 +27,11 @@ UNUSED = {
     "cramjam",
     "zstandard",
     "isal",
-    "kwire.net",
+    "kwire.client.net",
     "kwire.cli.broker_nodes",
     "kwire.cli.console",
     "kwire.cli.progress_bar",
-    "kwire.client.aio",
+    "kwire.client.runners.aio",
     "kwire.client.asynchronous",
     "kwire.client.consumer",
     "kwire.client.producer",
@@ -40,17 +40,17 @@ UNUSED = {
     "kwire.client.table_batches",
     "kwire.client.consuming",
     "kwire.client.sync_consumer",
-    "kwire.client.transactions",
+    "kwire.client.transaction",
     "kwire.records.tables",
-    "kwire.cluster.producer",
-    "kwire.cluster.batch_sender",
-    "kwire.cluster.transactions",
-    "kwire.cluster.coordinators",
-    "kwire.cluster.group_consumer",
-    "kwire.cluster.group_member",
-    "kwire.cluster.queries",
-    "kwire.cluster.topic_creation",
-    "kwire.cluster.missing_features",
+    "kwire.client.machines.produce.machine",
+    "kwire.client.machines.produce.batch_sender",
+    "kwire.client.machines.produce.transactions",
+    "kwire.client.machines.coordinators",
+    "kwire.client.machines.group.machine",
+    "kwire.client.machines.group.member",
+    "kwire.client.machines.queries",
+    "kwire.client.machines.topic_creation",
+    "kwire.client.machines.missing_features",
 }
 
 RUN = """
@@ -88,5 +88,9 @@ def test_reading_into_a_pipe_loads_no_unused_module(address, form, backend):
     assert ran.returncode == 0, ran.stderr
     assert "värde" in ran.stdout
     loaded = set(ran.stderr.split())
-    assert {"click", "kwire.cluster.scan", "kwire.client.sync"} <= loaded
+    assert {
+        "click",
+        "kwire.client.machines.scan.machine",
+        "kwire.client.sync",
+    } <= loaded
     assert loaded & UNUSED == set()

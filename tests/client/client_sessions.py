@@ -72,7 +72,7 @@ class Session:
         self.kwire = kwire
         # Whether the broker sends no records but those of its log.
         self.is_honest = True
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random_module.Random(1), 1, [release])
         self.world = World(self.cluster, random_module.Random(2))
         self.log = self.cluster.add_topic("a", 1).logs[0]

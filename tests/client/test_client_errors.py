@@ -59,7 +59,7 @@ def runner(request):
 
 def refusal(kwire, runner, address, *, kind="BrokersUnreachable", **connect):
     """Read ``orders``, in vain; return the text of the error."""
-    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     began = time.monotonic()
     with pytest.raises(getattr(cluster, kind)) as caught:
         read(kwire, runner, address, "orders", connect=connect)
@@ -92,7 +92,7 @@ def test_all_addresses_are_named(kwire, runner):
     """Each with its own reason."""
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
-    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     addresses = f"kafka.invalid:9092,{HOST}:{port}"
     with pytest.raises(cluster.BrokersUnreachable) as caught:
         read(kwire, runner, addresses, "orders")
@@ -206,8 +206,8 @@ def test_a_broker_that_is_silent_is_given_up(kwire, runner):
 
 def test_an_unknown_topic_is_named(kwire, runner, broker, monkeypatch):
     """A topic may be new, so the error comes after a pause, which is short here."""
-    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
-    lookups = importlib.import_module(f"{kwire.__name__}.cluster.lookups")
+    cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
+    lookups = importlib.import_module(f"{kwire.__name__}.client.machines.scan.lookups")
     monkeypatch.setattr(lookups, "_UNKNOWN_TOPIC_S", 0.2)
     with pytest.raises(cluster.TopicNotFound, match="topic 'nope' does not exist"):
         read(kwire, runner, broker.address, ["orders", "nope"])
@@ -217,7 +217,7 @@ def test_an_unknown_topic_is_named(kwire, runner, broker, monkeypatch):
 
 def test_an_unknown_partition_is_named(kwire, runner, broker):
     """Named by the topics, or by start or end."""
-    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     for topics, options in [
         ({"orders": [1, 2]}, {}),
         ("orders", {"start": {2: 0}}),
@@ -285,7 +285,7 @@ def test_a_bad_mechanism_is_named(kwire):
 
 def test_lost_records_are_reported(kwire, runner, broker):
     """An offset that the log does not have yet, and one that it has no more."""
-    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     with pytest.raises(cluster.DataLost, match="reading orders-0 at offset 99"):
         read(kwire, runner, broker.address, {"orders": [0]}, start=99)
     options = {"start": 99, "on_data_loss": "earliest"}

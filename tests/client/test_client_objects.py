@@ -133,7 +133,7 @@ def test_closing_the_client_closes_everything_if_a_producer_fails(
     kwire, client, cluster, topic
 ):
     """The error of a producer does not keep the others from sending their records."""
-    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     before = open_sockets()
     kafka = client.connect_sync(cluster[0])
     good = kafka.producer(linger_ms=60_000)
@@ -336,7 +336,7 @@ def test_second_use_of_an_asyncio_scan_raises(client, broker):
 
 
 def test_scan_that_has_failed_raises_when_it_is_used_again(kwire, client):
-    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     with client.connect_sync("127.0.0.1:1", timeout_s=0.05) as kafka:
         scan = kafka.scan("orders")
         with pytest.raises(errors.ClusterError):

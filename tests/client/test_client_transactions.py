@@ -180,7 +180,7 @@ def test_offsets_that_cannot_be_are_refused(produce, group, offsets, text):
 def test_chunks_of_a_consumer_are_committed_in_a_transaction(kwire, address):
     """Those that were lost are refused, and so are scans' and other things."""
     client = importlib.import_module(f"{kwire.__name__}.client")
-    lost = importlib.import_module(f"{kwire.__name__}.cluster").PartitionLost
+    lost = importlib.import_module(f"{kwire.__name__}.client.machines").PartitionLost
     name = f"copier-{uuid4().hex[:8]}"
     with client.connect_sync(address) as kafka:
         with kafka.producer() as plain:

@@ -57,7 +57,7 @@ def wait_until(is_so):
 @pytest.fixture
 def frequent_heartbeats(kwire, monkeypatch):
     """Replace the 3 seconds that the mock coordinator asks for by 0.1 s."""
-    module = importlib.import_module(f"{kwire.__name__}.cluster.group_member")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines.group.member")
     take_epoch = module.GroupMember._take_epoch
 
     def take_sooner(self, response, *arguments):
@@ -181,7 +181,7 @@ def test_what_was_not_committed_is_read_again(consume, topic):
 
 def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartbeats):
     """The first gives up half when it comes back; its chunk of these is lost then."""
-    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
 
     async def check(opened):
         async with (

@@ -77,7 +77,7 @@ def runner(request):
 
 def fail(kwire, runner, change):
     """Scan the topic of a hostile broker, in vain; return the error."""
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     began = time.monotonic()
     with HostileBroker(change) as broker:
         with pytest.raises(module.ClusterError) as caught:

@@ -105,7 +105,7 @@ def trusting(authority):
 
 def fail(kwire, number, listener, context):
     """Scan in vain; return the text of the error."""
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     runner = RUNNERS[number % 2]
     began = time.monotonic()
     with listener, pytest.raises(module.ClusterError) as caught:

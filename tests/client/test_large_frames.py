@@ -58,8 +58,10 @@ class Pause:
     """Refuses to receive the rest of each large frame for a while."""
 
     def __init__(self, kwire, monkeypatch):
-        link = importlib.import_module(f"{kwire.__name__}.cluster.link").Link
-        machine = importlib.import_module(f"{kwire.__name__}.cluster").ClusterMachine
+        link = importlib.import_module(f"{kwire.__name__}.client.machines.link").Link
+        machine = importlib.import_module(
+            f"{kwire.__name__}.client.machines"
+        ).ClusterMachine
         can_receive, wake_at = link.can_receive, machine.wake_at.fget
         self.ends = {}
 

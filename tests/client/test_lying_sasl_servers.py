@@ -200,7 +200,7 @@ RAW = ("another nonce", "one iteration", "one bit of the signature", "empty chal
 
 def fail(kwire, number, broker, mechanism):
     """Scan the topic of a lying broker, in vain; return the text of the error."""
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     runner = RUNNERS[number % 2]
     began = time.monotonic()
     with broker, pytest.raises(module.ClusterError) as caught:

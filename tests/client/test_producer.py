@@ -272,8 +272,10 @@ def test_an_appended_table_that_is_not_acknowledged_fails_the_flush(
     kwire, cluster, produce, topic, monkeypatch
 ):
     """Its failure names the partition; a partition that is not there fails at once."""
-    errors = importlib.import_module(f"{kwire.__name__}.cluster")
-    machines = importlib.import_module(f"{kwire.__name__}.cluster.batch_sender")
+    errors = importlib.import_module(f"{kwire.__name__}.client.machines")
+    machines = importlib.import_module(
+        f"{kwire.__name__}.client.machines.produce.batch_sender"
+    )
     table = pyarrow.table({"value": ["x", "y"]})
 
     async def append(producer):
@@ -336,8 +338,10 @@ def test_a_failure_has_the_receipts_of_what_was_written(
     kwire, cluster, produce, topic, monkeypatch
 ):
     """Two of three partitions are written; another call has receipts of its own."""
-    errors = importlib.import_module(f"{kwire.__name__}.cluster")
-    machines = importlib.import_module(f"{kwire.__name__}.cluster.producer")
+    errors = importlib.import_module(f"{kwire.__name__}.client.machines")
+    machines = importlib.import_module(
+        f"{kwire.__name__}.client.machines.produce.machine"
+    )
     take = machines.ProducerMachine._take_part
     table = pyarrow.table({"value": [b"a", b"b", b"c"], "partition": [0, 1, 2]})
 
@@ -405,7 +409,7 @@ def test_a_function_chooses_partitions(cluster, produce, topic):
 
 def test_what_is_not_there_is_refused(kwire, cluster, produce, topic):
     """A partition of a topic, by all ways of writing."""
-    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    errors = importlib.import_module(f"{kwire.__name__}.client.machines")
 
     async def refuse(producer):
         with pytest.raises(errors.TopicNotFound, match="no partition 9"):
@@ -462,7 +466,7 @@ def test_memory_is_bounded(cluster, produce, topic):
 
 def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypatch):
     """Those of a list and of a generator: a thousand at once would be too many."""
-    machines = importlib.import_module(f"{kwire.__name__}.cluster")
+    machines = importlib.import_module(f"{kwire.__name__}.client.machines")
     add, held = machines.RowSender.add, []
 
     def measured(self, rows, timestamp, now):
@@ -564,7 +568,7 @@ def test_other_options_that_cannot_be(kwire):
 def test_brokers_that_are_not_there(kwire):
     """The first call raises."""
     client = importlib.import_module(f"{kwire.__name__}.client")
-    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     with client.connect_sync("localhost:1") as kafka:
         producer = kafka.producer()
         with pytest.raises(errors.BrokersUnreachable):
@@ -575,7 +579,7 @@ def test_brokers_that_are_not_there(kwire):
 def test_many_tasks_share_a_producer(kwire, cluster, topic):
     """Each gets the receipts of its own rows; closing wakes those that wait."""
     client = importlib.import_module(f"{kwire.__name__}.client")
-    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    errors = importlib.import_module(f"{kwire.__name__}.client.machines")
 
     async def main():
         async with client.connect(cluster[0]) as kafka:

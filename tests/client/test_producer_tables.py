@@ -272,7 +272,7 @@ def test_tables_of_other_libraries_are_taken(kwire, send):
 def test_columns_that_cannot_be_are_refused(kwire, cluster, topic):
     """By the name of the argument, before anything is sent."""
     client = importlib.import_module(f"{kwire.__name__}.client")
-    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     table = pyarrow.table({"value": ["x"], "list": [[1]], "p": [9]})
     with client.connect_sync(cluster[0]) as kafka, kafka.producer() as producer:
         with pytest.raises(ValueError, match="key must be the name of a column"):

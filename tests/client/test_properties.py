@@ -219,7 +219,7 @@ def test_what_kwire_cannot_obey_is_named(kwire, config, text):
 def test_a_token_lets_in_or_is_refused(kwire, runner):
     """The function is called for each exchange; its errors end the scan."""
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
-    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     tokens = []
 
     def new_token():

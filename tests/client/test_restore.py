@@ -39,7 +39,7 @@ def job(kwire, monkeypatch):
     monkeypatch.setattr(batches, "BATCH_BYTES", 500)
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_LOOKS", 0.0)
     # Replicas that lag answer without records again and again.
-    machine = importlib.import_module(f"{kwire.__name__}.cluster.machine")
+    machine = importlib.import_module(f"{kwire.__name__}.client.machines.cluster")
     monkeypatch.setattr(machine, "_FRUITLESS_S", 0.001)
     return module
 
@@ -75,7 +75,7 @@ def test_each_record_is_written_once_whatever_is_killed(
     kwire, job, restore, tmp_path, monkeypatch, seed
 ):
     """Runs are killed while they wait; requests are lost, late, or not answered."""
-    errors = importlib.import_module(f"{kwire.__name__}.cluster")
+    errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     source = random.Random(seed)
     wanted = [make_rows(source, source.choice([1, 20, 90])) for _ in range(3)]
     for number, rows in enumerate(wanted):
@@ -213,7 +213,7 @@ def test_what_a_broker_says_of_a_topic_is_one_short_line(kwire, job):
         broker.refusals = [installed.error_codes.INVALID_REPLICATION_FACTOR]
         with (
             client.connect_sync(broker.address) as kafka,
-            pytest.raises(kwire.cluster.RequestRefused) as found,
+            pytest.raises(kwire.client.RequestRefused) as found,
         ):
             job.create_topic(kafka, "orders", 2, 1, {})
     text = str(found.value)

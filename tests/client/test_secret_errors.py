@@ -19,7 +19,7 @@ import traceback
 import pytest
 from click.testing import CliRunner
 
-from kwire.consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
+from kwire.client.consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
 from tests.harness.loopback_brokers import make_certificate
 
 UNSUPPORTED = (
@@ -208,7 +208,7 @@ def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
     from tests.client.runners import read
 
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
-    net = importlib.import_module(f"{kwire.__name__}.net")
+    net = importlib.import_module(f"{kwire.__name__}.client.net")
 
     class Own:
         mechanism = "PLAIN"
@@ -244,7 +244,7 @@ def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
                 def call(mechanism=mechanism):
                     asyncio.run(ask(broker.host, broker.port, mechanism))
             else:
-                cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+                cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
                 error = cluster.AuthenticationRefused
 
                 def call(mechanism=mechanism):

@@ -188,7 +188,7 @@ def test_keys_asked_for_are_not_searched_for_each_that_is_served(kwire, monkeypa
 )
 def test_an_address_that_is_none_is_a_network_error(kwire, host, port):
     """Brokers name the others, so whatever they name has to be a typed error."""
-    net = module(kwire, "net")
+    net = module(kwire, "client.net")
     with pytest.raises(net.NetworkError) as caught:
         asyncio.run(net.connect(host, port, timeout_s=5))
     assert caught.value.address == net.address_text(host, port)

@@ -173,7 +173,7 @@ def test_byte_map_of_an_own_api_has_its_fields(kwire, api):
 
 def test_broker_object_asks_an_own_api(kwire, api):
     """``net.connect`` passes the registry on to its connection."""
-    net = importlib.import_module(f"{kwire.__name__}.net")
+    net = importlib.import_module(f"{kwire.__name__}.client.net")
     request, response, registry = api
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
 

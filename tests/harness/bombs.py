@@ -47,7 +47,7 @@ import kwire
 from tests.harness.bombs import make_batches
 data = make_batches({count}, **{options!r})
 from kwire.client.chunks import COLUMNS, Chunk, DecodingOptions
-from kwire.cluster import Fetched
+from kwire.client.machines import Fetched
 fetched = Fetched("orders", 0, data, 0, None, 1 << 40, 1 << 40, None)
 options = DecodingOptions(COLUMNS, "ms", {views!r}, kwire.Limits(), True, "replace")
 chunk = Chunk(fetched, options)

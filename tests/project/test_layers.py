@@ -116,17 +116,17 @@ DOCUMENTED = sorted(
     }
     - {"kwire"}
 )
-"""Every module that the reference documents, such as ``kwire.cluster``."""
+"""Every module that the reference documents, such as ``kwire.client.machines``."""
 
 
 def test_every_module_of_the_reference_is_an_attribute_after_import_kwire():
-    """Users of ``kwire.cluster.TopicNotFound`` need no second import.
+    """Users of ``kwire.client.TopicNotFound`` need no second import.
 
     Each name is resolved in an interpreter that has imported ``kwire`` alone, and in
     reverse order too, so that none depends on what another module has imported.
     """
     assert {
-        "kwire.cluster",
+        "kwire.client.machines",
         "kwire.records.partitioners",
         "kwire.records.compression",
     } <= {*DOCUMENTED}

@@ -21,10 +21,10 @@ from confluent_kafka import Producer
 from examples.pipeline import traffic
 from examples.pipeline.frames import record_batches
 from kwire import messages
+from kwire.client.net import NetworkError, connect
 from kwire.connection.negotiation import ApiVersionTable
 from kwire.connection.sasl import Plain, Scram
 from kwire.messages import framing
-from kwire.net import NetworkError, connect
 from kwire.recording import Recorder
 from tests.harness.loopback_brokers import TIMEOUT_S, Broker, Listener
 from tests.harness.one_broker import Broker as RecordBroker

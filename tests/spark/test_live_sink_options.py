@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from kwire import consumer_properties, producer_properties
+from kwire.client import consumer_properties, producer_properties
 from kwire.spark.live_sink_options import SinkColumns, find_columns, read_sink_options
 from kwire.spark.option_names import SINK_OPTIONS
 from tests.spark.guide_tables import listed_options

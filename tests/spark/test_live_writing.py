@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 )
 
 from kwire import error_codes
-from kwire.cluster import ClusterError, DeliveryFailed, TopicNotFound
+from kwire.client.machines import ClusterError, DeliveryFailed, TopicNotFound
 from kwire.errors import EncodeError
 from kwire.records import partitioners
 from kwire.spark import live_writing

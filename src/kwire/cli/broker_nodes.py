@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import net
+from ..client import net
 from ..connection.negotiation import CONTROLLERS
 from ..errors import KwireError
 from ..messages import DescribeClusterRequest, MetadataRequest

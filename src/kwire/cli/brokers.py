@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..addresses import split_address
+from ..client.runners.addresses import split_address
+from ..client.shown_texts import show_path
 from ..connection import sasl
 from ..connection.negotiation import fallback_table
 from ..records.compression import NAMES
-from ..shown_texts import show_path
 from .cluster_command import ADDRESS_VARIABLE, CONFIG_VARIABLE
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..client import KafkaSync
-    from ..net import Mechanism
+    from ..client.net import Mechanism
 
 PASSWORD_VARIABLE = "KWIRE_SASL_PASSWORD"
 

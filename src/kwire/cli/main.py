@@ -21,8 +21,8 @@ import click
 from .. import __version__
 from .._engine.active import backend
 from .._text import escape_line, format_name, suggest_names
+from ..client.shown_texts import is_pem
 from ..errors import KwireError
-from ..shown_texts import is_pem
 from .terminal import buffer_output, guard_terminals, say, say_usage
 
 FINE = 0

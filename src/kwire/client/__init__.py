@@ -5,7 +5,7 @@
     with client.connect_sync("broker:9092") as kafka:
         table = pyarrow.table(kafka.scan("orders", start=timedelta(hours=1)))
 
-Sockets, clocks and the arguments of users are here; ``kwire.cluster`` decides what is
+Sockets, clocks and the arguments of users are here; ``machines`` decides what is
 sent to which broker. Names resolve on first use, so that blocking calls do not load
 asyncio.
 """
@@ -21,12 +21,28 @@ if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Mapping
 
-    from ..cluster import Receipt as Receipt
     from .asynchronous import Kafka as Kafka
     from .asynchronous import Scan as Scan
     from .chunks import Chunk as Chunk
     from .chunks import ConsumerRecord as ConsumerRecord
     from .consumer import Consumer as Consumer
+    from .errors import AuthenticationRefused as AuthenticationRefused
+    from .errors import BrokersUnreachable as BrokersUnreachable
+    from .errors import ClusterError as ClusterError
+    from .errors import DataLost as DataLost
+    from .errors import DeliveryFailed as DeliveryFailed
+    from .errors import FeatureUnsupported as FeatureUnsupported
+    from .errors import NotAuthorized as NotAuthorized
+    from .errors import PartitionLost as PartitionLost
+    from .errors import ProducerFenced as ProducerFenced
+    from .errors import RequestRefused as RequestRefused
+    from .errors import TopicNotFound as TopicNotFound
+    from .errors import TransactionFailed as TransactionFailed
+    from .machines.group.options import GroupMetadata as GroupMetadata
+    from .machines.metadata import Broker as Broker
+    from .machines.metadata import PartitionInfo as PartitionInfo
+    from .machines.metadata import TopicInfo as TopicInfo
+    from .machines.produce.options import Receipt as Receipt
     from .position import Position as Position
     from .producer import Producer as Producer
     from .progress import ScanProgress as ScanProgress
@@ -35,12 +51,28 @@ if TYPE_CHECKING:
     from .sync import ScanSync as ScanSync
     from .sync_consumer import ConsumerSync as ConsumerSync
     from .sync_producer import ProducerSync as ProducerSync
-    from .transactions import Transaction as Transaction
-    from .transactions import TransactionSync as TransactionSync
+    from .transaction import Transaction as Transaction
+    from .transaction import TransactionSync as TransactionSync
 else:
     # Type checkers know the names above, and report all others.
     _HOMES = {
-        "Receipt": "..cluster",
+        "AuthenticationRefused": ".errors",
+        "BrokersUnreachable": ".errors",
+        "ClusterError": ".errors",
+        "DataLost": ".errors",
+        "DeliveryFailed": ".errors",
+        "FeatureUnsupported": ".errors",
+        "NotAuthorized": ".errors",
+        "PartitionLost": ".errors",
+        "ProducerFenced": ".errors",
+        "RequestRefused": ".errors",
+        "TopicNotFound": ".errors",
+        "TransactionFailed": ".errors",
+        "GroupMetadata": ".machines.group.options",
+        "Broker": ".machines.metadata",
+        "PartitionInfo": ".machines.metadata",
+        "TopicInfo": ".machines.metadata",
+        "Receipt": ".machines.produce.options",
         "Kafka": ".asynchronous",
         "Scan": ".asynchronous",
         "Chunk": ".chunks",
@@ -54,11 +86,15 @@ else:
         "ScanSync": ".sync",
         "ConsumerSync": ".sync_consumer",
         "ProducerSync": ".sync_producer",
-        "Transaction": ".transactions",
-        "TransactionSync": ".transactions",
+        "Transaction": ".transaction",
+        "TransactionSync": ".transaction",
     }
 
+    _MODULES = ("adapters", "machines", "net")
+
     def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            return import_module(f".{name}", __name__)
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(_HOMES[name], __name__), name)
@@ -66,24 +102,40 @@ else:
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_HOMES})
+        return sorted({*globals(), *_HOMES, *_MODULES})
 
 
 __all__ = [
+    "AuthenticationRefused",
+    "Broker",
+    "BrokersUnreachable",
     "Chunk",
+    "ClusterError",
     "Consumer",
     "ConsumerRecord",
     "ConsumerSync",
+    "DataLost",
+    "DeliveryFailed",
+    "FeatureUnsupported",
+    "GroupMetadata",
     "Kafka",
     "KafkaSync",
+    "NotAuthorized",
+    "PartitionInfo",
+    "PartitionLost",
     "Position",
     "Producer",
+    "ProducerFenced",
     "ProducerSync",
     "Receipt",
+    "RequestRefused",
     "Scan",
     "ScanProgress",
     "ScanSync",
+    "TopicInfo",
+    "TopicNotFound",
     "Transaction",
+    "TransactionFailed",
     "TransactionSync",
     "connect",
     "connect_sync",

@@ -9,11 +9,11 @@ from contextlib import AsyncExitStack
 from types import AsyncGeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from .aio import AsyncRunner
 from .chunks import Chunk, ConsumerRecord
 from .consumer import Consumer
 from .kafka import KafkaBase, ScanBase, TopicsByName, offsets_by_partition
 from .producer import Producer
+from .runners.aio import AsyncRunner
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     )
     from datetime import datetime, timedelta
 
-    from ..cluster import ScanOptions
     from .chunks import DecodingOptions
     from .kafka import Isolation, Query
+    from .machines import ScanOptions
     from .options import Topics
     from .progress import ScanProgress
 

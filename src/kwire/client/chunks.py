@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .._limits import Limits
-    from ..cluster import Fetched
     from ..records import Batch, Headers, Record
+    from .machines import Fetched
 
 COLUMNS = (
     "topic",

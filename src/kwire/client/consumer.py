@@ -11,14 +11,14 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from .aio import AsyncRunner
 from .chunks import Chunk, ConsumerRecord
 from .consuming import ConsumerBase
+from .runners.aio import AsyncRunner
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from ..cluster import ConsumerMachine
+    from .machines import ConsumerMachine
 
 
 class Consumer(ConsumerBase):

@@ -10,18 +10,18 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._text import escape_line
-from ..cluster import ConsumerMachine, GroupMetadata, GroupOptions
 from .chunks import Chunk
 from .descriptions import describe_cluster, describe_topics, warn_unclosed
+from .machines import ConsumerMachine, GroupMetadata, GroupOptions
 from .options import make_scan_options
 from .position import Position
 
 if TYPE_CHECKING:
     import ssl as tls
 
-    from ..cluster import ClusterSettings, DataLost, ScanOptions
-    from ..cluster.scan_options import Fetched
     from .chunks import DecodingOptions
+    from .machines import ClusterSettings, DataLost, ScanOptions
+    from .machines.scan.options import Fetched
     from .options import Offsets
     from .producing import ClusterAccess
 

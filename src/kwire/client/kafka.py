@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 from weakref import WeakSet
 
 from .._text import format_count
-from ..cluster import ScanMachine
 from .descriptions import (
     describe_cluster,
     describe_topics,
     warn_unclosed,
 )
+from .machines import ScanMachine
 from .options import make_decoding_options, make_scan_options, read_lookup
 from .position import Position
 from .progress import ProgressBar, ScanProgress
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime, timedelta
 
-    from ..cluster import (
+    from ..errors import KwireError
+    from ..records.columns import Unit
+    from .chunks import DecodingOptions
+    from .consuming import ConsumedTopics, ConsumerBase, Partitions
+    from .machines import (
         ClusterMachine,
         ClusterSettings,
         DataLost,
@@ -36,12 +40,8 @@ if TYPE_CHECKING:
         TopicInfo,
         TopicsMachine,
     )
-    from ..cluster.producer_options import Partitioner
-    from ..cluster.scan_options import Fetched
-    from ..errors import KwireError
-    from ..records.columns import Unit
-    from .chunks import DecodingOptions
-    from .consuming import ConsumedTopics, ConsumerBase, Partitions
+    from .machines.produce.options import Partitioner
+    from .machines.scan.options import Fetched
     from .options import Offsets, Topics
     from .producing import ProducerBase
 
@@ -413,12 +413,12 @@ class KafkaBase(Generic[S, P, C]):
         raise NotImplementedError
 
     def _find_topics(self, now: float) -> TopicsMachine:
-        from ..cluster import TopicsMachine
+        from .machines import TopicsMachine
 
         return TopicsMachine(self.addresses, self.settings, now=now, random=Random())
 
     def _find_sizes(self, topics: Iterable[str] | None, now: float) -> SizesMachine:
-        from ..cluster import SizesMachine
+        from .machines import SizesMachine
 
         names = {topics} if isinstance(topics, str) else topics
         names = None if names is None else set(names)
@@ -433,7 +433,7 @@ class KafkaBase(Generic[S, P, C]):
         isolation: Isolation,
         now: float,
     ) -> OffsetsMachine:
-        from ..cluster import OffsetsMachine
+        from .machines import OffsetsMachine
 
         options = make_scan_options(
             topics,

@@ -13,18 +13,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._limits import Limits
-from ..addresses import split_address
-from ..cluster import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
 from ..records.read_options import check_errors
 from .chunks import COLUMNS, DecodingOptions
+from .machines import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
 from .properties import is_fallback, read_config
+from .runners.addresses import split_address
 from .security import is_mechanism
 
 if TYPE_CHECKING:
     import ssl as tls
 
-    from ..cluster.scan_options import Spec
     from ..records.columns import Unit
+    from .machines.scan.options import Spec
 
 When: TypeAlias = "str | int | datetime | timedelta"
 Topics: TypeAlias = (

@@ -7,17 +7,17 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from ..cluster import RowSender
-from .aio import AsyncRunner
+from .machines import RowSender
 from .producing import Awaited, ProducerBase, now_ms, take_rows
+from .runners.aio import AsyncRunner
 from .table_batches import TableColumns, TableSender
-from .transactions import Transaction, check_transactional
+from .transaction import Transaction, check_transactional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..cluster import ProducerMachine, Receipt, TopicInfo
     from ..records import Headers, Row
+    from .machines import ProducerMachine, Receipt, TopicInfo
 
 
 class Producer(ProducerBase):

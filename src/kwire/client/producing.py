@@ -13,30 +13,30 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .._engine.active import record_engine as engine
-from ..cluster import (
+from ..records import BatchBuilder, partitioners
+from .descriptions import describe_cluster, describe_names, warn_unclosed
+from .machines import (
     ClusterError,
     ProducerMachine,
     ProducerOptions,
     check_partition,
     choose_by_key,
 )
-from ..records import BatchBuilder, partitioners
-from .descriptions import describe_cluster, describe_names, warn_unclosed
 
 if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..cluster import (
+    from ..records import Headers, Row
+    from .machines import (
         ClusterSettings,
         PendingBatch,
         Receipt,
         RowSender,
         TopicInfo,
     )
-    from ..cluster.appended_rows import Stage
-    from ..cluster.producer_options import Partitioner
-    from ..records import Headers, Row
+    from .machines.produce.appended_rows import Stage
+    from .machines.produce.options import Partitioner
 
 ROWS_AT_ONCE = 1000
 """How many rows are taken at most before the limit of memory is looked at again."""

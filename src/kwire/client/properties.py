@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..connection.negotiation import fallback_table
-from ..consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
 from ..errors import UnsupportedVersion
-from ..shown_texts import describe_unknown
+from .consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
 from .security import check_choice, check_supported, read_security
+from .shown_texts import describe_unknown
 
 if TYPE_CHECKING:
     import ssl as tls

@@ -17,7 +17,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from ..shown_texts import hide_path, is_pem, show_path
+from .shown_texts import hide_path, is_pem, show_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

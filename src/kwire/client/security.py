@@ -13,7 +13,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..shown_texts import hide_path, is_pem
+from .shown_texts import hide_path, is_pem
 
 if TYPE_CHECKING:
     import ssl as tls

@@ -9,17 +9,17 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from .blocking import BlockingRunner, run_query
 from .chunks import Chunk, ConsumerRecord, arrow_schema
 from .kafka import KafkaBase, ScanBase, TopicsByName, offsets_by_partition
+from .runners.blocking import BlockingRunner, run_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from datetime import datetime, timedelta
 
-    from ..cluster import ScanOptions
     from .chunks import DecodingOptions
     from .kafka import Isolation, Query
+    from .machines import ScanOptions
     from .options import Topics
     from .progress import ScanProgress
     from .sync_consumer import ConsumerSync

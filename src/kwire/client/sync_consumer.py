@@ -13,21 +13,21 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from .blocking import BlockingRunner
 from .chunks import Chunk, ConsumerRecord
 from .consuming import ConsumerBase
+from .runners.blocking import BlockingRunner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    from ..cluster import (
+    from .chunks import DecodingOptions
+    from .machines import (
         ConsumerMachine,
         GroupMetadata,
         GroupOptions,
         ScanOptions,
     )
-    from .chunks import DecodingOptions
     from .producing import ClusterAccess
 
 _BETWEEN_S = 0.25

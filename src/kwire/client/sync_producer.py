@@ -7,17 +7,17 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from ..cluster import RowSender
-from .blocking import BlockingRunner
+from .machines import RowSender
 from .producing import Awaited, ProducerBase, now_ms, take_rows
+from .runners.blocking import BlockingRunner
 from .table_batches import TableColumns, TableSender
-from .transactions import TransactionSync, check_transactional
+from .transaction import TransactionSync, check_transactional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..cluster import ProducerMachine, Receipt, TopicInfo
     from ..records import Headers, Row
+    from .machines import ProducerMachine, Receipt, TopicInfo
 
 
 class ProducerSync(ProducerBase):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._engine.active import record_engine as engine
 from .._text import escape_line
-from ..cluster import BatchSender, check_partition
 from ..errors import EncodeError
 from ..messages.arrow_arrays import describe_arrow_error
 from ..records.partitioners import crc32_column, murmur2_column
@@ -26,12 +25,13 @@ from ..records.tables import (
     load_column_types,
     split_columns,
 )
+from .machines import BatchSender, check_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..cluster import ProducerMachine, TopicInfo
-    from ..cluster.pending_batch import RowBatch
+    from .machines import ProducerMachine, TopicInfo
+    from .machines.produce.pending_batch import RowBatch
 
 _FEW = 1 << 15
 """The most partitions whose numbers are 16 bits."""

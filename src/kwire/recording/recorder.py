@@ -9,7 +9,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..net import address_text, split_address
+from ..client.net import address_text, split_address
 from .relay import MAX_CONNECTIONS, MAX_HELD, Relay, read_listen
 
 if TYPE_CHECKING:

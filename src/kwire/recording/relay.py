@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._limits import Limits
+from ..client.net import NetworkError, address_text, split_address
 from ..errors import KwireError
-from ..net import NetworkError, address_text, split_address
 from .buffering import CaptureBuffer
 from .relay_connections import RelayConnection
 

@@ -19,10 +19,10 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
+from ..client.net import NetworkError, address_text
 from ..connection.negotiation import name_of
 from ..errors import DecodeError, KwireError, LimitExceeded
 from ..messages.framing import FrameSplitter
-from ..net import NetworkError, address_text
 from . import rewriting
 from .capture_files import REQUEST, RESPONSE
 from .pairing import Conversation

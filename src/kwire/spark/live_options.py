@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import client
 from .._limits import DEFAULT, Limits
+from ..client.machines import NotAuthorized, TopicNotFound
 from ..client.security import check_supported
-from ..cluster import NotAuthorized, TopicNotFound
-from ..shown_texts import looks_like_name
+from ..client.shown_texts import looks_like_name
 from .option_names import LIVE_OPTIONS, OF_CLIENTS
 from .option_values import make_limits, read_count, read_flag, read_size
 from .topic_options import (

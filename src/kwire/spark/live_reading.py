@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..cluster import ClusterError, DataLost, TopicNotFound
+from ..client.machines import ClusterError, DataLost, TopicNotFound
 from ..errors import DecodeError, LimitExceeded
 from ..records.columns import iter_records
 from .offsets import report_loss

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..cluster import TopicNotFound
+from ..client.machines import TopicNotFound
 from .offsets import divide, report_loss
 from .topic_options import EARLIEST, EVERYWHERE, LATEST, find_given, name_place
 

@@ -13,9 +13,9 @@ import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import producer_properties
-from ..consumer_properties import FOLLOWED, PASSED_OVER
-from ..shown_texts import OF_KAFKA, describe_unknown, looks_like_name
+from ..client import producer_properties
+from ..client.consumer_properties import FOLLOWED, PASSED_OVER
+from ..client.shown_texts import OF_KAFKA, describe_unknown, looks_like_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ import json
 import re
 
 from .._limits import DEFAULT, Limits
-from ..shown_texts import is_pem
+from ..client.shown_texts import is_pem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

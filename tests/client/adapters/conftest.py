@@ -8,8 +8,8 @@ they decode there is right all the same, so the tests install them.
 
 import pytest
 
-from kwire.adapters import adapter as adapters
-from kwire.adapters import aiokafka_classes
+from kwire.client.adapters import adapter as adapters
+from kwire.client.adapters import aiokafka_classes
 from tests.client.adapters.fetched import CLIENTS
 
 

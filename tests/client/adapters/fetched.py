@@ -18,7 +18,7 @@ with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
     import kafka
     from kafka.consumer import fetcher as kafka_fetcher
 
-from kwire import adapters
+from kwire.client import adapters
 
 TOPIC, PARTITION = "values", 3
 CLIENTS = {"kafka-python": adapters.kafka_python, "aiokafka": adapters.aiokafka}

@@ -9,8 +9,8 @@ are counted; ``python -m benchmarks adapters`` measures the time.
 
 import pytest
 
-from kwire.adapters import runs
-from kwire.adapters.aiokafka_classes import LEAST_BYTES
+from kwire.client.adapters import runs
+from kwire.client.adapters.aiokafka_classes import LEAST_BYTES
 from kwire.records import encode_batch
 from tests.client.adapters.fetched import CLIENTS, drain
 

@@ -16,7 +16,7 @@ import pytest
 
 from kwire import Limits
 from kwire._engine.active import record_engine
-from kwire.adapters import runs
+from kwire.client.adapters import runs
 from kwire.records import compression, encode_batch
 from tests.client.adapters.fetched import CLIENTS, Aborted, is_same, read_both
 from tests.records.record_bytes import record, sized, varint
@@ -221,7 +221,7 @@ def test_undamaged_batches_of_all_codecs_are_decoded_by_kwire(client, monkeypatc
             yield from super().__iter__()
             rests.append(self.rest)
 
-    module = sys.modules[f"kwire.adapters.{CLIENTS[client]._package}_classes"]
+    module = sys.modules[f"kwire.client.adapters.{CLIENTS[client]._package}_classes"]
     monkeypatch.setattr(module, "RunReader", Reader)
     dice = random.Random(1)
     for _ in range(READINGS):

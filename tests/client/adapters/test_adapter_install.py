@@ -16,7 +16,7 @@ import pytest
 from kafka import TopicPartition
 from kafka.consumer import fetcher as kafka_fetcher
 
-from kwire.adapters import kafka_classes
+from kwire.client.adapters import kafka_classes
 from kwire.records import encode_batch
 from tests.client.adapters.consumers import CONSUMERS, Broker
 from tests.client.adapters.fetched import CLIENTS, TOPIC
@@ -127,8 +127,9 @@ def run(code, **environment):
 def test_import_loads_no_client():
     """Neither client is imported before its adapter is installed."""
     code = (
-        "import sys, kwire, kwire.adapters\n"
-        "repr(kwire.adapters.aiokafka), kwire.adapters.kafka_python.is_installed\n"
+        "import sys, kwire, kwire.client.adapters\n"
+        "from kwire.client import adapters\n"
+        "repr(adapters.aiokafka), adapters.kafka_python.is_installed\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
     assert not {"kafka", "aiokafka"} & set(run(code))

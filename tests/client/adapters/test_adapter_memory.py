@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.adapters import runs
+from kwire.client.adapters import runs
 from kwire.records import encode_batch
 from tests.client.adapters.fetched import CLIENTS, read_both
 

@@ -21,7 +21,7 @@ class Attack:
         self.make = kwire.messages
         self.codes = kwire.error_codes
         self.random = random_module.Random(5)
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, self.random, 3, (release,))
         self.world = World(self.cluster, self.random)
         self.world.delay = lambda: 0.001

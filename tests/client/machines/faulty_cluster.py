@@ -28,7 +28,7 @@ class FaultyCluster:
         self.kwire = kwire
         self.seed = seed
         self.random = random = random_module.Random(seed)
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.releases = self._draw_releases()
         count = random.choice([1, 2, 3])
         self.cluster = SimulatedCluster(kwire, random, count, self.releases)

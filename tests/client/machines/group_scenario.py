@@ -102,7 +102,7 @@ class GroupScenario:
         self.kwire = kwire
         self.seed = seed
         self.random = random = random_module.Random(seed)
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         count = random.choice([1, 2, 3])
         releases = random.choice([RELEASES, NEWEST])
         self.cluster = SimulatedCluster(kwire, random, count, releases)

@@ -47,7 +47,7 @@ class Naming:
     def __init__(self, kwire, release="4.1"):
         self.kwire = kwire
         self.make = kwire.messages
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(1), 3, [release])
         self.world = World(self.cluster, random.Random(2))
         self.world.delay = lambda: 0.001

@@ -45,7 +45,7 @@ class Setting:
 
     def __init__(self, kwire, seed, *keys, release="3.9"):
         """Look for the coordinators of transactional ids."""
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(seed), 3, [release])
         self.world = World(self.cluster, random.Random(seed))
         for broker in self.cluster.brokers.values():

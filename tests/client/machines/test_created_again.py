@@ -18,7 +18,7 @@ QUICK_S, SLOW_S = 0.01, 2.0
 def test_records_of_the_old_topic_do_not_count_for_the_new_one(kwire):
     """They come after the metadata; the new topic is read from its start."""
     random = random_module.Random(3)
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 2, ("2.8",))
     world, old = World(cluster, random), cluster.add_topic("a", 1)
     old.leaders[0] = 1

@@ -19,7 +19,7 @@ from tests.client.machines.world import START_S, World
 def test_records_that_were_read_and_lost_are_reported(kwire, release):
     """The log ends where it ended before: by offsets alone, nothing is to be seen."""
     random = random_module.Random(3)
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 1, (release,))
     world, log = World(cluster, random), cluster.add_topic("a", 1).logs[0]
     log.append(3)

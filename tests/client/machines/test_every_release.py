@@ -49,7 +49,7 @@ class Setting:
         """Fill the two partitions of the topic."""
         self.kwire = kwire
         self.release = release
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.random = random.Random(release)
         self.cluster = SimulatedCluster(kwire, self.random, 2, [release])
         self.world = World(self.cluster, self.random)
@@ -75,7 +75,7 @@ class Setting:
         )
 
     def make(self, machine, *arguments, **options):
-        """Make a machine of ``kwire.cluster``."""
+        """Make a machine of ``kwire.client.machines``."""
         return getattr(self.module, machine)(
             [("sim", 9001), ("sim", 9002)],
             self.settings,

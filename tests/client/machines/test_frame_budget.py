@@ -59,7 +59,7 @@ class Brokers:
 
     def __init__(self, kwire, count):
         self.kwire = kwire
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(1), count, ["4.1"])
         self.world = World(self.cluster, random.Random(2))
         self.world.delay = lambda: 0.001

@@ -22,7 +22,7 @@ class Setting:
     def __init__(self, kwire, release="4.1", pattern=None, **group):
         """Make the consumer; nothing happens yet."""
         self.kwire = kwire
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(1), 1, [release])
         self.world = World(self.cluster, random.Random(2))
         log = self.cluster.add_topic("a", 1).logs[0]

@@ -218,7 +218,7 @@ RARE = {ignore_who_stalls: 36, trust_old_fetches: 190}
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(kwire, monkeypatch, bug):
     """Each of them reads or commits what it may not, or not all, under some fault."""
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     bug(module, monkeypatch)
     first = RARE.get(bug, 0)
     for seed in range(first, first + NOTICED_WITHIN):

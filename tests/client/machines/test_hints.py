@@ -21,7 +21,7 @@ class Hints:
 
     def __init__(self, kwire):
         random = random_module.Random(7)
-        module = importlib.import_module(f"{kwire.__name__}.cluster")
+        module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random, 3, ("4.1",))
         self.world = World(self.cluster, random)
         self.world.delay = lambda: DELAY_S

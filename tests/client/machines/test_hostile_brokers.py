@@ -251,7 +251,9 @@ def test_records_after_the_end_come_once(attack):
 
 def test_endpoints_are_read_once_for_a_response(attack, monkeypatch):
     """Not once for each partition: a response with many of both is quadratic."""
-    machine = importlib.import_module(f"{attack.kwire.__name__}.cluster.machine")
+    machine = importlib.import_module(
+        f"{attack.kwire.__name__}.client.machines.cluster"
+    )
     make, made = attack.make.FetchResponse, []
     broker = machine.Broker
 

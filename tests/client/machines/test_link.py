@@ -62,7 +62,7 @@ class Broker:
 @pytest.fixture
 def new_link(kwire):
     """Make links, with PLAIN if they are to authenticate."""
-    cluster = importlib.import_module(f"{kwire.__name__}.cluster")
+    cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
 
     def make(authenticate=False):

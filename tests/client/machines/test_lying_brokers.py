@@ -23,7 +23,7 @@ LONGEST_S = 600.0
 @pytest.mark.parametrize("first", range(0, SEEDS, 50))
 def test_a_scan_of_liars_ends(kwire, first):
     """In a typed error or at an end; with bounded requests, and nothing else raised."""
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     ended = failed = 0
     for seed in range(first, first + 50):
         random = random_module.Random(seed)

@@ -14,7 +14,7 @@ BATCHES = 40
 def test_memory_that_is_given_back_is_fetched_into_at_once(kwire):
     """A scan whose budget is full all the time never waits for a timeout."""
     random = random_module.Random(3)
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 1, ("4.1",))
     world = World(cluster, random)
     world.delay = lambda: 0.001

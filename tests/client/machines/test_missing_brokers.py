@@ -15,7 +15,7 @@ from tests.client.machines.world import START_S, World
 def test_a_leader_without_an_address_is_looked_for_again(kwire):
     """The fourth response has it; nothing else happens until then."""
     random = random_module.Random(5)
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random, 2, ("4.1",))
     world, topic = World(cluster, random), cluster.add_topic("a", 1)
     topic.leaders[0] = 2

@@ -179,7 +179,7 @@ def write_one(module, machine, world):
 
 def run_operation(kwire, name, seed):
     """Run an operation with defacing brokers; return its texts and the fields."""
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     random = random_module.Random(seed)
     cluster = SimulatedCluster(kwire, random, 2, ["4.1", "3.9"])
     world = World(cluster, random)
@@ -263,7 +263,7 @@ def test_no_operation_reports_unescaped_text_of_a_broker(kwire, name):
 
 def test_a_broker_host_with_nul_is_rejected(kwire):
     """No connection to it is opened: a resolver may read the name only up to NUL."""
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     random = random_module.Random(1)
     cluster = SimulatedCluster(kwire, random, 2, ["4.1"])
     for log in cluster.add_topic("orders", 2).logs:

@@ -11,7 +11,7 @@ import os
 import pytest
 
 import kwire as kwire_package
-import kwire.cluster
+import kwire.client.machines
 from tests.client.machines.produce_scenario import run_produce_seed
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "500")) * 2 // 5

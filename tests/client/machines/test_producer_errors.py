@@ -20,7 +20,7 @@ class Setting:
         """Run all of them, without faults."""
         self.kwire = kwire
         self.codes = kwire.error_codes
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(1), brokers, [release])
         self.world = World(self.cluster, random.Random(2))
         self.topic = self.cluster.add_topic("orders", 1)

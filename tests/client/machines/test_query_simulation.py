@@ -21,7 +21,7 @@ class Simulation:
     def __init__(self, kwire, seed):
         """Fill the logs: each record is 1 ms later than the one before it."""
         self.random = random.Random(seed)
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         releases = ("2.8", "3.6", "3.9", "4.1")
         self.cluster = SimulatedCluster(kwire, self.random, 3, releases)
         self.world = World(self.cluster, self.random)

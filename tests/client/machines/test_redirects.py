@@ -263,7 +263,7 @@ def test_heartbeats_that_are_never_settled_are_paused(kwire, kind):
 
 def test_metadata_of_brokers_that_refuse_connections_is_not_tried_all_at_once(kwire):
     """Metadata names 3,000 brokers, all but one of which refuse connections."""
-    module = importlib.import_module(f"{kwire.__name__}.cluster")
+    module = importlib.import_module(f"{kwire.__name__}.client.machines")
     cluster = SimulatedCluster(kwire, random.Random(1), 1, ["4.1"])
     world = World(cluster, random.Random(2))
     world.delay = lambda: 0.001

@@ -21,7 +21,7 @@ class Silence:
 
     def __init__(self, kwire, follow):
         random = random_module.Random(11)
-        module = importlib.import_module(f"{kwire.__name__}.cluster")
+        module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random, 3, ("4.1",))
         self.world = World(self.cluster, random)
         self.topic = self.cluster.add_topic("a", 1)

@@ -20,7 +20,7 @@ class Setting:
     def __init__(self, kwire, release="3.9", **options):
         """Run both, without faults."""
         self.codes = kwire.error_codes
-        self.module = importlib.import_module(f"{kwire.__name__}.cluster")
+        self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.cluster = SimulatedCluster(kwire, random.Random(1), 1, [release])
         self.cluster.transaction_version = 2 if release == SECOND else 0
         self.world = World(self.cluster, random.Random(2))

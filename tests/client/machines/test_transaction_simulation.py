@@ -12,8 +12,8 @@ import os
 import pytest
 
 import kwire
-from kwire.cluster import partition_writer, transactions
-from kwire.cluster.transactions import Phase, Transactions
+from kwire.client.machines.produce import partition_writer, transactions
+from kwire.client.machines.produce.transactions import Phase, Transactions
 from tests.client.machines.transaction_scenario import (
     ABORTED,
     COMMITTED,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The modules of ``kwire.net`` on the engine of the test."""
+"""The modules of ``kwire.client.net`` on the engine of the test."""
 
 import importlib
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def net(kwire):
-    return importlib.import_module(f"{kwire.__name__}.net")
+    return importlib.import_module(f"{kwire.__name__}.client.net")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Connects with ``kwire.net`` to a peer of a test, for answers or for an error."""
+"""Connects with ``client.net`` to a peer of a test, for answers or for an error."""
 
 import asyncio
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire.net`` over real sockets: brokers, TLS, and other servers on a port.
+"""``kwire.client.net`` over real sockets: brokers, TLS, and other servers on a port.
 
 Whatever a port does, the answer is there or a typed error that names the address, and
 both in time.

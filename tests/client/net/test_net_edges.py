@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire.net`` in rare states: every option has its effect.
+"""``kwire.client.net`` in rare states: every option has its effect.
 
 The usual ways and the faults are ``test_net.py`` and ``test_net_sasl.py``; the
 exchanges of SCRAM are ``test_sasl.py``.

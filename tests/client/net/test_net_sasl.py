@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire.net`` signs in with SASL, or says why it cannot."""
+"""``kwire.client.net`` signs in with SASL, or says why it cannot."""
 
 import asyncio
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from tools.interop.adapters.versions import TIMEOUT_S, install
 
 PLUGIN = """
-from kwire import adapters
+from kwire.client import adapters
 
 def pytest_configure(config):
     assert adapters.{adapter}.install()

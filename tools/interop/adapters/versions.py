@@ -9,7 +9,7 @@
 
 Each version is installed into a directory of its own, without what it depends on, and
 the tests of ``tests/client/adapters`` run with it. To add a version to an adapter,
-write it into ``src/kwire/adapters/__init__.py`` and run this.
+write it into ``src/kwire/client/adapters/__init__.py`` and run this.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kwire import adapters
+from kwire.client import adapters
 
 ROOT = Path(__file__).resolve().parents[3]
 TESTED = {

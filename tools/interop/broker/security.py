@@ -10,7 +10,8 @@ import os
 import re
 from pathlib import Path
 
-from kwire import error_codes, net
+from kwire import error_codes
+from kwire.client import net
 from kwire.connection.sasl import MECHANISMS
 from kwire.messages import AlterUserScramCredentialsRequest
 from tools.interop.broker import broker as brokers

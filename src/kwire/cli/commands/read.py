@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from ...cluster import DataLost
+from ...client.machines import DataLost
 from ...errors import DecodeError
 from ..brokers import add_cluster_options, connect_cluster
 from ..cluster_command import ClusterCommand

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..._text import escape_line, format_count, format_size
-from ...net import address_text, split_address
+from ...client.net import address_text, split_address
 from ...recording.relay import (
     HIGHEST_MAX_FRAME,
     MAX_CONNECTIONS,

@@ -14,7 +14,7 @@ import click
 
 from ..._limits import DEFAULT, MIB
 from ..._text import format_count
-from ...cluster import ClusterError
+from ...client.machines import ClusterError
 from ...errors import DecodeError
 from ..brokers import add_cluster_options, compression_option, connect_cluster
 from ..cluster_command import ClusterCommand

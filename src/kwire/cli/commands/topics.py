@@ -19,7 +19,7 @@ from ..terminal import say
 
 if TYPE_CHECKING:
     from ...client import KafkaSync
-    from ...cluster import TopicInfo
+    from ...client.machines import TopicInfo
 
     Offsets: TypeAlias = dict[tuple[str, int], int]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
-from ...cluster import BrokersUnreachable, ClusterError, TopicNotFound
+from ...client.machines import BrokersUnreachable, ClusterError, TopicNotFound
 from ...errors import KwireError
 from ..brokers import add_cluster_options, compression_option, connect_cluster
 from ..cluster_command import ClusterCommand

@@ -15,14 +15,14 @@ from collections import deque
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...client.blocking import BlockingRunner, run_query
-from ...cluster import (
+from ...client.machines import (
     CreationMachine,
     DeliveryFailed,
     NewTopic,
     ProducerMachine,
     ProducerOptions,
 )
+from ...client.runners.blocking import BlockingRunner, run_query
 from ...schema import error_codes
 from ..running import JobError
 from .batches import Numbering, RestoredBatch, cut_rows, make_producer_id
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...client import KafkaSync
-    from ...cluster import PendingBatch
+    from ...client.machines import PendingBatch
     from .sources import PartitionSource
 
 AT_ONCE = 8

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...cluster import DataLost
+from ...client.machines import DataLost
 from ..running import JobError
 from .batches import EPOCH, make_producer_id, make_rows, sequence_of
 

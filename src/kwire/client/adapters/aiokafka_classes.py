@@ -1,0 +1,285 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""What takes the place of aiokafka's decoder, and the short way to one record.
+
+``PartitionRecords`` takes records from ``_unpack_records``, which yields one at a time
+and keeps the position and aborted producers in attributes. The generator here does the
+same with runs of decoded batches, so whatever is decided between two records (seek,
+pause, a deserializer that raises) is decided by the client's code. The records of a run
+are made together, and a deserializer sees each when it is taken.
+
+``getone`` and ``async for`` go through five layers for each record. If the next record
+has been fetched, the method here takes it from the client's queue, with the same
+checks; what the client's own properties do is written out, as calls of them would take
+most of the time. ``FetchResult.getall`` takes all of a partition for ``getmany``.
+"""
+
+from __future__ import annotations
+
+from itertools import islice, starmap
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .adapter import Replacement
+from .runs import RunReader, find_codecs, read_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ...records import Record
+
+LEAST_BYTES = 1024
+"""Of fewer fetched bytes, the client makes its few records itself: in less time than a
+run takes to begin."""
+
+
+def make_replacements() -> list[Replacement]:
+    """List what the adapter replaces in the version of aiokafka that is there."""
+    from aiokafka import codec
+    from aiokafka.consumer import consumer, fetcher
+
+    own = fetcher.PartitionRecords
+    namespace = {
+        "_fetcher_module": fetcher,
+        "_codecs": find_codecs(codec),
+        "__qualname__": own.__qualname__,
+        "__module__": own.__module__,
+    }
+    made = type(own.__name__, (FastPartitionRecords, own), namespace)
+    replacements = [
+        Replacement(fetcher, "MemoryRecords", make_reader(fetcher.MemoryRecords)),
+        Replacement(fetcher, "PartitionRecords", made),
+    ]
+    result = fetcher.FetchResult
+    replacements.append(Replacement(result, "getall", make_getall(result.getall, made)))
+    methods = consumer.AIOKafkaConsumer
+    # Tracing libraries replace getone too; theirs has to stay.
+    if getattr(methods.getone, "__module__", None) == consumer.__name__:
+        for name in ("getone", "__anext__"):
+            own_method = getattr(methods, name)
+            short = make_getone(own_method, result, made)
+            replacements.append(Replacement(methods, name, short))
+    return replacements
+
+
+class AbortedTransaction(NamedTuple):
+    """An aborted transaction, as the client has it."""
+
+    producer_id: int
+    first_offset: int
+
+
+def make_reader(memory_records: Any) -> Any:
+    """Make what takes the place of the client's ``MemoryRecords``."""
+
+    def read(data: Any) -> Any:
+        own = memory_records(data)
+        return own if len(data) < LEAST_BYTES else FetchedBytes(data, own)
+
+    return read
+
+
+class FetchedBytes:
+    """The client's ``MemoryRecords``, which hides its bytes, together with them."""
+
+    def __init__(self, data: Any, own: Any) -> None:
+        self.data = data
+        self.has_next = own.has_next
+        self.next_batch = own.next_batch
+        self.size_in_bytes = own.size_in_bytes
+
+
+if TYPE_CHECKING:
+
+    class _Own:
+        """What is used of the client's class."""
+
+        next_fetch_offset: int
+        _tp: Any
+        _records: Any
+        _records_iterator: Iterator[Any] | None
+        _aborted_transactions: list[tuple[int, int]]
+        _aborted_producers: set[int]
+        _key_deserializer: Callable[[Any], Any] | None
+        _value_deserializer: Callable[[Any], Any] | None
+        _check_crcs: bool
+        _isolation_level: int
+
+        def _unpack_records(self) -> Iterator[Any]: ...
+        def _consume_aborted_up_to(self, batch_offset: int) -> None: ...
+else:
+    _Own = object
+
+
+class FastPartitionRecords(_Own):
+    """The client's class, with records that kwire decoded."""
+
+    _fetcher_module: Any
+    _codecs: Mapping[int, Callable[[bytes], bytes]]
+    # What is left of the present run; the deserializers have not seen it.
+    _made: Iterator[Any] = iter(())
+
+    def take_records(self, count: int | None) -> list[Any]:
+        """Take the next records at once, at most ``count``."""
+        one_by_one = self._records_iterator
+        assert one_by_one is not None, "there is one until all records are taken"
+        if self._key_deserializer or self._value_deserializer:
+            return list(islice(one_by_one, count))
+        found: list[Any] = []
+        while count is None or len(found) < count:
+            # Goes on to the next run where nothing is left of this one.
+            record = next(one_by_one, None)
+            if record is None:
+                break
+            found.append(record)
+            found += islice(self._made, None if count is None else count - len(found))
+            if found[-1] is not record:
+                self.next_fetch_offset = found[-1].offset + 1
+        return found
+
+    def _unpack_records(self) -> Iterator[Any]:
+        fetched = self._records
+        if type(fetched) is FetchedBytes:
+            return self._unpack_runs(fetched)
+        return super()._unpack_records()
+
+    def _unpack_runs(self, fetched: FetchedBytes) -> Iterator[Any]:
+        aborted = None
+        if self._isolation_level == 1:
+            aborted = starmap(AbortedTransaction, self._aborted_transactions)
+        reader = RunReader(
+            fetched.data,
+            self.next_fetch_offset,
+            self._check_crcs,
+            aborted,
+            self._codecs,
+        )
+        key_deserializer = self._key_deserializer
+        value_deserializer = self._value_deserializer
+        is_deserialized = bool(key_deserializer or value_deserializer)
+        for rows, header, next_offset, is_gapless in reader:
+            self._made = made = self._make_records(rows, header.timestamp_type)
+            for record in made:
+                if is_deserialized:
+                    if is_gapless and record.offset > header.base_offset:
+                        # If a deserializer raises, the client has passed the batches
+                        # before this record.
+                        self.next_fetch_offset = record.offset
+                    if key_deserializer:
+                        record.key = key_deserializer(record.key)
+                    if value_deserializer:
+                        record.value = value_deserializer(record.value)
+                self.next_fetch_offset = record.offset + 1
+                yield record
+            self.next_fetch_offset = next_offset
+        if reader.rest is not None:
+            for header, is_abort in read_batches(fetched.data, reader.rest):
+                fetched.next_batch()
+                if aborted is not None:
+                    self._consume_aborted_up_to(header.base_offset)
+                    if is_abort:
+                        self._aborted_producers.discard(header.producer_id)
+            yield from super()._unpack_records()
+
+    def _make_records(self, rows: list[Record], timestamp_type: int) -> Iterator[Any]:
+        """Make the client's records of the rows of a run."""
+        next_fetch_offset = self.next_fetch_offset
+        topic, partition = self._tp
+        record_class = self._fetcher_module.ConsumerRecord
+        new = record_class.__new__
+        made = []
+        for row in rows:
+            offset = row.offset
+            if offset < next_fetch_offset:
+                continue
+            key, value = row.key, row.value
+            # One by one: __init__ would take longer than all of the decoding.
+            record = new(record_class)
+            record.topic = topic
+            record.partition = partition
+            record.offset = offset
+            record.timestamp = row.timestamp
+            record.timestamp_type = timestamp_type
+            record.key = key
+            record.value = value
+            record.checksum = None
+            record.serialized_key_size = -1 if key is None else len(key)
+            record.serialized_value_size = -1 if value is None else len(value)
+            record.headers = row.headers
+            made.append(record)
+        return iter(made)
+
+
+def make_getall(own: Any, fast_class: Any) -> Any:
+    """Make a ``FetchResult.getall`` that takes records without a step for each."""
+
+    def getall(self: Any, max_records: int | None = None) -> Any:
+        part = self._partition_records
+        if type(part) is not fast_class or part._records_iterator is None:
+            return own(self, max_records)
+        if not self.check_assignment(self._topic_partition):
+            return []
+        records = part.take_records(max_records)
+        self._update_position()
+        if max_records is None or len(records) < max_records:
+            self._partition_records = None
+        return records
+
+    return _rename(getall, own)
+
+
+def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
+    """Make a method that returns a fetched record at once, or calls ``own``."""
+
+    async def getone(self: Any, *partitions: Any) -> Any:
+        fetcher, subscription = self._fetcher, self._subscription
+        fetched = fetcher._records
+        if (
+            partitions
+            or not fetched
+            or self._closed
+            or fetcher._closed
+            or subscription._subscription is None
+            or subscription._subscription._reassignment_in_progress
+        ):
+            return await own(self, *partitions)
+        self._coordinator.check_errors()
+        for tp in fetched:  # noqa: B007
+            break
+        result = fetched[tp]
+        if type(result) is not result_class:
+            return await own(self)
+        part = result._partition_records
+        assignment = result._assignment
+        is_active = not assignment.unassign_future.done()
+        state = assignment._tp_state.get(tp) if is_active else None
+        if (
+            state is None
+            or type(part) is not fast_class
+            or state._paused
+            or state._position != part.next_fetch_offset
+        ):
+            return await own(self)
+        record = next(part._records_iterator or part, None)
+        # A position that is not None is that of a partition in use.
+        state._position = part.next_fetch_offset
+        if record is None:
+            # All of them are taken: the client may fetch the partition again.
+            result._partition_records = None
+            del fetched[tp]
+            fetcher._notify(fetcher._wait_consume_future)
+            return await own(self)
+        if not subscription._fetch_count:
+            subscription._last_fetch_ended = monotonic()
+        return record
+
+    return _rename(getone, own)
+
+
+def _rename(made: Any, own: Any) -> Any:
+    """Give a function the name and the docstring of the one that it replaces."""
+    made.__doc__ = own.__doc__
+    made.__module__ = own.__module__
+    made.__name__ = own.__name__
+    made.__qualname__ = own.__qualname__
+    return made

@@ -1,0 +1,392 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``ClusterMachine``: the links to a cluster's brokers, and its metadata.
+
+No socket, thread or clock: a runner opens the links that ``take_new_links`` returns,
+moves their bytes, and calls ``advance`` with the time after each of these and at
+``wake_at``. Each call works everything out from the present state, so that no event can
+be missed. Classes that build on this one use the links: ``scan.py`` reads topics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..._text import format_address
+from ...errors import KwireError
+from ...messages import MetadataRequest
+from ...schema import error_codes
+from ..errors import AuthenticationRefused, BrokersUnreachable, FeatureUnsupported
+from .link import Link, LinkState
+from .metadata import (
+    Broker,
+    Metadata,
+    complete_response,
+    is_known_cluster,
+    metadata_request,
+)
+from .pace import Pace
+from .scan.frame_budget import FrameBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from random import Random
+
+    from ...messages import Request
+    from .settings import ClusterSettings
+
+NEVER = float("inf")
+
+_FRUITLESS_BURST = 10
+_FRUITLESS_S = 0.1
+"""Responses of one broker that may bring nothing before the next request of the same
+kind is delayed, and the interval between such requests after that.
+"""
+
+_CONNECT_BURST = 10
+_CONNECT_S = 0.1
+"""As above, for connections to any broker, of which Metadata may name thousands."""
+
+
+_FRAME_BYTES = 16 << 20
+"""Frame budget of a machine without records. Larger frames arrive one after another."""
+
+
+class _Failures:
+    """How often an address failed in a row, and when to try it again."""
+
+    __slots__ = ("count", "reason", "retry_at")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.reason = ""
+        self.retry_at = 0.0
+
+
+class ClusterMachine:
+    """Links to the brokers of one cluster, by node id; and its metadata, kept fresh.
+
+    ``bootstrap`` are the addresses to begin with. ``topics`` is what metadata is
+    fetched of: names, or None for all. ``failure`` is set once nothing will come of it
+    any more.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[tuple[str, int]],
+        settings: ClusterSettings,
+        *,
+        now: float,
+        random: Random,
+    ) -> None:
+        self.settings = settings
+        self.random = random
+        self.metadata = Metadata()
+        self.topics: set[str] | None = set()
+        self.failure: KwireError | None = None
+        self.frame_budget = FrameBudget(_FRAME_BYTES)
+        self.version = 0
+        self._bootstrap = list(bootstrap)
+        # By host, port, and whether it is apart from that of other requests.
+        self._links: dict[tuple[str, int, bool], Link] = {}
+        self._new_links: list[Link] = []
+        self._failures: dict[tuple[str, int], _Failures] = {}
+        # Fruitless responses by host, port and request class.
+        self._paces: dict[tuple[str, int, type[Request]], Pace] = {}
+        self._connect_pace = Pace(_CONNECT_BURST, _CONNECT_S)
+        self._assumed = settings.assumed_versions
+        self._wake_at = now
+        self._has_answered = False
+        self._is_asking = False
+        self._is_stale = True
+        self._refreshes = 0
+        self._refresh_at = now
+        self._expires_at = now
+
+    @property
+    def wake_at(self) -> float:
+        """When to call ``advance`` if nothing happens before."""
+        # A request that was sent after ``advance`` had checked its link counts too.
+        return min([self._wake_at, *[link.wake_at() for link in self._links.values()]])
+
+    def take_new_links(self) -> list[Link]:
+        """Return the links to open now, once."""
+        links, self._new_links = self._new_links, []
+        return links
+
+    def links(self) -> list[Link]:
+        """Return the links that are not over."""
+        return list(self._links.values())
+
+    def advance(self, now: float) -> None:
+        """Do what can be done now; ``wake_at`` is when there is more to do."""
+        self._wake_at = NEVER
+        for key, link in list(self._links.items()):
+            place = key[:2]
+            link.check(now)
+            if link.has_answered:
+                self._note_success(place)
+            if link.is_over:
+                del self._links[key]
+                if link.fallback_table is not None:
+                    until = now + self.settings.metadata_max_age_s
+                    self._assumed[place] = link.fallback_table, until
+                    self.want_metadata()
+                else:
+                    if not link.has_answered:
+                        self._assumed.pop(place, None)
+                    self._note_failure(place, link, now)
+            elif link.quiet_until > now:
+                self.wake(link.quiet_until)
+        self.refresh_metadata(now)
+
+    def wake(self, at: float) -> None:
+        """Ask to be advanced at a time, or earlier."""
+        if at < self._wake_at:
+            self._wake_at = at
+
+    def want_metadata(self) -> None:
+        """Request new metadata, once the pause between refreshes is over."""
+        self._is_stale = True
+
+    def note_progress(self) -> None:
+        """Note that metadata was right: the next pause is short again."""
+        self._refreshes = 0
+
+    def link_to(
+        self,
+        node_id: int,
+        now: float,
+        kind: type[Request] | None = None,
+        *,
+        is_apart: bool = False,
+    ) -> Link | None:
+        """Return a link to a broker that takes a request now, or open one.
+
+        None until there is one; ``wake_at`` covers the wait. A broker answers the
+        requests of a link one after another: what may not wait for a Fetch is sent over
+        one that ``is_apart``.
+
+        ``kind`` is the class of the request, if ``note_fruitless`` is called for its
+        responses. After too many fruitless responses, the request has to wait.
+        """
+        broker = self.metadata.brokers.get(node_id)
+        if broker is None:
+            self.want_metadata()
+            return None
+        if kind is not None:
+            pace = self._paces.get((broker.host, broker.port, kind))
+            if pace is not None and pace.next_at > now:
+                self.wake(pace.next_at)
+                return None
+        return self._link_at((broker.host, broker.port), node_id, now, is_apart)
+
+    def note_fruitless(self, link: Link, kind: type[Request], now: float) -> None:
+        """Count a response that brought nothing, for the pauses of ``link_to``.
+
+        The pauses do not depend on why the next request is sent: they also end loops of
+        answers of which each allows another request immediately.
+        """
+        key = link.host, link.port, kind
+        pace = self._paces.get(key)
+        if pace is None:
+            pace = self._paces[key] = Pace(_FRUITLESS_BURST, _FRUITLESS_S)
+        pace.note(now)
+
+    def any_link(self, now: float) -> Link | None:
+        """Return a link to any broker that takes a request now, as ``link_to`` does."""
+        free = [link for link in self._links.values() if link.is_free(now)]
+        if free:
+            return min(free, key=lambda link: link.in_flight)
+        if any(link.state is not LinkState.READY for link in self._links.values()):
+            # One is on its way.
+            return None
+        brokers = list(self.metadata.brokers.values())
+        places = [(each.host, each.port) for each in brokers]
+        nodes = {(each.host, each.port): each.node_id for each in brokers}
+        # The addresses to begin with count too: all brokers may have moved (KIP-899).
+        places += [place for place in self._bootstrap if place not in nodes]
+        self.random.shuffle(places)
+        free_places = [each for each in places if (*each, False) not in self._links]
+        allowed_at = self._connect_pace.next_at
+        for place in free_places:
+            if max(self._retry_at(place), allowed_at) <= now:
+                self._connect_pace.note(now)
+                return self._link_at(place, nodes.get(place), now)
+        for place in free_places:
+            self.wake(max(self._retry_at(place), allowed_at))
+        return None
+
+    def is_failing(self, node_id: int) -> bool:
+        """Whether the last connection to a broker failed."""
+        broker = self.metadata.brokers.get(node_id)
+        if broker is None:
+            return True
+        failures = self._failures.get((broker.host, broker.port))
+        return failures is not None and failures.count > 0
+
+    def reasons(self, since: float = NEVER) -> str:
+        """Describe what is wrong with addresses that fail, or did after ``since``.
+
+        One that sends metadata and no more fails and recovers again and again.
+        """
+        texts = [
+            f"{format_address(*place)}: {each.reason}"
+            for place, each in self._failures.items()
+            if each.count or each.retry_at > since
+        ]
+        if not texts:
+            return (
+                "the brokers answer, but not with what was requested"
+                if self._has_answered
+                else "no broker has answered"
+            )
+        return "; ".join(texts[:5])
+
+    def close(self, now: float) -> None:
+        """End all links."""
+        for link in self._links.values():
+            link.close(now)
+        self._links.clear()
+        self._new_links.clear()
+
+    def _link_at(
+        self,
+        place: tuple[str, int],
+        node_id: int | None,
+        now: float,
+        is_apart: bool = False,
+    ) -> Link | None:
+        link = self._links.get((*place, is_apart))
+        if link is not None:
+            if node_id is not None:
+                link.node_id = node_id
+            return link if link.is_free(now) else None
+        retry_at = self._retry_at(place)
+        if retry_at > now:
+            self.wake(retry_at)
+            return None
+        table, until = self._assumed.get(place, (None, now))
+        if until <= now:
+            # A client that was idle has not seen whether the broker was upgraded.
+            table = None
+        link = Link(*place, node_id, self.settings, now, self.frame_budget, table)
+        if "\0" in place[0]:
+            # Some resolvers read a name only up to NUL, and find another host.
+            link.note_failure("a host name cannot contain NUL characters", now)
+            self._note_failure(place, link, now)
+            return None
+        self._links[*place, is_apart] = link
+        self._new_links.append(link)
+        return None
+
+    def _retry_at(self, place: tuple[str, int]) -> float:
+        failures = self._failures.get(place)
+        return 0.0 if failures is None else failures.retry_at
+
+    def _note_success(self, place: tuple[str, int]) -> None:
+        self._has_answered = True
+        if place in self._failures:
+            self._failures[place].count = 0
+
+    def _note_failure(self, place: tuple[str, int], link: Link, now: float) -> None:
+        failures = self._failures.setdefault(place, _Failures())
+        failures.count += 1
+        failures.reason = link.reason
+        if link.may_lack_sasl and not self._has_answered:
+            failures.reason += "; brokers do so when they require SASL: set sasl"
+        pause = self.settings.backoff_s(failures.count, self.random.random())
+        failures.retry_at = now + pause
+        self.want_metadata()
+        if isinstance(link.error, FeatureUnsupported):
+            self.failure = link.error
+        elif link.is_refused:
+            self.failure = AuthenticationRefused(f"{link.address}: {link.reason}")
+            # A debugger finds the error of the mechanism, but no traceback prints its
+            # message, which may contain a secret.
+            self.failure.__context__ = link.error
+            self.failure.__suppress_context__ = True
+        elif not self._has_answered and all(
+            each in self._failures for each in self._bootstrap
+        ):
+            self.failure = BrokersUnreachable(self.reasons())
+
+    def _forget_unnamed(self, now: float) -> None:
+        """Drop what belongs to addresses that metadata no longer names.
+
+        Brokers can name other addresses in each response, also in leader hints and as
+        coordinators. A connection in use is closed after a later response.
+        """
+        named = {(each.host, each.port) for each in self.metadata.brokers.values()}
+        named.update(self._bootstrap)
+        for key, link in list(self._links.items()):
+            if key[:2] not in named and not link.in_flight:
+                del self._links[key]
+                link.close(now)
+        for place, failures in list(self._failures.items()):
+            if place not in named and failures.retry_at <= now:
+                del self._failures[place]
+        for place in self._assumed.keys() - named:
+            self._assumed.pop(place, None)
+        for pace_key, pace in list(self._paces.items()):
+            if pace.is_idle(now):
+                del self._paces[pace_key]
+
+    def refresh_metadata(self, now: float) -> None:
+        """Fetch metadata if it is wanted and time, or have ``advance`` called then.
+
+        A part of ``advance``; who finds out later that metadata is wanted calls it.
+        """
+        if self.failure is not None or self._is_asking or self.topics == set():
+            return
+        due = self._refresh_at if self._is_stale else self._expires_at
+        if now < due:
+            self.wake(due)
+            return
+        link = self.any_link(now)
+        if link is None:
+            return
+        try:
+            self._request_metadata(link, now)
+        except KwireError as error:
+            self.failure = error
+            return
+        self._is_asking = True
+        self._is_stale = False
+        self._refreshes += 1
+        pause = self.settings.backoff_s(self._refreshes, self.random.random())
+        self._refresh_at = now + pause
+        self._expires_at = now + self.settings.metadata_max_age_s
+
+    def _request_metadata(self, link: Link, now: float) -> None:
+        version = link.pick(MetadataRequest)
+        names = None if self.topics is None else frozenset(self.topics)
+
+        def done(response: Any, now: float) -> None:
+            self._is_asking = False
+            if response is None or not is_known_cluster(response, version):
+                self._is_stale = True
+            else:
+                self._take_metadata(complete_response(response, names, version), now)
+
+        link.send(metadata_request(names, version), done, now, version=version)
+
+    def _take_metadata(self, response: Any, now: float) -> None:
+        self.metadata.update(response, self.topics)
+        self._forget_unnamed(now)
+        self.version += 1
+        codes = [each.error_code for each in response.topics]
+        if any(code in _COMING for code in codes):
+            self._is_stale = True
+
+
+_COMING = {error_codes.LEADER_NOT_AVAILABLE, error_codes.UNKNOWN_TOPIC_OR_PARTITION}
+"""Errors of topics that pass when the cluster has made up its mind."""
+
+
+def hinted_brokers(endpoints: Iterable[Any]) -> dict[int, Broker]:
+    """Read the broker addresses that an error response has, by node id (KIP-951)."""
+    return {
+        each.node_id: Broker(each.node_id, each.host, each.port, each.rack)
+        for each in endpoints
+    }

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decides what to do about an error code of a topic or a partition.
+
+One table for all machines: error code to reaction. What is not in it is retried if
+Kafka calls it retriable, and ends the task if not.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from ..._text import quote_text
+from ...schema import error_codes as codes
+from ..errors import NotAuthorized, RequestRefused, TopicNotFound
+
+if TYPE_CHECKING:
+    from ..errors import ClusterError
+
+
+class Reaction(Enum):
+    """What to do about the error of a partition."""
+
+    RETRY = auto()
+    """The same request again, after a pause."""
+    NEW_LEADER = auto()
+    """Another leader: the hint that came along, or new metadata after a pause."""
+    CATCH_UP = auto()
+    """The same request again, after a short pause: the broker does not know yet what
+    the cluster has decided.
+    """
+    OUT_OF_RANGE = auto()
+    """The offset is not there any more."""
+    FAIL = auto()
+    """Nothing that a client can mend."""
+
+
+_REACTIONS = {
+    codes.OFFSET_OUT_OF_RANGE: Reaction.OUT_OF_RANGE,
+    codes.NOT_LEADER_OR_FOLLOWER: Reaction.NEW_LEADER,
+    codes.FENCED_LEADER_EPOCH: Reaction.NEW_LEADER,
+    codes.UNKNOWN_LEADER_EPOCH: Reaction.CATCH_UP,
+    codes.LEADER_NOT_AVAILABLE: Reaction.NEW_LEADER,
+    codes.REPLICA_NOT_AVAILABLE: Reaction.NEW_LEADER,
+    codes.KAFKA_STORAGE_ERROR: Reaction.NEW_LEADER,
+    codes.UNKNOWN_TOPIC_OR_PARTITION: Reaction.NEW_LEADER,
+    codes.UNKNOWN_TOPIC_ID: Reaction.NEW_LEADER,
+    codes.INCONSISTENT_TOPIC_ID: Reaction.NEW_LEADER,
+    codes.OFFSET_NOT_AVAILABLE: Reaction.RETRY,
+    codes.UNKNOWN_SERVER_ERROR: Reaction.RETRY,
+}
+
+
+NOT_THERE = codes.UNKNOWN_TOPIC_OR_PARTITION
+"""What a topic has that a response does not name."""
+
+
+def describe_answer(error_code: int, message: str | None) -> str:
+    """Describe the error of a broker, with what it wrote about it."""
+    words = f" ({quote_text(message)})" if message else ""
+    return f"the broker answered {codes.name(error_code)}{words}"
+
+
+def choose_reaction(error_code: int) -> Reaction:
+    """Return what to do about the error of a partition."""
+    found = _REACTIONS.get(error_code)
+    if found is None:
+        found = Reaction.RETRY if codes.retriable(error_code) else Reaction.FAIL
+    return found
+
+
+def is_of_session(error_code: int) -> bool:
+    """Whether a broker has forgotten a fetch session, or takes it for another."""
+    return error_code in (
+        codes.FETCH_SESSION_ID_NOT_FOUND,
+        codes.INVALID_FETCH_SESSION_EPOCH,
+        codes.FETCH_SESSION_TOPIC_ID_ERROR,
+    )
+
+
+def may_pass(error_code: int) -> bool:
+    """Whether an error may end once all brokers have the newest metadata."""
+    passing = Reaction.RETRY, Reaction.NEW_LEADER, Reaction.CATCH_UP
+    return choose_reaction(error_code) in passing
+
+
+def failure(name: str, error_code: int) -> ClusterError:
+    """Build the exception for an error of a partition that ends the task."""
+    if error_code in (
+        codes.TOPIC_AUTHORIZATION_FAILED,
+        codes.CLUSTER_AUTHORIZATION_FAILED,
+    ):
+        return NotAuthorized(
+            f"reading {name}: the user is not authorized; it needs the operations Read"
+            " and Describe"
+        )
+    return RequestRefused(
+        f"reading {name}: the broker answered {codes.name(error_code)}", error_code
+    )
+
+
+def topic_failure(topic: str, error_code: int) -> ClusterError | None:
+    """Build the exception for a topic that metadata does not describe; None to wait."""
+    if error_code == codes.TOPIC_AUTHORIZATION_FAILED:
+        return NotAuthorized(
+            f"topic {topic!r}: the user is not authorized; it needs the operation"
+            " Describe"
+        )
+    if error_code in (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.INVALID_TOPIC_EXCEPTION):
+        return TopicNotFound(
+            f"topic {topic!r} does not exist; kwire topics lists those that do"
+        )
+    if may_pass(error_code) or not error_code:
+        return None
+    return RequestRefused(
+        f"topic {topic!r}: the broker answered {codes.name(error_code)}", error_code
+    )

@@ -1,0 +1,510 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Link``: one connection to one broker, from the first byte to the last.
+
+    OPENING -> NEGOTIATING -> AUTHENTICATING -> READY -> OVER
+                                  ^--- again, before a session of SASL ends (KIP-368)
+
+The runner opens the socket, reports what happens to it and moves bytes; requests come
+with a function that takes the response, or None when the link ended first. Time is a
+number that is passed in. Which broker to talk to is ``machine.py``'s decision.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..._text import format_address, quote_text
+from ...connection import (
+    ClientConnection,
+    ConnectionClosed,
+    Negotiated,
+    RequestUnsupported,
+    ResponseReceived,
+    SaslFailed,
+    SaslStarted,
+    SaslToken,
+)
+from ...connection.client import expects_response
+from ...connection.negotiation.handshake import SILENCE_S
+from ...errors import KwireError, UnsupportedVersion
+from ...messages import SaslHandshakeRequest
+from ...schema import error_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
+
+    from ...connection import Event
+    from ...connection.negotiation import ApiVersionTable, Constraint, Feature
+    from ...messages import Request
+    from ..errors import FeatureUnsupported
+    from .scan.frame_budget import FrameBudget
+    from .settings import ClusterSettings, Mechanism
+
+    Done: TypeAlias = Callable[[Any, float], None]
+
+_REAUTHENTICATE_AT = 0.85
+"""The part of a session's lifetime after which to authenticate again."""
+
+_LAST_LOOK_S = 0.05
+"""How long a link that is out of time may still receive what has come already: the
+caller may have held up the runner.
+"""
+
+_SHORTEST_SESSION_S = 1.0
+"""What a session is taken to last at least: a link does more than authenticate."""
+
+
+_SILENCE_HINT = ", or it is older than 0.10.0 (then set fallback to its release)"
+
+
+class LinkState(Enum):
+    """The state of a link."""
+
+    OPENING = auto()
+    NEGOTIATING = auto()
+    AUTHENTICATING = auto()
+    READY = auto()
+    OVER = auto()
+
+
+class _Call(NamedTuple):
+    """A request in flight: its deadline, and the function that takes the response."""
+
+    deadline: float
+    done: Done
+
+
+class Link:
+    """A connection to the broker at ``host`` and ``port``; ``node_id`` if it is known.
+
+    For the machine: ``send``, ``is_free``, ``check``, ``close``. For the runner:
+    ``note_open``, ``note_failure``, ``data_to_send``, ``can_receive``, ``get_buffer``,
+    ``buffer_updated``, ``receive_data``. ``reason`` says why the link is over;
+    ``is_refused`` that the broker did not accept the user, ``error`` what the mechanism
+    raised; ``may_lack_sasl`` that the broker closed it as brokers do that require SASL;
+    ``has_answered`` that a request of the machine got its response;
+    ``has_unsent`` that the runner has yet to take a request.
+
+    A broker before Kafka 0.10 closes the connection on the ApiVersions request, or does
+    not answer it. ``fallback_table`` is then the table of ``settings.fallback``, if
+    that is set. Pass it as ``table`` to the next link, which does not send the request.
+    """
+
+    __slots__ = (
+        "_budget",
+        "_calls",
+        "_connection",
+        "_deadline",
+        "_last_look_until",
+        "_mechanism",
+        "_offers_sasl",
+        "_paused_at",
+        "_reauthenticate_at",
+        "_settings",
+        "error",
+        "fallback_table",
+        "has_answered",
+        "has_unsent",
+        "host",
+        "is_fallback",
+        "is_refused",
+        "may_lack_sasl",
+        "node_id",
+        "port",
+        "quiet_until",
+        "reason",
+        "state",
+    )
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        node_id: int | None,
+        settings: ClusterSettings,
+        now: float,
+        budget: FrameBudget,
+        table: ApiVersionTable | None = None,
+    ) -> None:
+        self.host = host
+        self.port = port
+        self.node_id = node_id
+        self.state = LinkState.OPENING
+        self.reason = ""
+        self.is_refused = False
+        self.may_lack_sasl = False
+        self._offers_sasl = False
+        self.has_answered = False
+        self.has_unsent = False
+        self.error: Exception | None = None
+        self.is_fallback = table is not None
+        self.fallback_table: ApiVersionTable | None = None
+        self.quiet_until = now
+        self._settings = settings
+        self._budget = budget
+        # Since when the budget has no memory for the frame that is arriving.
+        self._paused_at: float | None = None
+        self._deadline = now + settings.connect_timeout_s
+        self._last_look_until = 0.0
+        self._reauthenticate_at: float | None = None
+        self._mechanism: Mechanism | None = None
+        self._calls: deque[_Call] = deque()
+        self._connection = ClientConnection(
+            settings.client_id,
+            table=table,
+            fallback=settings.fallback,
+            policy=settings.policy,
+            limits=settings.limits,
+            zero_copy=True,
+            compat=settings.compat,
+        )
+
+    @property
+    def address(self) -> str:
+        """The address as people write it: "kafka:9092", "[::1]:9092"."""
+        return format_address(self.host, self.port)
+
+    @property
+    def table(self) -> ApiVersionTable:
+        """The versions that the broker supports; closed with the link."""
+        table = self._connection.table
+        assert table is not None, "a link that is ready has negotiated"
+        return table
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the link has ended."""
+        return self.state is LinkState.OVER
+
+    @property
+    def in_flight(self) -> int:
+        """The number of requests that wait for their response."""
+        return len(self._calls)
+
+    def is_free(self, now: float) -> bool:
+        """Whether a request can be sent now: ready, and neither throttled nor due
+        to authenticate again.
+        """
+        return (
+            self.state is LinkState.READY
+            and now >= self.quiet_until
+            and (self._reauthenticate_at is None or now < self._reauthenticate_at)
+        )
+
+    def pick(self, api: type[Any], *constraints: Constraint) -> int:
+        """Choose the highest version of a request that both sides support.
+
+        Raises ``FeatureUnsupported`` if the release of the broker is too old for the
+        request, and ``UnsupportedVersion`` if no version fits for another reason.
+        """
+        try:
+            return self.table.pick(api, *constraints)
+        except UnsupportedVersion as error:
+            raise self._find_missing(api, *constraints) or error from None
+
+    def require(self, feature: Feature) -> None:
+        """Raise ``FeatureUnsupported`` if the broker is too old for a feature."""
+        if not self.table.supports(feature):
+            from .missing_features import find_missing_support
+
+            missing = find_missing_support(
+                self.address, self._assumed_release, self.table, feature
+            )
+            if missing is not None:
+                raise missing
+
+    def _find_missing(
+        self, api: type[Any], *constraints: Constraint
+    ) -> FeatureUnsupported | None:
+        """Return the error if the release of the broker is too old for a request."""
+        # The file names requests whose definitions most clients never read.
+        from .missing_features import find_missing_feature
+
+        return find_missing_feature(
+            self.address, self._assumed_release, self.table, api, constraints
+        )
+
+    @property
+    def _assumed_release(self) -> str | None:
+        """The release that the settings assume; None if the broker reported one."""
+        return self._settings.fallback if self.is_fallback else None
+
+    def send(
+        self,
+        request: Request,
+        done: Done,
+        now: float,
+        *,
+        wait_s: float = 0.0,
+        version: int | None = None,
+    ) -> None:
+        """Add a request to the bytes to send.
+
+        ``done(response, now)`` is called once: with the response, or with None when the
+        link ended before it came; never for Produce with ``acks=0``. ``wait_s`` is how
+        long the broker may take on purpose, ``version`` one of ``table``, the highest
+        if it is left out. ``UnsupportedVersion``, ``FeatureUnsupported`` and
+        ``EncodeError`` change nothing.
+        """
+        if version is None:
+            version = self.pick(type(request))
+        self._connection.send(request, version)
+        self.has_unsent = True
+        if not expects_response(request):
+            return
+        timeout = self._settings.request_timeout_s + wait_s
+        self._calls.append(_Call(now + timeout, done))
+
+    def check(self, now: float) -> None:
+        """End the link if it waited too long; authenticate again if it is time.
+
+        The first call after a deadline does not end it yet.
+        """
+        if now < self.wake_at():
+            return
+        if now < self._next_deadline():
+            self._deadline = now + self._settings.request_timeout_s
+            self._authenticate(now)
+        elif not self._last_look_until:
+            self._last_look_until = now + _LAST_LOOK_S
+        else:
+            self._end_by_silence(now)
+
+    def _end_by_silence(self, now: float) -> None:
+        is_negotiating = self.state is LinkState.NEGOTIATING
+        if is_negotiating and self._settings.fallback is not None:
+            # Kafka 0.9 does not close the connection as older releases do.
+            self.receive_data(b"", now)
+            return
+        what = (
+            "there was no response"
+            if self.state is LinkState.READY
+            else "the connection was not ready"
+        )
+        hint = _SILENCE_HINT if is_negotiating else ""
+        self._end(
+            f"{what} in time; the broker is slow, or this is not a broker{hint}", now
+        )
+
+    def wake_at(self) -> float:
+        """Return when ``check`` has something to do."""
+        if self.state is LinkState.OVER:
+            return float("inf")
+        at = self._next_deadline()
+        if self._reauthenticate_at is not None and not self._calls:
+            at = min(at, self._reauthenticate_at)
+        return at
+
+    def close(self, now: float) -> None:
+        """End the link from this side; what is in flight gets no response."""
+        self._end("it was closed by this side", now)
+
+    def note_open(self, now: float) -> None:
+        """Note that the socket is open, TLS included."""
+        if self.state is LinkState.OPENING:
+            self.state = LinkState.NEGOTIATING
+            if self._settings.fallback is not None:
+                self._deadline = min(self._deadline, now + SILENCE_S)
+            if self._connection.table is not None:
+                self._authenticate(now)
+
+    def note_failure(self, reason: str, now: float) -> None:
+        """Note that the socket could not be opened, or failed."""
+        self._end(reason, now)
+
+    def data_to_send(self) -> bytes:
+        """Return bytes to write now, once; empty after all of them."""
+        if self.state in (LinkState.OPENING, LinkState.OVER):
+            return b""
+        data = self._connection.next_to_send()
+        self.has_unsent = bool(data)
+        return data
+
+    def can_receive(self, now: float) -> bool:
+        """Whether the runner may read from the socket.
+
+        If not, the runner leaves the bytes in the socket, and asks again after the next
+        ``advance`` of the machine. The broker is not late meanwhile.
+        """
+        if self.is_over:
+            return True
+        if not self._budget.can_receive(self, self._connection.announced):
+            if self._paused_at is None:
+                self._paused_at = now
+            return False
+        if self._paused_at is not None:
+            pause, self._paused_at = now - self._paused_at, None
+            self._calls = deque(
+                call._replace(deadline=call.deadline + pause) for call in self._calls
+            )
+        return True
+
+    def get_buffer(self, hint: int = -1) -> memoryview:
+        """Return memory to receive into; ``buffer_updated`` comes next."""
+        return self._connection.get_buffer(hint)
+
+    def buffer_updated(self, count: int, now: float) -> bool:
+        """Take ``count`` bytes that were received; return whether anything came of it.
+
+        If so, the machine has to ``advance``.
+        """
+        if self.state is LinkState.OVER:
+            return False
+        return self._take(self._connection.buffer_updated(count), now)
+
+    def receive_data(self, chunk: bytes, now: float) -> bool:
+        """As ``buffer_updated``; empty bytes are the end of the stream."""
+        if self.state is LinkState.OVER:
+            return False
+        return self._take(self._connection.receive_data(chunk), now)
+
+    def _take(self, events: Iterable[Event], now: float) -> bool:
+        something = False
+        try:
+            for event in events:
+                if self.state is LinkState.OVER:
+                    break
+                something = True
+                self._last_look_until = 0.0
+                self._react(event, now)
+        except KwireError as error:
+            self._end(str(error), now)
+        if something:
+            # The frame has arrived, so the budget no longer counts it as arriving.
+            self.can_receive(now)
+        return something or self.state is LinkState.OVER
+
+    def _react(self, event: Event, now: float) -> None:
+        if isinstance(event, ResponseReceived):
+            self.has_answered = True
+            self._throttle(event.response, now)
+            self._calls.popleft().done(event.response, now)
+        elif isinstance(event, Negotiated):
+            self._authenticate(now)
+        elif isinstance(event, SaslStarted):
+            self._open_exchange(now)
+        elif isinstance(event, SaslToken):
+            self._challenge(event, now)
+        elif isinstance(event, SaslFailed):
+            self._refuse(_refusal(event), now)
+        elif isinstance(event, ConnectionClosed):
+            self.fallback_table = event.fallback
+            self._note_close(event.reason, now)
+        elif isinstance(event, RequestUnsupported):
+            self._end(str(event.error), now)
+
+    def _throttle(self, response: Any, now: float) -> None:
+        # KIP-219: the broker has answered already, and mutes who does not wait.
+        pause_ms = getattr(response, "throttle_time_ms", 0)
+        if pause_ms > 0:
+            self.quiet_until = max(self.quiet_until, now + pause_ms / 1000)
+
+    def _authenticate(self, now: float) -> None:
+        make = self._settings.new_mechanism
+        if make is None:
+            self._offers_sasl = bool(self.table.usable(SaslHandshakeRequest))
+            self.state = LinkState.READY
+            return
+        self.state = LinkState.AUTHENTICATING
+        self._reauthenticate_at = None
+        try:
+            self._mechanism = make()
+            self._connection.start_sasl(self._mechanism.mechanism)
+        except UnsupportedVersion:
+            self._refuse_without_sasl(now)
+        except Exception as error:
+            self._refuse_by_mechanism(error, now)
+
+    def _refuse_without_sasl(self, now: float) -> None:
+        self.error = self._find_missing(SaslHandshakeRequest)
+        self._refuse(
+            str(self.error)
+            if self.error is not None
+            else "the broker does not offer SASL on this port; connect without it, or"
+            " to another port",
+            now,
+        )
+
+    def _open_exchange(self, now: float) -> None:
+        assert self._mechanism is not None
+        try:
+            self._connection.send_sasl_token(self._mechanism.first())
+        except Exception as error:
+            self._refuse_by_mechanism(error, now)
+
+    def _challenge(self, event: SaslToken, now: float) -> None:
+        assert self._mechanism is not None
+        try:
+            token = self._mechanism.challenge(event.data)
+        except Exception as error:
+            self._refuse_by_mechanism(error, now)
+            return
+        if token is not None:
+            self._connection.send_sasl_token(token)
+            return
+        self._connection.finish_sasl()
+        self.state = LinkState.READY
+        if event.session_lifetime_ms > 0:
+            lifetime_s = max(event.session_lifetime_ms / 1000, _SHORTEST_SESSION_S)
+            self._reauthenticate_at = now + lifetime_s * _REAUTHENTICATE_AT
+
+    def _refuse_by_mechanism(self, error: Exception, now: float) -> None:
+        """The mechanism, which may be a user's, raised an error of any kind."""
+        name = "SASL" if self._mechanism is None else self._mechanism.mechanism
+        # The message of a user's function may contain a secret.
+        text = (
+            str(error)
+            if isinstance(error, KwireError)
+            else f"the mechanism raised {type(error).__name__}"
+        )
+        self.error = error
+        self._refuse(f"{quote_text(name)}: {text}", now)
+
+    def _refuse(self, reason: str, now: float) -> None:
+        self.is_refused = True
+        self._end(reason, now)
+
+    def _note_close(self, reason: str, now: float) -> None:
+        if self.state is LinkState.AUTHENTICATING:
+            reason += "; brokers do so when they reject the user name or the password"
+        # Brokers that require SASL offer it, and close the connection on the first
+        # request. A connection that has been idle was closed for another reason.
+        self.may_lack_sasl = (
+            self.state is LinkState.READY
+            and not self.has_answered
+            and bool(self._calls)
+            and self._settings.new_mechanism is None
+            and self._offers_sasl
+        )
+        self._end(reason, now)
+
+    def _next_deadline(self) -> float:
+        if self.state is LinkState.READY:
+            if not self._calls or self._paused_at is not None:
+                return float("inf")
+            return max(self._calls[0].deadline, self._last_look_until)
+        return max(self._deadline, self._last_look_until)
+
+    def _end(self, reason: str, now: float) -> None:
+        if self.is_over:
+            return
+        self.state = LinkState.OVER
+        self.reason = reason
+        self._connection.close()
+        self._budget.forget(self)
+        while self._calls:
+            self._calls.popleft().done(None, now)
+
+    def __repr__(self) -> str:
+        return f"<Link to {self.address}, {self.state.name.lower()}>"
+
+
+def _refusal(event: SaslFailed) -> str:
+    if event.mechanisms:
+        names = quote_text(", ".join(event.mechanisms))
+        return f"the broker accepts only the mechanisms {names}"
+    return quote_text(event.message) or error_codes.name(event.error_code)

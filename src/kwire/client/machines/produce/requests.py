@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The requests of a producer, and what the errors of their responses mean."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+from ....connection.negotiation import MAGIC_0, MAGIC_1, MAGIC_2
+from ....messages import InitProducerIdRequest, ProduceRequest
+from ....schema import error_codes as codes
+from ....schema.batch_layout import MAX_TIMESTAMP_AT
+from ...errors import DeliveryFailed, NotAuthorized, ProducerFenced, RequestRefused
+from .. import faults
+from ..faults import Reaction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ....connection.negotiation import ApiVersionTable
+    from ...errors import ClusterError
+    from ..metadata import TopicInfo
+    from .pending_batch import PendingBatch
+
+_NO_TRANSACTION_TIMEOUT_MS = 60_000
+
+_max_timestamp_at = Struct(">q").unpack_from
+
+
+class Verdict(Enum):
+    """What the response about a batch asks for."""
+
+    DONE = auto()
+    """It is in the log."""
+    RETRY = auto()
+    """The same batch again, after a pause."""
+    NEW_LEADER = auto()
+    """The same batch to another broker."""
+    RENUMBER = auto()
+    """The broker does not have what comes before, or does not know the producer."""
+    SPLIT = auto()
+    """It is too large."""
+    FAIL = auto()
+    """The broker does not take these records."""
+    FATAL = auto()
+    """The broker does not take anything from this producer."""
+
+
+_VERDICTS = {
+    codes.NONE: Verdict.DONE,
+    codes.DUPLICATE_SEQUENCE_NUMBER: Verdict.DONE,
+    codes.OUT_OF_ORDER_SEQUENCE_NUMBER: Verdict.RENUMBER,
+    codes.UNKNOWN_PRODUCER_ID: Verdict.RENUMBER,
+    codes.MESSAGE_TOO_LARGE: Verdict.SPLIT,
+    codes.RECORD_LIST_TOO_LARGE: Verdict.SPLIT,
+    codes.INVALID_PRODUCER_EPOCH: Verdict.FATAL,
+    codes.PRODUCER_FENCED: Verdict.FATAL,
+    codes.CLUSTER_AUTHORIZATION_FAILED: Verdict.FATAL,
+}
+
+_NOT_WRITTEN = {
+    codes.MESSAGE_TOO_LARGE,
+    codes.RECORD_LIST_TOO_LARGE,
+    codes.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    codes.UNKNOWN_PRODUCER_ID,
+    codes.NOT_ENOUGH_REPLICAS,
+    codes.UNKNOWN_TOPIC_ID,
+    codes.CORRUPT_MESSAGE,
+    codes.CONCURRENT_TRANSACTIONS,
+    codes.TRANSACTION_ABORTABLE,
+    codes.INVALID_TXN_STATE,
+}
+"""Errors before the append. With others, such as that of a leader that has lost its
+role, the batch may be in the log all the same."""
+
+
+def read_verdict(error_code: int) -> Verdict:
+    """Return what an error of a Produce response asks for."""
+    found = _VERDICTS.get(error_code)
+    if found is None:
+        reaction = faults.choose_reaction(error_code)
+        if reaction in (Reaction.NEW_LEADER, Reaction.CATCH_UP):
+            return Verdict.NEW_LEADER
+        found = Verdict.RETRY if reaction is Reaction.RETRY else Verdict.FAIL
+    return found
+
+
+def may_be_written(error_code: int) -> bool:
+    """Whether the batch may be in the log in spite of an error."""
+    return error_code not in _NOT_WRITTEN and read_verdict(error_code) in (
+        Verdict.RETRY,
+        Verdict.NEW_LEADER,
+    )
+
+
+MAGIC_CONSTRAINTS = {2: MAGIC_2, 1: MAGIC_1, 0: MAGIC_0}
+"""Versions of Produce by the magic of the records in it."""
+
+
+def choose_magic(table: ApiVersionTable) -> int:
+    """Choose the newest record format that a broker accepts from producers."""
+    for magic, constraint in MAGIC_CONSTRAINTS.items():
+        if table.usable(ProduceRequest, constraint):
+            return magic
+    # No format fits: the error is that of the newest.
+    return next(iter(MAGIC_CONSTRAINTS))
+
+
+def read_append_time(part: Any, batch: PendingBatch) -> int:
+    """Return when the broker appended a batch (ms), -1 where timestamps are kept.
+
+    A broker that had the batch already answers with its max timestamp as that time,
+    whatever the topic keeps. Source: ``UnifiedLog.append``.
+    """
+    append_time: int = part.log_append_time_ms
+    if append_time == -1 or batch.magic < 2 or batch.data is None:
+        # Brokers detect duplicates of record batches only.
+        return append_time
+    (max_timestamp,) = _max_timestamp_at(batch.data, MAX_TIMESTAMP_AT)
+    return -1 if max_timestamp == append_time else append_time
+
+
+def delivery_failure(
+    batch: PendingBatch, error_code: int, message: str | None
+) -> ClusterError:
+    """Build the exception for a batch that the broker does not take."""
+    name = f"{batch.topic}-{batch.partition}"
+    if error_code == codes.TOPIC_AUTHORIZATION_FAILED:
+        return NotAuthorized(
+            f"writing {name}: the user is not authorized; it needs the operations"
+            " Write and Describe"
+        )
+    reason = faults.describe_answer(error_code, message)
+    if read_verdict(error_code) is Verdict.SPLIT:
+        reason += "; raise the topic's max.message.bytes, or write smaller records"
+    return DeliveryFailed(
+        batch.topic,
+        batch.partition,
+        batch.count,
+        reason,
+        batch.is_in_doubt,
+        error_code,
+    )
+
+
+def fatal_failure(name: str, error_code: int) -> ClusterError:
+    """Build the exception that ends a producer."""
+    if error_code in (codes.INVALID_PRODUCER_EPOCH, codes.PRODUCER_FENCED):
+        return ProducerFenced(
+            f"writing {name}: a newer producer has taken the place of this one (the"
+            f" broker answered {codes.name(error_code)}); make a new producer"
+        )
+    if error_code == codes.CLUSTER_AUTHORIZATION_FAILED:
+        return NotAuthorized(
+            f"writing {name}: the user is not authorized; it needs the operation"
+            " IdempotentWrite on the cluster, or set idempotent to False"
+        )
+    return RequestRefused(
+        f"writing {name}: the broker answered {codes.name(error_code)}", error_code
+    )
+
+
+def produce_request(
+    batches: Sequence[PendingBatch],
+    acks: int,
+    timeout_ms: int,
+    topics: Mapping[str, TopicInfo],
+    transactional_id: str | None,
+) -> ProduceRequest:
+    """Write the Produce request for one batch of each partition."""
+    by_topic: dict[str, list[Any]] = {}
+    for batch in batches:
+        by_topic.setdefault(batch.topic, []).append(
+            ProduceRequest.PartitionProduceData(
+                index=batch.partition, records=batch.data
+            )
+        )
+    return ProduceRequest(
+        transactional_id=transactional_id,
+        acks=acks,
+        timeout_ms=timeout_ms,
+        topic_data=[
+            ProduceRequest.TopicProduceData(
+                name=name,
+                topic_id=topics[name].topic_id,
+                partition_data=partitions,
+            )
+            for name, partitions in by_topic.items()
+        ],
+    )
+
+
+def producer_id_request() -> InitProducerIdRequest:
+    """Write the request for the id of a producer without transactions."""
+    return InitProducerIdRequest(
+        transactional_id=None, transaction_timeout_ms=_NO_TRANSACTION_TIMEOUT_MS
+    )

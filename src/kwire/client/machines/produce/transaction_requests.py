@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The requests of transactions, and what the errors of coordinators mean.
+
+When each of them is sent is decided by ``transactions.py``.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from ....messages import (
+    AddOffsetsToTxnRequest,
+    AddPartitionsToTxnRequest,
+    EndTxnRequest,
+    InitProducerIdRequest,
+    TxnOffsetCommitRequest,
+)
+from ....schema import error_codes as codes
+from ...errors import NotAuthorized, ProducerFenced, RequestRefused
+from .. import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ...errors import ClusterError
+    from ..group.options import GroupMetadata
+
+Producer = tuple[int, int]
+"""A producer id and its epoch."""
+
+
+class TransactionVerdict(Enum):
+    """What the error of a coordinator asks for."""
+
+    DONE = auto()
+    RETRY = auto()
+    """The same request again, after a pause."""
+    FIND_COORDINATOR = auto()
+    """The same request to another broker, after a pause."""
+    ABORT = auto()
+    """The transaction cannot be committed; the producer may begin another one."""
+    FATAL = auto()
+    """The producer can do nothing more."""
+
+
+_VERDICTS = {
+    codes.NONE: TransactionVerdict.DONE,
+    codes.NOT_COORDINATOR: TransactionVerdict.FIND_COORDINATOR,
+    codes.COORDINATOR_NOT_AVAILABLE: TransactionVerdict.FIND_COORDINATOR,
+    codes.REQUEST_TIMED_OUT: TransactionVerdict.FIND_COORDINATOR,
+    codes.TRANSACTION_ABORTABLE: TransactionVerdict.ABORT,
+    codes.TOPIC_AUTHORIZATION_FAILED: TransactionVerdict.ABORT,
+    codes.GROUP_AUTHORIZATION_FAILED: TransactionVerdict.ABORT,
+    codes.OPERATION_NOT_ATTEMPTED: TransactionVerdict.ABORT,
+    codes.INVALID_GROUP_ID: TransactionVerdict.ABORT,
+    codes.ILLEGAL_GENERATION: TransactionVerdict.ABORT,
+    codes.UNKNOWN_MEMBER_ID: TransactionVerdict.ABORT,
+    codes.FENCED_INSTANCE_ID: TransactionVerdict.ABORT,
+    codes.FENCED_MEMBER_EPOCH: TransactionVerdict.ABORT,
+    codes.STALE_MEMBER_EPOCH: TransactionVerdict.ABORT,
+    codes.OFFSET_METADATA_TOO_LARGE: TransactionVerdict.ABORT,
+}
+
+_FENCED = (
+    codes.INVALID_PRODUCER_EPOCH,
+    codes.PRODUCER_FENCED,
+    codes.TRANSACTION_COORDINATOR_FENCED,
+)
+
+
+def read_transaction_verdict(error_code: int) -> TransactionVerdict:
+    """Return what the error of a coordinator asks for."""
+    found = _VERDICTS.get(error_code)
+    if found is None:
+        may_pass = faults.may_pass(error_code)
+        found = TransactionVerdict.RETRY if may_pass else TransactionVerdict.FATAL
+    return found
+
+
+def transaction_failure(
+    doing: str, transactional_id: str, error_code: int
+) -> ClusterError:
+    """Build the exception for an error of a coordinator; ``doing`` is what failed."""
+    name = codes.name(error_code)
+    if error_code in _FENCED:
+        return ProducerFenced(
+            f"{doing}: a newer producer has taken the transactional id"
+            f" {transactional_id!r}, or the transaction took longer than"
+            f" transaction_timeout_s (the broker answered {name}); make a new producer"
+        )
+    needed = {
+        codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: (
+            f"the operations Write and Describe on the transactional id"
+            f" {transactional_id!r}"
+        ),
+        codes.TOPIC_AUTHORIZATION_FAILED: "the operation Write on the topic",
+        codes.GROUP_AUTHORIZATION_FAILED: "the operation Read on the group",
+    }.get(error_code)
+    if needed is not None:
+        return NotAuthorized(f"{doing}: the user is not authorized; it needs {needed}")
+    hint = ""
+    if error_code == codes.INVALID_TRANSACTION_TIMEOUT:
+        hint = (
+            "; lower transaction_timeout_s, or raise transaction.max.timeout.ms of the"
+            " brokers"
+        )
+    elif error_code == codes.INVALID_PRODUCER_ID_MAPPING:
+        hint = "; the transactional id has expired: make a new producer"
+    return RequestRefused(f"{doing}: the broker answered {name}{hint}", error_code)
+
+
+def init_request(
+    transactional_id: str, timeout_ms: int, producer: Producer | None
+) -> InitProducerIdRequest:
+    """Write the request for the next epoch; of ``producer`` and no newer one, if given.
+
+    Source: KIP-360.
+    """
+    producer_id, epoch = producer or (-1, -1)
+    return InitProducerIdRequest(
+        transactional_id=transactional_id,
+        transaction_timeout_ms=timeout_ms,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+    )
+
+
+def add_partitions_request(
+    transactional_id: str, producer: Producer, partitions: Iterable[tuple[str, int]]
+) -> AddPartitionsToTxnRequest:
+    """Write the request that adds partitions to a transaction, as clients send it."""
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        by_topic.setdefault(topic, []).append(partition)
+    return AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id=transactional_id,
+        v3_and_below_producer_id=producer[0],
+        v3_and_below_producer_epoch=producer[1],
+        v3_and_below_topics=[
+            AddPartitionsToTxnRequest.AddPartitionsToTxnTopic(
+                name=name, partitions=numbers
+            )
+            for name, numbers in by_topic.items()
+        ],
+    )
+
+
+def add_offsets_request(
+    transactional_id: str, producer: Producer, group: str
+) -> AddOffsetsToTxnRequest:
+    """Write the request that adds the offsets of a group to a transaction."""
+    return AddOffsetsToTxnRequest(
+        transactional_id=transactional_id,
+        producer_id=producer[0],
+        producer_epoch=producer[1],
+        group_id=group,
+    )
+
+
+def offsets_request(
+    transactional_id: str,
+    producer: Producer,
+    member: GroupMetadata,
+    offsets: Mapping[tuple[str, int], int],
+) -> TxnOffsetCommitRequest:
+    """Write the request that commits offsets with a transaction."""
+    by_topic: dict[str, list[TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition]]
+    by_topic = {}
+    for (topic, partition), offset in offsets.items():
+        by_topic.setdefault(topic, []).append(
+            TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition(
+                partition_index=partition,
+                committed_offset=offset,
+                committed_metadata="",
+            )
+        )
+    return TxnOffsetCommitRequest(
+        transactional_id=transactional_id,
+        group_id=member.group,
+        producer_id=producer[0],
+        producer_epoch=producer[1],
+        generation_id_or_member_epoch=member.member_epoch,
+        member_id=member.member_id,
+        group_instance_id=member.instance_id,
+        topics=[
+            TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic(
+                name=name, partitions=entries
+            )
+            for name, entries in by_topic.items()
+        ],
+    )
+
+
+def end_request(
+    transactional_id: str, producer: Producer, is_commit: bool
+) -> EndTxnRequest:
+    """Write the request that commits or aborts a transaction."""
+    return EndTxnRequest(
+        transactional_id=transactional_id,
+        producer_id=producer[0],
+        producer_epoch=producer[1],
+        committed=is_commit,
+    )

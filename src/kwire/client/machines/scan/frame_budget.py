@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``FrameBudget``: memory of response frames, shared by all connections of a client.
+
+The records of a Fetch response are views of its frame, so the whole frame stays in
+memory until the last of them is released. A frame also needs memory while it arrives.
+
+    expected  response of a Fetch in flight, at most its ``max_bytes``
+    large     frame that arrives and is larger than expected
+    held      frames of records that the caller has not released
+
+A broker may send a larger frame than requested: an honest one if a single record batch
+is larger, a hostile one at any time. Such a frame arrives only if it fits into the
+budget, or if it is the only one: then its size does not matter, so that the client can
+read every batch. Other connections wait, and their brokers stop sending.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ....messages.frame_splitter import LEAST_MEMORY
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+SPARSE = 2
+"""A frame is sparse if its records are less than one part in so many of its bytes. The
+records of a sparse frame are copied, so that the rest of the frame is not held.
+"""
+
+
+class FrameBudget:
+    """Bytes of frames that ``limit`` bounds, with one large frame besides.
+
+    Each connection may also have ``LEAST_MEMORY`` bytes of a frame, which are not
+    counted: responses other than Fetch are usually smaller than that.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.held = 0
+        self._expected: dict[Hashable, int] = {}
+        self._large: dict[Hashable, int] = {}
+        # Links that cannot receive their large frame yet.
+        self._waiting: set[Hashable] = set()
+
+    @property
+    def used(self) -> int:
+        """Number of bytes that are held, arrive, or are expected."""
+        return self.held + self._arriving()
+
+    @property
+    def free(self) -> int:
+        """Number of bytes that further requests may ask for.
+
+        It is 0 while a link waits for a large frame. Otherwise the frames of the other
+        links could use the memory for ever.
+        """
+        return 0 if self._waiting else max(self.limit - self.used, 0)
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether a link waits until memory is released."""
+        return bool(self._waiting)
+
+    def expect(self, link: Hashable, size: int) -> None:
+        """Reserve memory for the response to a Fetch."""
+        self._expected[link] = size
+
+    def end_expected(self, link: Hashable) -> None:
+        """Note that the response has arrived, or will not."""
+        self._expected.pop(link, None)
+
+    def can_receive(self, link: Hashable, size: int) -> bool:
+        """Return whether a link may receive more bytes of a frame.
+
+        ``size`` is the announced size of the frame, 0 if it is not known yet.
+        """
+        if size <= self._expected.get(link, 0) + LEAST_MEMORY:
+            self._large.pop(link, None)
+            self._waiting.discard(link)
+            return True
+        if self._large.get(link) == size:
+            return True
+        self._large.pop(link, None)
+        expected = self._expected.get(link, 0)
+        is_only = not self.held and not self._large
+        if is_only or self.used - expected + size <= self.limit:
+            self._large[link] = size
+            self._waiting.discard(link)
+            return True
+        self._waiting.add(link)
+        return False
+
+    def forget(self, link: Hashable) -> None:
+        """Release what a link has used, because it is closed."""
+        self._expected.pop(link, None)
+        self._large.pop(link, None)
+        self._waiting.discard(link)
+
+    def _arriving(self) -> int:
+        expected, large = self._expected, self._large
+        return sum(
+            max(expected.get(link, 0), large.get(link, 0))
+            for link in expected.keys() | large.keys()
+        )
+
+
+class HeldFrame:
+    """Memory that chunks of records keep, counted until the last is released."""
+
+    __slots__ = ("_budget", "_chunks", "_size")
+
+    def __init__(self, budget: FrameBudget, size: int) -> None:
+        self._budget = budget
+        self._size = size
+        self._chunks = 0
+
+    def hold(self, extra: int) -> None:
+        """Count a chunk that uses the frame, and ``extra`` bytes for its objects."""
+        if not self._chunks:
+            self._budget.held += self._size
+        self._chunks += 1
+        self._size += extra
+        self._budget.held += extra
+
+    def release(self) -> None:
+        """Note that a chunk does not use the frame any more."""
+        self._chunks -= 1
+        if not self._chunks:
+            self._budget.held -= self._size
+
+
+def frame_size(records: Any) -> int:
+    """Return the size of the memory that a view of records keeps alive, in bytes."""
+    if not isinstance(records, memoryview):
+        return len(records)
+    with memoryview(records.obj) as frame:
+        return frame.nbytes

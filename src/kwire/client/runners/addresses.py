@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parses the addresses of brokers, and describes why one cannot be connected to.
+
+The clients on asyncio and on blocking sockets share these functions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from ..._text import quote_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ssl as tls
+
+_HOST = re.compile(r"[\w.:%-]+")
+"""The characters of a host name or an IP address, which may name an interface."""
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """Read host and port. The host of an IPv6 address is in brackets.
+
+    Raises ``ValueError`` if the text is not an address. The error does not show the
+    text, because it may contain a password.
+    """
+    if "@" in text:
+        raise ValueError(
+            "an address cannot contain a user name or a password; write HOST:PORT, and"
+            " use the settings of SASL"
+        )
+    host, colon, digits = text.rpartition(":")
+    in_brackets = host.startswith("[") and host.endswith("]")
+    if in_brackets:
+        host = host[1:-1]
+    is_host = _HOST.fullmatch(host) and (":" in host) == in_brackets
+    if not colon or not is_host:
+        raise ValueError("an address must be HOST:PORT, or [HOST]:PORT for IPv6")
+    port = int(digits) if digits.isascii() and digits.isdigit() else 0
+    if not 0 < port < 1 << 16:
+        raise ValueError(
+            "an address must be HOST:PORT with a port that is a number from 1 to 65535"
+        )
+    return host, port
+
+
+def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
+    """Describe a failed connection attempt in one line, with advice for the user.
+
+    ``context`` is the TLS context of the connection, or None without TLS.
+    """
+    # A process without TLS does not load ssl until a connection fails.
+    import socket
+    import ssl as tls
+
+    if not isinstance(error, OSError):
+        return "not an address: the host name or the port is not valid"
+    if isinstance(error, tls.SSLCertVerificationError):
+        reason = quote_text(error.verify_message)
+        return (
+            f"its certificate is not trusted: {reason}; give the certificate of the"
+            " authority that signed it"
+        )
+    if isinstance(error, tls.SSLError):
+        if error.reason == "WRONG_VERSION_NUMBER":
+            return "it does not speak TLS on this port"
+        return f"the TLS handshake failed: {format_reason(error.reason or str(error))}"
+    if isinstance(error, socket.gaierror):
+        reason = format_reason(error.strerror or str(error))
+        return f"the host name cannot be resolved: {reason}"
+    if isinstance(error, ConnectionRefusedError):
+        return (
+            "connection refused; check that the broker is running, and that this is"
+            " its port"
+        )
+    if isinstance(error, ConnectionError) and context is not None:
+        return (
+            "it closed the connection during the TLS handshake; it may not speak TLS"
+            " on this port"
+        )
+    if error.errno is None:
+        # The host name resolves to several addresses, which failed for different
+        # reasons.
+        return (
+            "no address of the host accepts a connection; check that the broker is"
+            " running"
+        )
+    return format_reason(os.strerror(error.errno))
+
+
+def format_reason(text: str) -> str:
+    """Format a reason of OpenSSL or of the system as words in lower case."""
+    return text.lower().replace("_", " ")
