@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Registers the format ``kafka-capture``: Spark imports modules ``pyspark_*``."""
 
-from kwire.spark.capture_source import KafkaCaptureSource as DefaultSource
+from kwire.spark.capture.source import KafkaCaptureSource as DefaultSource
 
 __all__ = ["DefaultSource"]

@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Registers the format ``kafka-live``: Spark imports modules ``pyspark_*``."""
 
-from kwire.spark.live_source import KafkaLiveSource as DefaultSource
+from kwire.spark.live.source import KafkaLiveSource as DefaultSource
 
 __all__ = ["DefaultSource"]

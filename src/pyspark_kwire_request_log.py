@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Registers the format ``kafka-request-log``: Spark imports modules ``pyspark_*``."""
 
-from kwire.spark.request_log_source import KafkaRequestLogSource as DefaultSource
+from kwire.spark.capture.request_log_source import (
+    KafkaRequestLogSource as DefaultSource,
+)
 
 __all__ = ["DefaultSource"]

@@ -18,8 +18,8 @@ from pathlib import Path
 
 
 def _plan(path: str) -> int:
-    from kwire.spark.options import read_options
-    from kwire.spark.planning import Bounds, find_partitions, pack, plan_pieces
+    from kwire.spark.log.options import read_options
+    from kwire.spark.log.planning import Bounds, find_partitions, pack, plan_pieces
 
     options = read_options({"path": path})
     pieces = plan_pieces(find_partitions(options), options, Bounds())

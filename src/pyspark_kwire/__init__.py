@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where Spark looks for the format ``kafka-log`` by itself."""
 
-from kwire.spark.log_source import KafkaLogSource as DefaultSource
+from kwire.spark.log.source import KafkaLogSource as DefaultSource
 
 __all__ = ["DefaultSource"]

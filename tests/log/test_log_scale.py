@@ -14,8 +14,8 @@ from benchmarks.scale.store import LateStore
 from kwire import log
 from kwire.cli.main import program
 from kwire.log.file_bytes import FileBytes
-from kwire.spark.options import read_options
-from kwire.spark.planning import Bounds, find_partitions, plan_pieces
+from kwire.spark.log.options import read_options
+from kwire.spark.log.planning import Bounds, find_partitions, plan_pieces
 from tests.log.log_files import Folder, log_of
 
 MIB = 1 << 20

@@ -133,8 +133,8 @@ def send(kwire, column, name):
 
 def write_from_spark(kwire, column, name):
     """Write it as a task of Spark does; no broker is asked before the data is bad."""
-    module = importlib.import_module(f"{kwire.__name__}.spark.live_writing")
-    options = importlib.import_module(f"{kwire.__name__}.spark.live_sink_options")
+    module = importlib.import_module(f"{kwire.__name__}.spark.live.writing")
+    options = importlib.import_module(f"{kwire.__name__}.spark.live.sink_options")
     table = {"topic": ["t", "u"][: len(column)], name: column}
     columns = options.SinkColumns(
         *(list(table).index(each) if each in table else None for each in FIELDS)
@@ -142,7 +142,7 @@ def write_from_spark(kwire, column, name):
     list(module._split_by_topic(pyarrow.record_batch(table), columns, None))
 
 
-FIELDS = importlib.import_module("kwire.spark.live_sink_options").SinkColumns._fields
+FIELDS = importlib.import_module("kwire.spark.live.sink_options").SinkColumns._fields
 
 
 def decode(kwire, column, name):

@@ -17,10 +17,10 @@ class LogTables:
     """Reads tables as tasks of Spark do, on one engine and without Spark."""
 
     def __init__(self, kwire):
-        for name in ("options", "layout", "planning", "reading"):
-            setattr(
-                self, name, importlib.import_module(f"{kwire.__name__}.spark.{name}")
-            )
+        spark = f"{kwire.__name__}.spark"
+        self.layout = importlib.import_module(f"{spark}.topics.layout")
+        for name in ("options", "planning", "reading"):
+            setattr(self, name, importlib.import_module(f"{spark}.log.{name}"))
 
     def read(self, *paths, columns=None, bounds=None, **given):
         """Read a table as Spark's tasks would, split by split."""

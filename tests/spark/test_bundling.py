@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import kwire
 import kwire.spark
 from kwire.cli.main import program
-from kwire.spark.bundling import bundle, setting
+from kwire.spark.shipping.bundle import bundle, setting
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -80,7 +80,9 @@ def test_formats_and_definitions_are_in_it_and_sources_of_the_engine_are_not(tmp
 
 
 def test_another_pythons_engine_stays_out(tmp_path, monkeypatch):
-    monkeypatch.setattr("kwire.spark.bundling.EXTENSION_SUFFIXES", [".cpython-399.so"])
+    monkeypatch.setattr(
+        "kwire.spark.shipping.bundle.EXTENSION_SUFFIXES", [".cpython-399.so"]
+    )
     names = names_in(bundle(tmp_path / "deps.zip"))
     assert not any(name.endswith(".so") for name in names)
 

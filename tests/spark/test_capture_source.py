@@ -20,7 +20,7 @@ with warnings.catch_warnings(action="ignore"):
     from pyspark.sql.types import StructType
 
     from kwire.spark import KafkaCaptureSource
-    from kwire.spark.capture_source import CaptureReader
+    from kwire.spark.capture.source import CaptureReader
 
 MICROSECONDS = 1_700_000_000_000_000
 

@@ -115,7 +115,7 @@ def versions(numbers):
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_message_and_version(kwire, part):
     """All of Kafka's vectors of a message in one column, as bodies and as frames."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     registry = importlib.import_module(f"{kwire.__name__}.schema.registry")
     for name in names_of(part):
         struct = registry.load(name).struct
@@ -150,7 +150,7 @@ def test_every_layout_is_among_the_vectors(kwire):
 @pytest.mark.parametrize("part", range(PARTS))
 def test_json_is_what_kafka_writes(kwire, part):
     """The JSON of a column is that of Kafka's own converter."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     for name in names_of(part):
         vectors = [each for each in vectors_of(name) if each.json is not None]
         rows = binary([add_prefix(kwire, each) for each in vectors])
@@ -165,7 +165,10 @@ def test_json_is_what_kafka_writes(kwire, part):
 @pytest.mark.parametrize("part", range(PARTS))
 def test_written_messages_are_read_again(kwire, part):
     """What was read is written to bytes that read the same, from structs and JSON."""
-    reading, writing = room(kwire, "message_reading"), room(kwire, "message_writing")
+    reading, writing = (
+        room(kwire, "columns.message_reading"),
+        room(kwire, "columns.message_writing"),
+    )
     for name in names_of(part):
         vectors = vectors_of(name)
         rows = binary([*(add_prefix(kwire, each) for each in vectors), None])
@@ -183,8 +186,11 @@ def test_written_messages_are_read_again(kwire, part):
 
 def test_written_frames_are_the_frames(kwire):
     """With the header that was read, to the byte."""
-    reading, writing = room(kwire, "message_reading"), room(kwire, "message_writing")
-    headers = room(kwire, "request_headers")
+    reading, writing = (
+        room(kwire, "columns.message_reading"),
+        room(kwire, "columns.message_writing"),
+    )
+    headers = room(kwire, "columns.request_headers")
     vectors = vectors_of("HeartbeatRequest")
     plain = [
         kwire.encode(
@@ -223,7 +229,7 @@ def error_of(call, *arguments):
 )
 def test_every_cut_frame_says_why(kwire, name):
     """A bad row is null in every field and has the words of ``messages.framing``."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     cls = getattr(kwire.messages, name)
     newest = max(vectors_of(name), key=lambda each: (each.version, len(each.data)))
     frame = add_prefix(kwire, newest)
@@ -250,7 +256,7 @@ def test_every_cut_frame_says_why(kwire, name):
 
 def test_hostile_bodies_say_what_decode_says(kwire):
     """Bodies bad in all ways, their errors and the good ones among them."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     count = hostile.share(1) // len(hostile.FAMILIES)
     by_name = {}
     for family in hostile.FAMILIES:
@@ -275,7 +281,7 @@ def test_hostile_bodies_say_what_decode_says(kwire):
 
 def test_versions_that_nobody_knows_are_errors_of_their_rows(kwire):
     """Too new, negative, or none at all; the good rows are there."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     make = kwire.messages.HeartbeatRequest
     body = kwire.encode(make(group_id="g"), 4)
     numbers = versions([4, 5, 99, -3, None, 4])
@@ -292,7 +298,7 @@ def test_versions_that_nobody_knows_are_errors_of_their_rows(kwire):
 
 def test_frames_that_are_not_as_asked_for_are_errors(kwire):
     """Another API, or another version than the column says."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     beat = kwire.messages.framing.encode_request(kwire.messages.HeartbeatRequest(), 4)[
         4:
     ]
@@ -311,7 +317,7 @@ def test_frames_that_are_not_as_asked_for_are_errors(kwire):
 
 def test_tags_in_headers_are_passed_over(kwire):
     """A response header with an unknown tag, beside plain ones."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     make = kwire.messages.HeartbeatResponse
     plain = kwire.messages.framing.encode_response(make(error_code=5), 4)[4:]
     tagged = plain[:4] + b"\x01\x63\x02ab" + plain[5:]
@@ -324,7 +330,7 @@ def test_tags_in_headers_are_passed_over(kwire):
 
 def test_newer_subscriptions_are_read_as_the_newest(kwire):
     """As members of other releases write them: what is appended is passed over."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     make = kwire.messages.ConsumerProtocolSubscription
     data = kwire.messages.framing.encode_prefixed(make(topics=["a"]), 3)
     newer = b"\x00\x63" + data[2:] + b"more"
@@ -336,7 +342,7 @@ def test_newer_subscriptions_are_read_as_the_newest(kwire):
 @pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()])
 def test_slices_chunks_and_empty_arrays(kwire, kind):
     """Arrays with an offset, in pieces, or without rows, of both binary types."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     frames = [
         kwire.messages.framing.encode_request(
             kwire.messages.HeartbeatRequest(group_id=f"g{i}"), i % 5, client_id="c" * i
@@ -364,7 +370,7 @@ def test_slices_chunks_and_empty_arrays(kwire, kind):
 
 def test_mixed_streams_become_json(kwire):
     """Requests of any API and responses by API key in one column."""
-    reading = room(kwire, "message_reading")
+    reading = room(kwire, "columns.message_reading")
     messages, framing = kwire.messages, kwire.messages.framing
     rows = binary(
         [
@@ -398,7 +404,7 @@ def test_bad_values_are_errors_of_their_rows(kwire):
 
     A null is a default where no null may be.
     """
-    writing = room(kwire, "message_writing")
+    writing = room(kwire, "columns.message_writing")
     kind = pyarrow.struct([("topic_id", pyarrow.string()), ("name", pyarrow.string())])
     rows = pyarrow.array(
         [

@@ -12,8 +12,8 @@ import warnings
 import pytest
 
 from kwire.client.consumer_properties import FOLLOWED
-from kwire.spark.live_options import read_live_options
-from kwire.spark.option_names import LIVE_OPTIONS
+from kwire.spark.live.options import read_live_options
+from kwire.spark.topics.option_names import LIVE_OPTIONS
 from tests.spark.guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
 
 _, HONOURED, IGNORED, REFUSED = LIVE_OPTIONS

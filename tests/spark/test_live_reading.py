@@ -16,10 +16,10 @@ from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 from kwire.client.machines import ClusterError
 from kwire.records import encode_batch
 from kwire.spark import KafkaLiveSource
-from kwire.spark.layout import default_live_layout
-from kwire.spark.live_options import read_live_options
-from kwire.spark.live_source import LiveReader
-from kwire.spark.offsets import DataLoss
+from kwire.spark.live.options import read_live_options
+from kwire.spark.live.source import LiveReader
+from kwire.spark.topics.layout import default_live_layout
+from kwire.spark.topics.offsets import DataLoss
 from tests.client.log_broker import LogBroker
 from tests.harness.loopback_brokers import make_certificate, server_context
 from tests.log.log_files import checked

@@ -7,8 +7,8 @@ import pickle
 import pytest
 
 from kwire.client import consumer_properties, producer_properties
-from kwire.spark.live_sink_options import SinkColumns, find_columns, read_sink_options
-from kwire.spark.option_names import SINK_OPTIONS
+from kwire.spark.live.sink_options import SinkColumns, find_columns, read_sink_options
+from kwire.spark.topics.option_names import SINK_OPTIONS
 from tests.spark.guide_tables import listed_options
 
 _, HONOURED, IGNORED, REFUSED = SINK_OPTIONS

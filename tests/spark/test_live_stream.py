@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
 
-from kwire.spark import stream_reader
-from kwire.spark.layout import default_live_layout
-from kwire.spark.live_options import read_live_options
-from kwire.spark.live_stream import LiveStream
-from kwire.spark.offsets import DataLoss
+from kwire.spark.live.options import read_live_options
+from kwire.spark.live.stream import LiveStream
+from kwire.spark.topics import stream_reader
+from kwire.spark.topics.layout import default_live_layout
+from kwire.spark.topics.offsets import DataLoss
 from tests.client.log_broker import LogBroker
 
 EVERYTHING = ReadAllAvailable()

@@ -23,9 +23,9 @@ from kwire import error_codes
 from kwire.client.machines import ClusterError, DeliveryFailed, TopicNotFound
 from kwire.errors import EncodeError
 from kwire.records import partitioners
-from kwire.spark import live_writing
-from kwire.spark.live_sink import make_stream_writer, make_writer
-from kwire.spark.live_sink_options import find_columns
+from kwire.spark.live import writing as live_writing
+from kwire.spark.live.sink import make_stream_writer, make_writer
+from kwire.spark.live.sink_options import find_columns
 from tests.client.log_broker import LogBroker
 from tests.spark.topic_reading import PARTITIONS, flatten, mock_cluster
 

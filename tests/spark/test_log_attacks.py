@@ -16,10 +16,13 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 from pyspark.sql.types import LongType, StructField, StructType
 
-from kwire.spark import log_source, log_stream, planning, stream_reader
-from kwire.spark.layout import chosen_layout, default_layout
-from kwire.spark.options import read_options
-from kwire.spark.reading import read_pieces
+from kwire.spark.log import planning
+from kwire.spark.log import source as log_source
+from kwire.spark.log import stream as log_stream
+from kwire.spark.log.options import read_options
+from kwire.spark.log.reading import read_pieces
+from kwire.spark.topics import stream_reader
+from kwire.spark.topics.layout import chosen_layout, default_layout
 from tests.log.log_files import (
     COMMIT,
     Folder,
@@ -360,7 +363,9 @@ def test_every_batch_of_rows_has_the_schema_to_the_byte(orders):
     columns = default_layout(options).columns
     for names in (columns, *([name] for name in columns)):
         layout = chosen_layout(options, [(name, columns[name]) for name in names])
-        schema = importlib.import_module("kwire.spark.layout").arrow_schema(layout)
+        schema = importlib.import_module("kwire.spark.topics.layout").arrow_schema(
+            layout
+        )
         found = planning.find_partitions(options)
         pieces = planning.plan_pieces(found, options, planning.Bounds())
         read = list(read_pieces(pieces, layout, options))

@@ -4,9 +4,9 @@
 
 import pytest
 
-from kwire.spark.layout import chosen_layout, default_layout
-from kwire.spark.options import LOG_OPTIONS, read_options
-from kwire.spark.topic_options import EVERYWHERE
+from kwire.spark.log.options import LOG_OPTIONS, read_options
+from kwire.spark.topics.layout import chosen_layout, default_layout
+from kwire.spark.topics.options import EVERYWHERE
 from tests.spark.guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
 
 _, HONOURED, IGNORED, REFUSED = LOG_OPTIONS

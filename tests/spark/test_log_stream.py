@@ -15,10 +15,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
 
-from kwire.spark import stream_reader
-from kwire.spark.layout import default_layout
-from kwire.spark.log_stream import LogStream
-from kwire.spark.options import read_options
+from kwire.spark.log.options import read_options
+from kwire.spark.log.stream import LogStream
+from kwire.spark.topics import stream_reader
+from kwire.spark.topics.layout import default_layout
 from tests.log.log_files import Folder, batch, flip, log_of
 from tests.spark.stream_progress import end_offsets
 

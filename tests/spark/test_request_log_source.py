@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from kwire import jobs
 from kwire.recording.request_log import LoggedRequest, read_request_log
 from kwire.recording.requests import REQUEST_TYPES
-from kwire.spark.request_log_source import CORRUPT, KafkaRequestLogSource
+from kwire.spark.capture.request_log_source import CORRUPT, KafkaRequestLogSource
 
 LOGS = Path(__file__).parents[1] / "data" / "request-logs"
 LINES = (LOGS / "kafka-3.9.2.log").read_text("utf-8").splitlines(keepends=True)

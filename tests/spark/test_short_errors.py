@@ -32,7 +32,7 @@ import kwire.spark
 from kwire import CorruptBatch
 from kwire.spark import functions, short_errors
 from kwire.spark.short_errors import SparkEntry, shorten_errors
-from kwire.spark.stream_reader import RefusedStreamReader, TopicStreamReader
+from kwire.spark.topics.stream_reader import RefusedStreamReader, TopicStreamReader
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "4.3.1" / "data"
 SOURCES = Path(kwire.spark.__file__).parent
@@ -53,8 +53,8 @@ def subclasses(kind):
 
 
 def our_classes():
-    for module in pkgutil.iter_modules([str(SOURCES)]):
-        importlib.import_module(f"kwire.spark.{module.name}")
+    for module in pkgutil.walk_packages([str(SOURCES)], "kwire.spark."):
+        importlib.import_module(module.name)
     found = {each for kind in SPARKS for each in subclasses(kind)}
     return [each for each in found if each.__module__.startswith("kwire.")]
 
@@ -91,7 +91,7 @@ def test_every_function_given_to_spark_has_short_errors():
 
 def kwires_own(body):
     """Make a function whose module is one of kwire, which is what decides."""
-    names = {"__name__": "kwire.spark.options", "json": json}
+    names = {"__name__": "kwire.spark.log.options", "json": json}
     exec(f"def own():\n    {body}", names)
     return names["own"]
 

@@ -15,7 +15,7 @@ from pyspark import SparkFiles
 
 import kwire.spark
 from kwire.jobs.running import JobError, run_tasks
-from kwire.spark.worker_python import find_worker_problem
+from kwire.spark.shipping.worker_python import find_worker_problem
 
 MENDED = 'set os.environ["PYSPARK_PYTHON"] = sys.executable'
 

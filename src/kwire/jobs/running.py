@@ -341,7 +341,7 @@ def _cause(error: Exception, session: Any) -> Exception:
     text = str(error)
     found = re.search("(.*?)".join(map(re.escape, _MARKS)), text, re.DOTALL)
     if found is None:
-        from ..spark.worker_python import find_worker_problem
+        from ..spark.shipping.worker_python import find_worker_problem
 
         # A worker that died had imported all it needs.
         has_died = "exited unexpectedly" in text

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MODULES = {
-    "KafkaLiveSource": "live_source",
-    "KafkaLogSource": "log_source",
-    "KafkaCaptureSource": "capture_source",
-    "KafkaRequestLogSource": "request_log_source",
-    "bundle": "bundling",
+    "KafkaLiveSource": "live.source",
+    "KafkaLogSource": "log.source",
+    "KafkaCaptureSource": "capture.source",
+    "KafkaRequestLogSource": "capture.request_log_source",
+    "bundle": "shipping.bundle",
     "read_headers": "functions",
     "read_records": "functions",
     "register": "registration",

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from ..messages.internal_topics import TOPICS
-from .internal_topic_columns import JSON as TOPIC_JSON
-from .internal_topic_columns import read_topic, read_topic_json, topic_type
-from .message_reading import JSON, read_json, read_messages
-from .message_types import (
+from .columns.internal_topics import JSON as TOPIC_JSON
+from .columns.internal_topics import read_topic, read_topic_json, topic_type
+from .columns.message_reading import JSON, read_json, read_messages
+from .columns.message_types import (
     ddl,
     find_message,
     make_list_type,
@@ -33,12 +33,12 @@ from .message_types import (
     table_ddl,
     with_error,
 )
-from .message_writing import DATA, write_messages
-from .record_lists import RECORD, explode_records
-from .record_lists import read_records as record_lists
-from .request_headers import HEADER, flat_headers
-from .request_headers import read_headers as header_structs
-from .request_pairs import COLUMNS, ORDER, PAIRS, pair_batches
+from .columns.message_writing import DATA, write_messages
+from .columns.record_lists import RECORD, explode_records
+from .columns.record_lists import read_records as record_lists
+from .columns.request_headers import HEADER, flat_headers
+from .columns.request_headers import read_headers as header_structs
+from .columns.request_pairs import COLUMNS, ORDER, PAIRS, pair_batches
 from .short_errors import shorten_errors
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from .message_types import Api
+    from .columns.message_types import Api
 
     ColumnOrName: TypeAlias = Column | str
     Options: TypeAlias = Mapping[str, str] | None

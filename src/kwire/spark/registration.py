@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions
 
-from .capture_source import KafkaCaptureSource
+from .capture.request_log_source import KafkaRequestLogSource
+from .capture.source import KafkaCaptureSource
 from .functions import register_functions
-from .live_source import KafkaLiveSource
-from .log_source import KafkaLogSource
-from .request_log_source import KafkaRequestLogSource
-from .worker_python import find_worker_problem
+from .live.source import KafkaLiveSource
+from .log.source import KafkaLogSource
+from .shipping.worker_python import find_worker_problem
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ from tools.prove.fault_runs import Runner, content, make_inputs, works
 @pytest.fixture(scope="session")
 def runner():
     """Run commands, and the stream, in processes that may be killed."""
-    with Runner("kwire.spark.log_stream", "kwire.spark.layout") as runner:
+    with Runner("kwire.spark.log.stream", "kwire.spark.topics.layout") as runner:
         yield runner
 
 

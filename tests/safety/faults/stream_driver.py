@@ -12,10 +12,10 @@ import os
 import sys
 from pathlib import Path
 
-from kwire.spark.layout import default_layout
-from kwire.spark.log_stream import LogStream
-from kwire.spark.options import read_options
-from kwire.spark.stream_reader import make_stream_reader
+from kwire.spark.log.options import read_options
+from kwire.spark.log.stream import LogStream
+from kwire.spark.topics.layout import default_layout
+from kwire.spark.topics.stream_reader import make_stream_reader
 
 MOST = 40
 """Offsets of a micro-batch."""

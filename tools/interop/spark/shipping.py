@@ -30,7 +30,7 @@ from confluent_kafka import Producer
 
 from kwire import messages, records
 from kwire.messages import framing
-from kwire.spark.bundling import bundle, setting
+from kwire.spark.shipping.bundle import bundle, setting
 
 ROOT = Path(__file__).parents[3]
 BUILD = ROOT / "build" / "spark-shipping"

@@ -320,7 +320,8 @@ def verdict(folder: Path, writer: LogWriter, done: dict[str, int]) -> int:
 
 def batch_read(log: Path) -> list[tuple[tuple[str, int, int], bytes]]:
     """Read the log as a batch does: with the functions that its tasks run."""
-    from kwire.spark import layout, options, planning, reading
+    from kwire.spark.log import options, planning, reading
+    from kwire.spark.topics import layout
 
     asked = options.read_options({"path": str(log)})
     columns = layout.default_layout(asked)

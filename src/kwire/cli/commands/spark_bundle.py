@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from ..._text import format_size
-from ...spark.bundling import bundle, setting
+from ...spark.shipping.bundle import bundle, setting
 from ..main import EXIT_CODES
 from ..output import open_output
 from ..terminal import say

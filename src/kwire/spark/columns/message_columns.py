@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes messages of any version into one struct column.
+
+``message_arrow`` decodes rows of one version; this file brings them into Spark's types,
+and joins rows of many versions. ``message_reading.py`` reads what comes before a
+message. Nothing here imports Spark: arrays of pyarrow in and out.
+"""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ... import messages
+from ...errors import version_failure
+from ...messages import arrow as message_arrow
+from ...schema import plan, registry
+from .array_rows import is_valid, join_rows, take_rows
+from .message_types import compile_version, message_type
+
+_WIDENED = (plan.UINT16, plan.UINT32)
+
+_UUID_SIZE, _UUID_TEXT = 16, 22
+# Of the alphabet that is common to the one of URLs, which Kafka prints.
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+
+
+def decode_versions(
+    bodies: pa.BinaryArray, name: str, versions: np.ndarray
+) -> tuple[pa.Array, dict[int, str]]:
+    """Decode message bodies of several versions into ``message_type(name)``.
+
+    ``versions`` has a number for each row; what is no version of the message is an
+    error of that row. Returns the structs, null where the body is null or bad, and the
+    error texts by row.
+    """
+    valid = registry.find(name).valid_versions
+    errors: dict[int, str] = {}
+    parts = []
+    for version in np.unique(versions).tolist():
+        rows = np.flatnonzero(versions == version)
+        if version not in valid:
+            text = str(version_failure(name, valid, version))
+            errors |= dict.fromkeys(
+                rows[is_valid(take_rows(bodies, rows))].tolist(), text
+            )
+            continue
+        array, texts = decode_version(take_rows(bodies, rows), name, version)
+        errors |= {int(rows[row]): text for row, text in texts.items()}
+        parts.append((rows, array))
+    return join_rows(parts, len(bodies), message_type(name)), errors
+
+
+def decode_version(
+    bodies: pa.BinaryArray, name: str, version: int
+) -> tuple[pa.Array, dict[int, str]]:
+    """Decode message bodies of one version, which the message has; as above."""
+    made = message_arrow.messages_to_arrow(
+        bodies, getattr(messages, name), version, on_error="null"
+    )
+    texts = made.field(made.type.num_fields - 1)
+    errors = {}
+    if texts.null_count < len(texts):
+        bad = np.flatnonzero(is_valid(texts))
+        errors = {row: texts[row].as_py() for row in bad.tolist()}
+    return _struct(made, compile_version(name, version), message_type(name)), errors
+
+
+def _struct(array: pa.Array, layout: plan.Plan, kind: pa.StructType) -> pa.Array:
+    """Make a struct of the union of a struct of one version."""
+    children = [
+        _field(array.field(step.slot), step, kind.field(step.slot).type)
+        for step in layout.steps
+    ]
+    return pa.Array.from_buffers(
+        kind, len(array), array.buffers()[:1], array.null_count, children=children
+    )
+
+
+def _field(array: pa.Array, step: plan.Step, kind: pa.DataType) -> pa.Array:
+    if step.place not in (plan.PRESENT, plan.TAGGED):
+        return pa.nulls(len(array), kind)
+    if not step.is_array:
+        return _value(array, step, kind)
+    values = _value(array.values, step, kind.value_type)
+    return pa.Array.from_buffers(
+        kind, len(array), array.buffers()[:2], array.null_count, children=[values]
+    )
+
+
+def _value(array: pa.Array, step: plan.Step, kind: pa.DataType) -> pa.Array:
+    if step.plan is not None:
+        return _struct(array, step.plan, kind)
+    if step.code == plan.UUID:
+        return uuid_text(array)
+    return array.cast(kind) if step.code in _WIDENED else array
+
+
+def uuid_text(array: pa.Array) -> pa.StringArray:
+    """Write uuids, 16 bytes each, as the 22 characters that Kafka prints."""
+    count = len(array)
+    validity, data = array.buffers()
+    padded: Any = np.zeros((count, _UUID_SIZE + 2), np.uint8)
+    if count:
+        raw = np.frombuffer(data, np.uint8, count * _UUID_SIZE)
+        padded[:, :_UUID_SIZE] = raw.reshape(count, _UUID_SIZE)
+    # 18 bytes are 24 characters: all rows are written at once, the last two go.
+    text = b2a_base64(padded, newline=False).translate(_URL_SAFE)
+    rows = np.frombuffer(text, np.uint8).reshape(count, 24)[:, :_UUID_TEXT]
+    ends: np.ndarray = np.arange(count + 1, dtype=np.int32) * _UUID_TEXT
+    buffers = [validity, pa.py_buffer(ends), pa.py_buffer(rows.tobytes())]
+    return pa.Array.from_buffers(pa.string(), count, buffers, array.null_count)

@@ -1,0 +1,242 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes columns of record sets into lists of records, or into rows.
+
+A record set is what the ``records`` field of Produce and Fetch holds: batches of any
+magic, of which the last may be cut off. All rows of an array are decoded in one call if
+all of them are valid. Nothing here imports Spark: arrays of pyarrow in and out.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from ...errors import DecodeError
+from ...records import arrow
+from ...schema.batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
+from .array_rows import as_binary, is_valid, make_struct, text_column, view_memory
+from .message_types import make_list_type, with_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
+
+RECORD = pa.struct(
+    [
+        ("offset", pa.int64()),
+        ("timestamp", pa.timestamp("us", "UTC")),
+        ("timestampType", pa.int32()),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("headers", make_list_type(_HEADER)),
+    ]
+)
+"""A record, with the names and types of Spark's own source ``kafka``.
+
+As there, ``headers`` is null where a record has none.
+"""
+
+_CHUNK = 4 << 20
+"""Bytes of record sets that become one Arrow batch, unless one row alone is larger."""
+
+
+class RowFault(NamedTuple):
+    """What is damaged in a row, and how many records of all are before it."""
+
+    row: int
+    place: int
+    text: str
+
+
+_POSITION = "batch_position"
+_size_at = Struct(">i").unpack_from
+
+
+def read_records(
+    data: Any,
+    *,
+    errors: Literal["strict", "replace"] = "strict",
+    failfast: bool = False,
+) -> pa.ListArray:
+    """Decode a column of record sets into lists of ``RECORD``; null rows stay null.
+
+    What is damaged in a row becomes a record that is null in every field but
+    ``_error``, which says why; the batches around it are there as ever. With
+    ``failfast`` there is no such field, and the first bad row raises the error of
+    ``kwire.records.arrow.records_to_arrow``.
+    """
+    rows = as_binary(data)
+    made, counts, faults = _decode(rows, errors, failfast)
+    if not failfast:
+        made = _with_faults(made, faults)
+        for fault in faults:
+            counts[fault.row] += 1
+    ends: np.ndarray = np.zeros(len(rows) + 1, np.int32)
+    np.cumsum(counts, out=ends[1:])
+    validity = None
+    if rows.null_count:
+        validity = pa.py_buffer(np.packbits(is_valid(rows), bitorder="little"))
+    kind = make_list_type(made.type)
+    buffers = [validity, pa.py_buffer(ends)]
+    return pa.Array.from_buffers(kind, len(rows), buffers, children=[made])
+
+
+def explode_records(
+    batches: Iterable[pa.RecordBatch],
+    column: str,
+    keep: Sequence[str] = (),
+    *,
+    errors: Literal["strict", "replace"] = "strict",
+    failfast: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    """Decode a column of record sets into one row a record.
+
+    The columns ``keep`` come before those of the record, the same for all records of
+    their row. Bad rows are as in ``read_records``; null and empty ones have no record.
+    """
+    for batch in batches:
+        for part in _chunks(batch, column):
+            rows = as_binary(part.column(column))
+            lists = read_records(rows, errors=errors, failfast=failfast)
+            records = lists.values
+            parents: np.ndarray = np.repeat(
+                np.arange(len(rows)), np.diff(lists.offsets)
+            )
+            kept = part.select(list(keep)).take(pa.array(parents))
+            yield pa.RecordBatch.from_arrays(
+                [*kept.columns, *records.flatten()],
+                schema=pa.schema([*kept.schema, *records.type]),
+            )
+
+
+def _chunks(batch: pa.RecordBatch, column: str) -> Iterator[pa.RecordBatch]:
+    """Cut a batch into parts of some MiB of record sets."""
+    _, places = view_memory(as_binary(batch.column(column)))
+    start = 0
+    while start < batch.num_rows:
+        end = int(np.searchsorted(places, int(places[start]) + _CHUNK, "right")) - 1
+        end = min(max(end, start + 1), batch.num_rows)
+        yield batch.slice(start, end - start)
+        start = end
+
+
+def _decode(
+    rows: pa.BinaryArray, errors: Literal["strict", "replace"], failfast: bool
+) -> tuple[pa.StructArray, np.ndarray, list[RowFault]]:
+    """Decode all records of all rows; return them, their counts by row, and faults."""
+    read = partial(arrow.records_to_arrow, timestamp_unit="us", errors=errors)
+    data, places = view_memory(rows)
+    if _are_whole(rows, data, places):
+        first, last = int(places[0]), int(places[-1])
+        try:
+            made = read(memoryview(data)[first:last], batch_columns=True)
+        except DecodeError:
+            pass  # Which row it is, and what is good, is found below.
+        else:
+            found = made.column(_POSITION).to_numpy()
+            ends = np.searchsorted(found, places[1:] - first)
+            return _records([made]), np.diff(ends, prepend=0), []
+    batches: list[Any] = []
+    faults: list[RowFault] = []
+    counts: np.ndarray = np.zeros(len(rows), np.int64)
+    total = 0
+    for row in np.flatnonzero(is_valid(rows)).tolist():
+        raw = memoryview(data)[places[row] : places[row + 1]]
+        for made, text in [(read(raw), None)] if failfast else _salvage(raw, read):
+            batches.append(made)
+            counts[row] += made.num_rows
+            total += made.num_rows
+            if text is not None:
+                faults.append(RowFault(row, total, text))
+    return _records(batches), counts, faults
+
+
+def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
+    """Decode the good part of a row; return also the error of what follows."""
+    start = 0
+    while True:
+        try:
+            yield read(raw[start:]), None
+            return
+        except DecodeError as error:
+            error.offset += start
+            before, after = _around(raw, start, error.offset)
+            text = str(error)
+        try:
+            yield read(raw[start:before]), text
+        except DecodeError:
+            # Bytes that are wrong in two ways are one error, and end the row.
+            yield read(b""), text
+            return
+        if after is None:
+            return
+        start = after
+
+
+def _around(raw: memoryview, start: int, at: int) -> tuple[int, int | None]:
+    """Find the batch that a byte belongs to: its place, and that of the next one."""
+    while (end := _next_batch(raw, start, len(raw))) is not None:
+        if at < end:
+            return start, end
+        start = end
+    return start, None
+
+
+def _next_batch(data: memoryview, at: int, end: int) -> int | None:
+    """Find where a batch ends; None if that is not before ``end``, or nonsense."""
+    if at + LOG_OVERHEAD > end:
+        return None
+    (size,) = _size_at(data, at + SIZE_AT)
+    after: int = at + LOG_OVERHEAD + size
+    return after if size >= MESSAGE_OVERHEADS[0] and after <= end else None
+
+
+def _are_whole(rows: pa.BinaryArray, data: Any, places: np.ndarray) -> bool:
+    """Return whether every row ends with a batch, so that rows can be read as one."""
+    if rows.null_count and np.diff(places)[~is_valid(rows)].any():
+        return False
+    view = memoryview(data)
+    for start, end in pairwise(places.tolist()):
+        at: int | None = start
+        while at is not None and at != end:
+            at = _next_batch(view, at, end)
+        if at is None:
+            return False
+    return True
+
+
+def _records(batches: list[pa.RecordBatch]) -> pa.StructArray:
+    """Put decoded batches together as structs."""
+    if not batches:
+        return pa.array([], RECORD)
+    each = [batch.columns[: RECORD.num_fields] for batch in batches]
+    columns = [
+        parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        for parts in zip(*each, strict=True)
+    ]
+    # The child of the lists has another name in Spark.
+    headers = arrow.null_empty_lists(columns[-1])
+    columns[-1] = headers.cast(RECORD.field("headers").type)
+    return pa.StructArray.from_arrays(columns, fields=list(RECORD))
+
+
+def _with_faults(made: pa.StructArray, faults: list[RowFault]) -> pa.StructArray:
+    """Append the field for errors, and put a record of its own in for each fault."""
+    count = len(made)
+    texts = {}
+    if faults:
+        # The place after the last record is a record of nulls.
+        places: np.ndarray = np.insert(
+            np.arange(count), [fault.place for fault in faults], count
+        )
+        made = pa.concat_arrays([made, pa.nulls(1, RECORD)]).take(pa.array(places))
+        texts = {fault.place + turn: fault.text for turn, fault in enumerate(faults)}
+    fields = [*made.flatten(), text_column(texts, len(made))]
+    return make_struct(with_error(RECORD), fields, np.ones(len(made), bool))

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes columns of request frames into request headers, with pyarrow alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ...messages import arrow as message_arrow
+from ...schema import registry, releases
+from .array_rows import as_binary, is_valid, make_struct
+from .message_types import with_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+HEADER = pa.struct(
+    [
+        ("api_key", pa.int16()),
+        ("api", pa.string()),
+        ("api_version", pa.int16()),
+        ("correlation_id", pa.int32()),
+        ("client_id", pa.string()),
+    ]
+)
+"""The header of a request; ``api`` is the name of the API, such as "Fetch"."""
+
+
+def read_headers(data: Any, *, failfast: bool = False) -> pa.StructArray:
+    """Decode the headers of request frames; the bodies are not looked at.
+
+    A null row is a null struct. A bad row, or one of an API or version that kwire does
+    not know, is null in every field but ``_error``, which says why. With ``failfast``
+    there is no such field, and the first bad row raises what
+    ``kwire.messages.framing.decode_request`` raises.
+    """
+    rows = as_binary(data)
+    kind = HEADER if failfast else with_error(HEADER)
+    return make_struct(kind, _columns(rows, failfast), is_valid(rows))
+
+
+def flat_headers(
+    batches: Iterable[pa.RecordBatch],
+    column: str,
+    keep: Sequence[str] = (),
+    *,
+    failfast: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    """Decode a column of request frames into columns, after the columns ``keep``."""
+    fields = list(HEADER if failfast else with_error(HEADER))
+    for batch in batches:
+        kept = batch.select(list(keep))
+        columns = _columns(as_binary(batch.column(column)), failfast)
+        yield pa.RecordBatch.from_arrays(
+            [*kept.columns, *columns], schema=pa.schema([*kept.schema, *fields])
+        )
+
+
+def _columns(rows: pa.BinaryArray, failfast: bool) -> list[pa.Array]:
+    made = message_arrow.request_headers_to_arrow(
+        rows, on_error="raise" if failfast else "null"
+    )
+    found = dict(zip((field.name for field in made.type), made.flatten(), strict=True))
+    del found["body_position"]
+    api_key = found.pop("api_key")
+    return [api_key, _api_names().take(api_key), *found.values()]
+
+
+@cache
+def _api_names() -> pa.StringArray:
+    """List the names of all APIs, each at the place of its key."""
+    known = registry.keys("request")
+    names = {key: releases.name_of(key) for key in known}
+    return pa.array([names.get(key) for key in range(known[-1] + 1)], pa.string())

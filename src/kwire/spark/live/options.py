@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``kafka-live``: brokers, and the topics of ``topic_options.py``.
+
+The settings of Kafka's clients go to ``kwire.client`` by their own names. What a sink
+takes is in ``live_sink_options.py``.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ... import client
+from ..._limits import DEFAULT, Limits
+from ...client.machines import NotAuthorized, TopicNotFound
+from ...client.security import check_supported
+from ...client.shown_texts import looks_like_name
+from ..topics.option_names import LIVE_OPTIONS, OF_CLIENTS
+from ..topics.option_values import make_limits, read_count, read_flag, read_size
+from ..topics.options import (
+    EARLIEST,
+    LATEST,
+    TopicOptions,
+    read_topic_options,
+    warn_of_stream_limits,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ..topics.option_names import OptionNames
+
+_PREFIX = "kafka."
+_CHECK_CRCS = "kafka.check.crcs"
+_TIMEOUT = "kafka.default.api.timeout.ms"
+_SECURITY = ("kafka.ssl.", "kafka.sasl.")
+_FOLLOWED = tuple(name for name in OF_CLIENTS if name.startswith(_SECURITY))
+
+_ALTERNATIVES = (
+    "Spark cannot pass a function that returns tokens to its tasks; use another"
+    " listener of the brokers with PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"
+    " (kafka.sasl.jaas.config), or with the certificate of a client"
+    " (kafka.security.protocol=SSL and kafka.ssl.keystore.*)"
+)
+_INSTEAD = {
+    "OAUTHBEARER": _ALTERNATIVES,
+    "AWS_MSK_IAM": (
+        f"{_ALTERNATIVES}; Amazon MSK offers SCRAM-SHA-512 on port 9096 and TLS on port"
+        " 9094"
+    ),
+    "GSSAPI": (
+        "use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 (kafka.sasl.jaas.config), or the"
+        " certificate of a client (kafka.security.protocol=SSL)"
+    ),
+}
+"""What can be used in Spark instead of a mechanism that kafka-live lacks."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where the brokers are and how to connect; its repr shows the addresses alone."""
+
+    addresses: str
+    properties: dict[str, str] = field(repr=False)
+    timeout_ms: int = 60_000
+    limits: Limits = DEFAULT
+
+    @contextmanager
+    def open(self) -> Iterator[client.KafkaSync]:
+        """Open a client of the cluster; errors about topics name its addresses too."""
+        with self.connect() as kafka:
+            try:
+                yield kafka
+            except (NotAuthorized, TopicNotFound) as error:
+                raise type(error)(f"{self.addresses}: {error}") from None
+
+    def connect(self) -> client.KafkaSync:
+        """Make a client of the cluster, which connects when it is used.
+
+        Raises ``ValueError`` for a property that is wrong, ``OSError`` for a file.
+        """
+        arguments: dict[str, Any] = {
+            "config": self.properties,
+            "limits": self.limits,
+            "timeout_s": self.timeout_ms / 1000,
+        }
+        try:
+            return client.connect_sync(self.addresses, **arguments)
+        except ValueError as error:
+            raise _of_options(error, LIVE_OPTIONS.format) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveOptions(TopicOptions):
+    """What a reader of ``kafka-live`` was asked for; the fields are the options."""
+
+    cluster: Cluster
+    check_crc: bool = True
+
+    @property
+    def fails_on_loss(self) -> bool:
+        """Whether offsets that are gone end the query, as they do unless it is set."""
+        return self.fail_on_data_loss is not False
+
+
+def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> LiveOptions:
+    """Read the options of a reader; ``ValueError`` says which is wrong and why.
+
+    A batch begins at the earliest offsets and a stream at the latest, unless the
+    options say otherwise. No error shows the value of a password.
+    """
+    if "provider" in {name.lower() for name in given}:
+        # Spark 4 makes such a table, and forgets its options when it is read.
+        raise ValueError(
+            "kafka-live cannot be a table of the catalog, as Spark reads those without"
+            " their options; CREATE TEMPORARY VIEW name USING kafka_live OPTIONS (...)"
+            " makes a name for a query"
+        )
+    check_security(given, LIVE_OPTIONS)
+    found = LIVE_OPTIONS.choose(given)
+    options = LiveOptions(
+        **read_topic_options(found, "latest" if is_stream else "earliest"),
+        cluster=read_cluster(found, "kafka-live", _TIMEOUT),
+        check_crc=read_flag(found, _CHECK_CRCS, True),
+    )
+    if not (options.subscribe or options.subscribe_pattern or options.assign):
+        raise ValueError(
+            "kafka-live requires topics: give subscribe, subscribePattern or assign"
+        )
+    if is_stream:
+        if options.ending != ("offsets", "latest"):
+            raise ValueError("a stream has no end; leave out ending offsets")
+    else:
+        warn_of_stream_limits(found, LIVE_OPTIONS.format)
+        _check_ends(options)
+    options.cluster.connect()
+    return options
+
+
+def read_cluster(found: Mapping[str, str], format: str, timeout: str) -> Cluster:
+    """Read where the brokers are; ``timeout`` is the option for the longest wait."""
+    addresses = found.get("kafka.bootstrap.servers", "").strip()
+    if not addresses:
+        raise ValueError(
+            f"{format} requires brokers: give kafka.bootstrap.servers,"
+            " HOST:PORT[,HOST:PORT]"
+        )
+    properties = {
+        name.removeprefix(_PREFIX): text
+        for name, text in found.items()
+        if name in OF_CLIENTS
+    }
+    return Cluster(
+        addresses,
+        properties,
+        read_count(found, timeout) or 60_000,
+        make_limits(read_size(found, "maxBatchBytes")),
+    )
+
+
+def check_security(given: Mapping[str, str], options: OptionNames) -> None:
+    """Refuse settings of TLS and SASL that nothing here can follow."""
+    texts = {
+        name.lower().removeprefix(_PREFIX): str(text)
+        for name, text in given.items()
+        if name.lower().startswith(_PREFIX)
+    }
+    try:
+        check_supported(texts, _INSTEAD)
+    except ValueError as error:
+        raise _of_options(error, options.format) from None
+    known = {name.lower() for name in options.honoured}
+    for name in given:
+        if name.lower().startswith(_SECURITY) and name.lower() not in known:
+            of_security = [each for each in options.honoured if each in _FOLLOWED]
+            is_name = looks_like_name(name, of_security)
+            shown = name if is_name else "of such a name"
+            raise ValueError(
+                f"{options.format} has no option {shown}: use {', '.join(of_security)};"
+                " leave out what the brokers do not require"
+            )
+
+
+def _of_options(error: ValueError, format: str) -> ValueError:
+    text = str(error).removeprefix("config: ")
+    return ValueError(f"options {_PREFIX}* of {format}: {text}")
+
+
+def _check_ends(options: LiveOptions) -> None:
+    """Refuse a batch that begins at the end or ends at the beginning."""
+    for name, (kind, given), word, number in (
+        ("startingOffsets", options.starting, "latest", LATEST),
+        ("endingOffsets", options.ending, "earliest", EARLIEST),
+    ):
+        values = given.values() if isinstance(given, dict) else (given,)
+        if kind == "offsets" and (word in values or number in values):
+            raise ValueError(f"{name} of a batch cannot be {word} or {number}")

@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the offsets that a read of ``kafka-live`` begins and ends at.
+
+Everything here runs on the driver; ``live_reading.py`` reads the records.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...client.machines import TopicNotFound
+from ..topics.offsets import divide, report_loss
+from ..topics.options import EARLIEST, EVERYWHERE, LATEST, find_given, name_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ...client import KafkaSync
+    from ..topics.options import IsolationLevel, Place
+    from .options import LiveOptions
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_MS = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
+
+
+class OffsetRange(NamedTuple):
+    """What one task reads: offsets of a partition from ``start``, before ``end``."""
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+
+
+class LiveTopics:
+    """The partitions that the options ask for, and offsets in them."""
+
+    def __init__(self, options: LiveOptions) -> None:
+        self._options = options
+
+    def find_ends(self, *, decided: bool = True) -> dict[Place, int]:
+        """Find where the partitions end now: this is also the list of partitions.
+
+        Under "read_committed" that is before the first open transaction, unless
+        ``decided`` is false.
+        """
+        with self._options.cluster.open() as kafka:
+            try:
+                return self._find_ends(kafka, decided)
+            except TopicNotFound:
+                if self._options.subscribe_pattern is None:
+                    raise
+                # A topic was deleted after it was listed.
+                return self._find_ends(kafka, decided)
+
+    def _find_ends(self, kafka: KafkaSync, decided: bool) -> dict[Place, int]:
+        options = self._options
+        topics: Any
+        if options.assign is not None:
+            topics = _by_topic(options.assign)
+        elif options.subscribe is not None:
+            topics = sorted(options.subscribe)
+        else:
+            topics = [
+                each.name
+                for each in kafka.topics().values()
+                if options.takes_topic(each.name) and not each.is_internal
+            ]
+        if not topics:
+            return {}
+        isolation = options.isolation_level if decided else "read_uncommitted"
+        return dict(kafka.offsets(topics, isolation=isolation))
+
+    def find_beginnings(self, places: Iterable[Place]) -> dict[Place, int]:
+        """Find the earliest offset of each of some partitions."""
+        wanted = _by_topic(places)
+        if not wanted:
+            return {}
+        with self._options.cluster.open() as kafka:
+            return dict(kafka.offsets(wanted, at="earliest"))
+
+    def find_starts(self, ends: dict[Place, int]) -> dict[Place, int]:
+        """Find where reading begins; ``ends`` is what ``find_ends`` returned."""
+        return self._resolve("starting", ends)
+
+    def find_batch(self) -> list[OffsetRange]:
+        """Find the offsets of a batch, and cut them into what each task reads.
+
+        Raises ``DataLoss`` if offsets that were asked for are gone.
+        """
+        options = self._options
+        latest = self.find_ends()
+        earliest = self.find_beginnings(latest)
+        first, last = self._resolve("starting", latest), self._resolve("ending", latest)
+        written = latest
+        if options.isolation_level == "read_committed" and any(
+            max(first[place], last[place]) > latest[place] for place in latest
+        ):
+            written = self.find_ends(decided=False)
+        ranges = []
+        for place in sorted(latest):
+            name = name_place(place)
+            start, end = first[place], last[place]
+            if start < earliest[place]:
+                self._lose(
+                    f"{name} begins at offset {earliest[place]}, {start} is gone"
+                )
+            for wanted in (start, end):
+                if wanted > written.get(place, latest[place]):
+                    self._lose(
+                        f"{name} ends at offset {latest[place]}, {wanted} is not there"
+                    )
+            start, end = max(start, earliest[place]), min(end, latest[place])
+            ranges.append(OffsetRange(*place, start, end))
+        return self.cut_ranges(ranges)
+
+    def cut_ranges(self, ranges: list[OffsetRange]) -> list[OffsetRange]:
+        """Cut ranges into what each task reads, as Spark's own source does.
+
+        One for each partition, unless ``maxRecordsPerPartition`` or ``minPartitions``
+        wants more; empty ones are left out.
+        """
+        options = self._options
+        ranges = [each for each in ranges if each.start < each.end]
+        total = sum(each.end - each.start for each in ranges)
+        most, least = options.max_records_per_partition, options.min_partitions
+        found = []
+        for each in ranges:
+            size = each.end - each.start
+            count = 1 if most is None else -(-size // most)
+            if least is not None and least > len(ranges):
+                count = max(count, -(-size * least // total))
+            edges = (each.start, *divide(each.start, each.end, min(count, size)))
+            for start, end in zip(edges, (*edges[1:], each.end), strict=True):
+                found.append(OffsetRange(each.topic, each.partition, start, end))
+        return found
+
+    def _lose(self, what: str) -> None:
+        report_loss("kafka-live", what, self._options.fails_on_loss)
+
+    def _resolve(self, side: str, ends: dict[Place, int]) -> dict[Place, int]:
+        """Find the offset of each partition that the options of one side mean."""
+        options = self._options
+        kind, given = options.starting if side == "starting" else options.ending
+        if given == "latest":
+            return ends
+        if isinstance(given, str):
+            return self.find_beginnings(ends)
+        name = f"{side}Offsets" if kind == "offsets" else f"{side}OffsetsByTimestamp"
+        for place in given.keys() - ends.keys() - {EVERYWHERE}:
+            raise ValueError(
+                f"{name} names {name_place(place)}, which is not among the partitions"
+                " that are read"
+            )
+        numbers = {place: find_given(given, place, name) for place in ends}
+        if kind == "timestamps":
+            return self._find_times(side, numbers, ends)
+        early = [place for place, number in numbers.items() if number == EARLIEST]
+        numbers |= self.find_beginnings(early)
+        return {
+            place: ends[place] if number == LATEST else number
+            for place, number in numbers.items()
+        }
+
+    def _find_times(
+        self, side: str, times: dict[Place, int], ends: dict[Place, int]
+    ) -> dict[Place, int]:
+        """Find the first offset of each partition at a time or later."""
+        options = self._options
+        by_time: dict[int, list[Place]] = {}
+        for place, time in times.items():
+            by_time.setdefault(time, []).append(place)
+        found: dict[Place, int] = {}
+        with options.cluster.open() as kafka:
+            for time, places in by_time.items():
+                found |= _find_time(kafka, time, places, options.isolation_level)
+        for place, offset in found.items():
+            # Where no record is as late, brokers are asked for the end; it was found
+            # before, so what was written since does not count as found.
+            if offset < ends[place]:
+                continue
+            if side == "starting" and options.strategy == "error":
+                raise ValueError(
+                    f"{name_place(place)} has no record of timestamp {times[place]} or"
+                    " later; startingOffsetsByTimestampStrategy=latest begins at its"
+                    " end then"
+                )
+            found[place] = ends[place]
+        return found
+
+
+def _find_time(
+    kafka: KafkaSync, time: int, places: list[Place], isolation: IsolationLevel
+) -> dict[Place, int]:
+    at = _EPOCH + timedelta(milliseconds=min(time, _LAST_MS))
+    return dict(kafka.offsets(_by_topic(places), at=at, isolation=isolation))
+
+
+def _by_topic(places: Iterable[Place]) -> dict[str, list[int]]:
+    topics: dict[str, list[int]] = {}
+    for topic, partition in sorted(places):
+        topics.setdefault(topic, []).append(partition)
+    return topics

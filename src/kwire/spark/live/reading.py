@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a range of offsets into Arrow batches, as a task of ``kafka-live``.
+
+It fetches from the leader of the partition. Nothing here imports Spark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...client.machines import ClusterError, DataLost, TopicNotFound
+from ...errors import DecodeError, LimitExceeded
+from ...records.columns import iter_records
+from ..topics.offsets import report_loss
+from ..topics.options import name_place
+from ..topics.record_batches import make_assembler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...client import Chunk, KafkaSync
+    from ...records.columns import Records
+    from ..topics.layout import Layout
+    from .options import LiveOptions
+    from .planning import OffsetRange
+
+
+def read_range(
+    wanted: OffsetRange, layout: Layout, options: LiveOptions
+) -> Iterator[Any]:
+    """Read the records of a range as Arrow batches of the layout.
+
+    Raises ``DataLoss`` if offsets of it are gone and ``failOnDataLoss`` is not false,
+    ``ClusterError`` for what goes wrong with the brokers.
+    """
+    place = wanted.topic, wanted.partition
+    constants = {"topic": wanted.topic, "partition": wanted.partition}
+    assemble = make_assembler(layout, constants)
+    has_headers = "headers" in layout.columns
+    with options.cluster.open() as kafka:
+        scan = kafka.scan(
+            {wanted.topic: [wanted.partition]},
+            start={place: wanted.start},
+            end={place: wanted.end},
+            isolation=options.isolation_level,
+            on_data_loss="raise" if options.fails_on_loss else "earliest",
+        )
+        try:
+            for chunk in scan:
+                for records in _decode(chunk, wanted, has_headers, options):
+                    yield from assemble(records)
+        except (DataLost, TopicNotFound) as error:
+            what = error.reason if isinstance(error, DataLost) else str(error)
+            _lose(wanted, what, options)
+            return
+        if scan.losses:
+            _lose(wanted, scan.losses[0].reason, options)
+        elif scan.position().get(place, wanted.end) < wanted.end:
+            _check_end(kafka, wanted, options)
+
+
+def _decode(
+    chunk: Chunk, wanted: OffsetRange, has_headers: bool, options: LiveOptions
+) -> Iterator[Records]:
+    """Decode a chunk, of which nothing is read that another task reads.
+
+    After a loss, a scan may go on before the range or after it.
+    """
+    try:
+        yield from iter_records(
+            chunk.data,
+            start_offset=max(chunk.start_offset, wanted.start),
+            end_offset=wanted.end,
+            headers=has_headers,
+            timestamp_unit="us",
+            aborted_transactions=chunk.aborted_transactions,
+            # As Kafka's own consumer reads names of headers.
+            errors="replace",
+            check_crc=options.check_crc,
+            limits=options.cluster.limits,
+        )
+    except DecodeError as error:
+        advice = ""
+        if isinstance(error, LimitExceeded):
+            advice = "; maxBatchBytes allows larger record batches"
+        name = name_place((wanted.topic, wanted.partition))
+        raise ClusterError(
+            f"reading {name} at offset {chunk.start_offset}: {error}{advice}"
+        ) from error
+
+
+def _check_end(kafka: KafkaSync, wanted: OffsetRange, options: LiveOptions) -> None:
+    """Report a loss if the log ends before the range does; compaction is none."""
+    ends = kafka.offsets({wanted.topic: [wanted.partition]})
+    end = ends.get((wanted.topic, wanted.partition), 0)
+    if end < wanted.end:
+        _lose(wanted, f"the log ends at offset {end}", options)
+
+
+def _lose(wanted: OffsetRange, reason: str, options: LiveOptions) -> None:
+    topic, partition, start, end = wanted
+    name = name_place((topic, partition))
+    text = f"reading {name} from offset {start} to {end}: {reason}"
+    report_loss("kafka-live", text, options.fails_on_loss)

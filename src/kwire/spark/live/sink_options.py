@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options and the columns of ``kafka-live`` as a sink.
+
+They are those of Spark's own sink. The properties of Kafka's producer become the
+arguments of ``KafkaSync.producer``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...errors import EncodeError
+from ...records.compression import CODECS, NAMES
+from ..topics.option_names import SINK_OPTIONS
+from ..topics.option_values import (
+    read_count,
+    read_flag,
+    read_number,
+    read_size,
+    read_word,
+)
+from .options import check_security, read_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .options import Cluster
+
+_ACKS = "kafka.acks"
+_IDEMPOTENCE = "kafka.enable.idempotence"
+_WITH_LEVELS = [each.name for each in CODECS if each.levels[0] <= each.levels[1]]
+_SIZES = {
+    "kafka.batch.size": "batch_bytes",
+    "kafka.max.request.size": "request_bytes",
+    "kafka.buffer.memory": "memory_bytes",
+}
+
+
+@dataclass(frozen=True)
+class SinkOptions:
+    """Where rows are written; ``producer`` are the arguments of ``KafkaSync.producer``.
+
+    ``topic`` is for all rows, or None where the column says it.
+    """
+
+    cluster: Cluster
+    topic: str | None
+    producer: dict[str, Any]
+
+
+class SinkColumns(NamedTuple):
+    """The place of each column that is written; None for one that there is not.
+
+    There is a value.
+    """
+
+    key: int | None
+    value: int | None
+    headers: int | None
+    partition: int | None
+    topic: int | None
+
+
+def read_sink_options(given: Mapping[str, str]) -> SinkOptions:
+    """Read the options of a sink; ``ValueError`` says which is wrong and why.
+
+    No error shows the value of a password.
+    """
+    check_security(given, SINK_OPTIONS)
+    found = SINK_OPTIONS.choose(given)
+    topic = found.get("topic")
+    if topic is not None and not topic.strip():
+        raise ValueError("topic cannot be empty; name a topic, or leave the option out")
+    options = SinkOptions(
+        read_cluster(found, SINK_OPTIONS.format, "kafka.max.block.ms"),
+        None if topic is None else topic.strip(),
+        _read_producer(found),
+    )
+    try:
+        options.cluster.connect().producer(**options.producer)
+    except EncodeError as error:
+        raise ValueError(f"options kafka.compression.*: {error}") from None
+    return options
+
+
+def find_columns(columns: list[tuple[str, str]], topic: str | None) -> SinkColumns:
+    """Find the columns to write among names and types; ``topic`` is the option.
+
+    Types are in Spark's words, without whether they are nullable. All other columns are
+    left out, as Spark's own sink does. Raises ``ValueError`` for a column that is
+    missing, is there twice or has another type.
+    """
+    names = [name for name, _ in columns]
+    text, either = ("string",), ("string", "binary")
+    headers = ("array<struct<key:string,value:binary>>",)
+
+    def find(name: str, kinds: tuple[str, ...]) -> int | None:
+        if names.count(name) > 1:
+            raise ValueError(f"several columns have the name {name}; leave one")
+        if name not in names:
+            return None
+        kind = columns[names.index(name)][1]
+        if kind not in kinds:
+            raise ValueError(
+                f"the column {name} must be {' or '.join(kinds)} (got {kind:.200});"
+                " cast it"
+            )
+        return names.index(name)
+
+    if "value" not in names:
+        raise ValueError(
+            f"{SINK_OPTIONS.format} requires the column value (got"
+            f" {', '.join(names) or 'no column'}); name the column that it writes value"
+        )
+    found = SinkColumns(
+        key=find("key", either),
+        value=find("value", either),
+        headers=find("headers", headers),
+        partition=find("partition", ("int",)),
+        topic=find("topic", text) if topic is None else None,
+    )
+    if topic is None and found.topic is None:
+        raise ValueError(
+            f"{SINK_OPTIONS.format} requires topics: give the option topic, or a column"
+            " topic"
+        )
+    return found
+
+
+def _read_producer(found: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments of ``KafkaSync.producer`` that options set."""
+    acks = read_word(found, _ACKS, ("all", "-1", "1"))
+    arguments: dict[str, Any] = {"acks": 1 if acks == "1" else "all"}
+    if _IDEMPOTENCE in found:
+        arguments["idempotent"] = read_flag(found, _IDEMPOTENCE)
+        if arguments["idempotent"] and acks == "1":
+            raise ValueError(
+                f"{_IDEMPOTENCE}=true requires {_ACKS}=all (got {_ACKS}=1); leave one"
+                " of them out"
+            )
+    codec = read_word(found, "kafka.compression.type", NAMES)
+    arguments["compression"] = codec
+    for each in _WITH_LEVELS:
+        name = f"kafka.compression.{each}.level"
+        # Kafka's producer takes the level of the codec that is used; for gzip, -1 is
+        # that of the library.
+        if each == codec and name in found and (each, found[name]) != ("gzip", "-1"):
+            arguments["compression_level"] = _read_level(found, name)
+    for name, argument in _SIZES.items():
+        if (size := read_size(found, name)) is not None:
+            arguments[argument] = size
+    timeout = read_count(found, "kafka.delivery.timeout.ms")
+    if timeout is not None:
+        arguments["delivery_timeout_s"] = timeout / 1000
+    return arguments
+
+
+def _read_level(found: Mapping[str, str], name: str) -> int:
+    """Read a level, which zstd has below 0 too."""
+    sign = -1 if found[name].startswith("-") else 1
+    text = {name: found[name].removeprefix("-")}
+    return sign * read_number(text, name, "a level of compression")

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``LiveStream``: the topics of a cluster as a stream.
+
+``stream_reader.py`` decides which offsets make a micro-batch. Nothing here imports
+Spark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..topics.offsets import report_loss
+from ..topics.options import name_place
+from .planning import LiveTopics, OffsetRange
+from .reading import read_range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..topics.layout import Layout
+    from ..topics.options import Place
+    from .options import LiveOptions
+
+
+class LiveStream:
+    """Offsets and records of topics; a partition that is new is read completely."""
+
+    source_name = "kafka-live"
+
+    def __init__(self, options: LiveOptions, layout: Layout) -> None:
+        self.options = options
+        self._layout = layout
+        self._topics = LiveTopics(options)
+
+    def find_starts(self) -> dict[Place, int]:
+        """Find where a new query begins."""
+        return self._topics.find_starts(self._topics.find_ends())
+
+    def find_ends(self) -> dict[Place, int]:
+        """Find where the partitions end now."""
+        return self._topics.find_ends()
+
+    def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
+        """Find where partitions begin."""
+        return self._topics.find_beginnings(places)
+
+    def is_pending(self, place: Place, offset: int) -> bool:
+        """Whether what is before ``offset`` is there, and no more than undecided."""
+        if self.options.isolation_level != "read_committed":
+            return False
+        return self._topics.find_ends(decided=False).get(place, 0) >= offset
+
+    def plan(
+        self, begins: dict[Place, int], ends: dict[Place, int]
+    ) -> list[OffsetRange]:
+        """Cut one micro-batch into what each task reads."""
+        new = self._topics.find_beginnings(ends.keys() - begins.keys())
+        for place, begin in new.items():
+            if begin:
+                text = f"{name_place(place)} is new and begins at offset {begin}"
+                report_loss("kafka-live", text, self.options.fails_on_loss)
+        known = {**new, **begins}
+        return self._topics.cut_ranges(
+            [OffsetRange(*place, known[place], end) for place, end in ends.items()]
+        )
+
+    def read(self, wanted: OffsetRange) -> Iterator[Any]:
+        """Read what one task is for, as Arrow batches."""
+        return read_range(wanted, self._layout, self.options)

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``kafka-log``, checked, with the names of Spark's Kafka source.
+
+An option of files is a field of ``LogOptions``. ``option_names.py`` lists the names
+that ``kafka-live`` has too, ``topic_options.py`` reads their values. ``planning.py``,
+which knows the files, finds the offsets that an option means.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..topics.layout import VIEWS
+from ..topics.option_names import IGNORED, OF_TOPICS, REFUSED, UNUSED, OptionNames
+from ..topics.option_values import (
+    make_limits,
+    read_flag,
+    read_json,
+    read_size,
+    read_word,
+)
+from ..topics.options import TopicOptions, read_topic_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ..._limits import Limits
+
+MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
+DUPLICATES = ("keep", "longest", "error")
+
+_MIB = 1 << 20
+
+
+def _option(read: Callable[..., Any], *details: Any) -> Any:
+    """Make the field of an option, which has its name in camel case.
+
+    ``read`` is of ``option_values.py``; it gets all options, the name and ``details``,
+    and its value for an option that is not given is the default.
+    """
+    return field(
+        default_factory=partial(read, {}, "", *details),
+        metadata={"read": read, "details": details},
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogOptions(TopicOptions):
+    """What a reader of ``kafka-log`` was asked for; the fields are the options."""
+
+    paths: tuple[str, ...]
+    corrupt_record: str = "_corrupt_record"
+    names_corrupt_record: bool = False
+    view: str = _option(read_word, VIEWS)
+    include_batch_columns: bool = _option(read_flag)
+    include_file_path: bool = _option(read_flag)
+    mode: str = _option(read_word, MODES)
+    duplicates: str = _option(read_word, DUPLICATES)
+    strict_tail: bool = _option(read_flag)
+    verify_crc: bool = _option(read_flag, True)
+    errors: str = _option(read_word, ("strict", "replace"))
+    max_partition_bytes: int = _option(read_size, 128 * _MIB)
+    max_batch_bytes: int | None = _option(read_size)
+    push_down_filters: bool = _option(read_flag)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of one batch, compressed and decompressed."""
+        return make_limits(self.max_batch_bytes)
+
+
+_FIELDS = {
+    re.sub("_(.)", lambda match: match[1].upper(), each.name): each
+    for each in fields(LogOptions)
+    if each.metadata
+}
+"""The fields that ``_option`` made, by the names of their options."""
+
+_SPECIAL = ("path", "paths", "columnNameOfCorruptRecord")
+
+LOG_OPTIONS = OptionNames(
+    "kafka-log",
+    tuple(dict.fromkeys((*_SPECIAL, *_FIELDS, *OF_TOPICS))),
+    (*IGNORED, *UNUSED),
+    REFUSED,
+)
+
+
+def read_options(given: Mapping[str, str]) -> LogOptions:
+    """Read the options of a reader; ``ValueError`` says which is wrong and why.
+
+    Names count without case; ``OptionNames.choose`` says what becomes of each.
+    """
+    if "provider" in {name.lower() for name in given}:
+        # Spark 4 makes such a table, and forgets its options when it is read.
+        raise ValueError(
+            "kafka-log cannot be a table of the catalog, as Spark reads those without"
+            ' their options; CREATE TEMPORARY VIEW name USING kafka_log OPTIONS (path "'
+            'kafka-logs/") makes a name for a query'
+        )
+    found = LOG_OPTIONS.choose(given)
+    of_files = {
+        each.name: each.metadata["read"](found, name, *each.metadata["details"])
+        for name, each in _FIELDS.items()
+    }
+    view = of_files["view"]
+    if view == "batches" and "verifyCrc" not in found:
+        # Headers of batches are read without what is between them, if they may be.
+        of_files["verify_crc"] = False
+    of_topics = read_topic_options(found)
+    if view != "records":
+        # The rows of other views are no records.
+        of_topics["max_records_per_partition"] = None
+    if view == "batches" and of_topics["isolation_level"] == "read_committed":
+        raise ValueError(
+            "view=batches has the batches of all transactions (isolation level"
+            " read_committed); leave the level out, or read view=records"
+        )
+    return LogOptions(
+        **of_topics,
+        **of_files,
+        paths=_paths(found),
+        corrupt_record=found.get("columnNameOfCorruptRecord", "_corrupt_record"),
+        names_corrupt_record="columnNameOfCorruptRecord" in found,
+    )
+
+
+def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
+    paths: list[str] = []
+    if "paths" in found:
+        paths = read_json(found, "paths", list, '["kafka-logs-1", "kafka-logs-2"]')
+    if found.get("path"):
+        paths = [found["path"], *paths]
+    if not paths or not all(isinstance(path, str) and path for path in paths):
+        raise ValueError(
+            'kafka-log requires a path: .load("kafka-logs/"), a data directory of'
+            " Kafka, a folder above several, or an address such as s3://bucket/folder"
+        )
+    return tuple(map(_without_scheme, paths))
+
+
+def _without_scheme(path: str) -> str:
+    """Take ``file:`` off, as Hadoop writes the paths of files."""
+    is_short = path.startswith("file:/") and not path.startswith("file://")
+    return path.removeprefix("file:") if is_short else path

@@ -1,0 +1,526 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Plans a read of ``kafka-log``: files, offsets, and parts of files.
+
+Nothing here imports Spark. Files are listed, offsets are found, and splits of about the
+same size are made; ``reading.py`` reads the records. A filter may skip a split, but
+never decides which rows there are.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from ... import log
+from ..._text import format_name
+from ...log.parallel import map_requests
+from ..topics.offsets import DataLoss, divide
+from ..topics.options import EARLIEST, LATEST, find_given
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ...log import Partition, Segment, Transactions
+    from ...records import BatchHeader
+    from ..topics.options import Place
+    from .options import LogOptions
+
+    Found = TypeVar("Found")
+
+_LEAST_SPLIT = 4 << 20
+"""Bytes below which a split is not worth a task, unless more are asked for."""
+
+_LOG_APPEND_TIME = 1
+
+_GO_ON = "failOnDataLoss=false reads what there is"
+
+_LOOKS = 5
+"""Times to look at a folder whose files vanish while it is looked at."""
+
+
+class FileSplit(NamedTuple):
+    """Batches that begin in bytes ``start`` to ``end`` of a segment; None is its end.
+
+    Of them the records from ``start_offset`` to ``end_offset`` (not included) are
+    wanted; None leaves that side open.
+    """
+
+    path: str
+    topic: str
+    partition: int
+    is_newest: bool
+    next_base_offset: int | None
+    start: int
+    end: int | None
+    size: int
+    start_offset: int | None
+    end_offset: int | None
+    transactions: Transactions | None
+    is_follow_up: bool = False
+    """Whether another piece reports what is wrong before ``start_offset``."""
+    is_followed: bool = False
+    """Whether another piece reports what is wrong across ``end_offset``."""
+
+
+class WantedRange(NamedTuple):
+    """The offsets of a partition that are read; None is an end of the log."""
+
+    partition: Partition
+    start: int | None
+    end: int | None
+
+
+@dataclass
+class Bounds:
+    """What filters say of the rows that are wanted; timestamps in ms."""
+
+    topics: frozenset[str] | None = None
+    partitions: frozenset[int] | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
+    start_timestamp: int | None = None
+    end_timestamp: int | None = None
+
+    def takes(self, partition: Partition) -> bool:
+        """Whether the partition can have rows that are wanted."""
+        return (self.topics is None or partition.topic in self.topics) and (
+            self.partitions is None or partition.partition in self.partitions
+        )
+
+
+def call_again(look: Callable[[], Found]) -> Found:
+    """Call ``look``, and once more if a broker deleted a file since it was listed."""
+    for _ in range(_LOOKS - 1):
+        try:
+            return look()
+        except FileNotFoundError:
+            continue
+    return look()
+
+
+def find_partitions(
+    options: LogOptions, must_be_there: bool = True, may_be_empty: bool = False
+) -> list[Partition]:
+    """List the partitions that the options ask for, in order; replicas one by one.
+
+    Raises ``ValueError`` for a path without any partition, unless it may be empty, for
+    a topic or partition that is asked for and not there, and with ``duplicates=error``
+    for one that is there twice.
+    """
+    every = _every(options, may_be_empty)
+    found = [each for each in every if options.takes(each.topic, each.partition)]
+    if options.subscribe is not None and must_be_there:
+        missing = options.subscribe - {each.topic for each in found}
+        _check_found(sorted(missing), {each.topic for each in every}, options)
+    if options.assign is not None and must_be_there:
+        there = {_name_partition(each) for each in every}
+        wanted = {f"{topic}-{number}" for topic, number in options.assign}
+        _check_found(sorted(wanted - there), there, options)
+    if options.duplicates == "keep":
+        return found
+    replicas: dict[Place, list[Partition]] = {}
+    for each in found:
+        replicas.setdefault((each.topic, each.partition), []).append(each)
+    chosen = []
+    for several in replicas.values():
+        if len(several) > 1 and options.duplicates == "error":
+            raise ValueError(
+                f"{_name_partition(several[0])} is in {len(several)} folders:"
+                f" {', '.join(format_name(each.path) for each in several)}; read one of"
+                " them, or set duplicates=longest"
+            )
+        chosen.append(choose_longest(several))
+    return chosen
+
+
+def _every(options: LogOptions, may_be_empty: bool) -> list[Partition]:
+    """List all partitions; a folder that several paths lead to is listed once."""
+    every: dict[str, Partition] = {}
+    for path in options.paths:
+        directory = log.LogDirectory(path)
+        if not len(directory) and not may_be_empty:
+            raise ValueError(
+                f"no partition in {path}: give a data directory of Kafka, a folder"
+                " above it, the folder of a partition, or a .log file"
+            )
+        for each in directory:
+            place = str(each.path)
+            place = place if "://" in place else os.path.realpath(place)
+            known = every.setdefault(place, each)
+            if known is not each:
+                both = {s.path.name: s for s in (*known.segments, *each.segments)}
+                known.segments = tuple(both[name] for name in sorted(both))
+    return list(every.values())
+
+
+def choose_longest(replicas: Sequence[Partition]) -> Partition:
+    """Choose the replica that goes furthest; of equals the one with more bytes."""
+    if len(replicas) == 1:
+        return replicas[0]
+    return max(replicas, key=lambda each: (each.end_offset, each.size))
+
+
+def _name_partition(partition: Partition) -> str:
+    return f"{partition.topic}-{partition.partition}"
+
+
+def _check_found(
+    missing: Sequence[str], there: Iterable[str], options: LogOptions
+) -> None:
+    if missing:
+        known = sorted(there)
+        listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+        raise ValueError(
+            f"no {', '.join(missing)} under {', '.join(options.paths)};"
+            f" {f'found {listed}' if listed else 'no partition was found'}"
+        )
+
+
+def offset_range(
+    partition: Partition, options: LogOptions
+) -> tuple[int | None, int | None]:
+    """Find the offsets that the options ask for: the first, and the one after the last.
+
+    None is an end of the log. Raises ``ValueError`` if no offset is given for
+    the partition, a timestamp has none, or the first is above the end,
+    ``DataLoss`` if offsets are gone that ``failOnDataLoss`` wants.
+    """
+    start = _offset_of_batch(partition, "starting", options)
+    end = _offset_of_batch(partition, "ending", options)
+    if start is not None and end is not None and start > end:
+        raise ValueError(
+            f"{_name_partition(partition)} would be read from offset {start} to {end};"
+            " give a start that is not above the end"
+        )
+    if start is None and "log-start" in partition.checkpoints:
+        # Records that were deleted may still be in the files, and are gone for Kafka.
+        start = partition.start_offset
+    if options.fail_on_data_loss:
+        check_loss(partition, start, end)
+    return start, end
+
+
+def _offset_of_batch(
+    partition: Partition, side: str, options: LogOptions
+) -> int | None:
+    number = offset_from(partition, side, options)
+    if number == (EARLIEST if side == "starting" else LATEST):
+        return None
+    if number < 0:
+        word = "latest" if side == "starting" else "earliest"
+        raise ValueError(f"{side}Offsets of a batch cannot be {number} ({word})")
+    return number
+
+
+def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
+    """Find the offset of one of the ends; may be EARLIEST or LATEST.
+
+    ``side`` is "starting" or "ending". A timestamp means the first offset, in
+    their order, whose record has that time or a later one, as in Kafka.
+    """
+    kind, given = options.starting if side == "starting" else options.ending
+    if isinstance(given, str):
+        return EARLIEST if given == "earliest" else LATEST
+    place = partition.topic, partition.partition
+    number = find_given(given, place, f"{side}Offsets")
+    if kind == "offsets":
+        return number
+    found = partition.offset_for_timestamp(number)
+    if found is None and side == "starting" and options.strategy == "error":
+        raise ValueError(
+            f"{_name_partition(partition)} has no record of timestamp {number} or"
+            " later; startingOffsetsByTimestampStrategy=latest starts at its end"
+        )
+    if found is None:
+        return LATEST if side == "ending" else partition.end_offset
+    return found
+
+
+def check_loss(partition: Partition, start: int | None, end: int | None) -> None:
+    """Raise ``DataLoss`` if offsets from ``start`` to ``end`` are gone.
+
+    Those that a cleaner took are not; None is an end of the log.
+    """
+    name, path = _name_partition(partition), format_name(partition.path)
+    first, last = partition.start_offset, partition.end_offset
+    if start is not None and start < first:
+        raise DataLoss(
+            f"{path}: {name} begins at offset {first}, offset {start} is gone; {_GO_ON}"
+        )
+    for asked in (start, end):
+        if asked is not None and asked > last:
+            raise DataLoss(
+                f"{path}: {name} ends before offset {last}, offset {asked}"
+                f" is not there; {_GO_ON}"
+            )
+    for before, following in pairwise(partition.segments):
+        if start is not None and following.base_offset <= start:
+            continue
+        if end is not None and before.base_offset >= end:
+            return
+        ends_at = before.base_offset
+        damaged: list[object] = []
+        for header in before.headers(before.floor(2**62), on_corrupt=damaged.append):
+            ends_at = header.next_offset
+        before.forget_indexes()
+        # What is there and damaged is not gone: the mode says what becomes of it.
+        if damaged or (end is not None and ends_at >= end):
+            continue
+        if ends_at < following.base_offset and not partition.is_compacted:
+            path = format_name(following.path)
+            raise DataLoss(
+                f"{path}: offsets {ends_at} to {following.base_offset - 1} of"
+                f" {name} are in no segment; {_GO_ON}"
+            )
+
+
+def plan_pieces(
+    partitions: Sequence[Partition], options: LogOptions, bounds: Bounds
+) -> list[FileSplit]:
+    """Make the pieces of all partitions, each no larger than a split should be."""
+    taken = list(filter(bounds.takes, partitions))
+    is_remote = any(s.is_remote for each in taken for s in each.segments[:1])
+
+    def find_range(partition: Partition) -> WantedRange:
+        start, end = offset_range(partition, options)
+        start = _higher(start, bounds.start_offset)
+        return WantedRange(partition, start, _lower(end, bounds.end_offset))
+
+    wanted = list(map_requests(find_range, taken, is_remote=is_remote))
+    size = split_size(sum(each.partition.size for each in wanted), options)
+    cuts = _find_remote_cuts(wanted, size) if is_remote else {}
+
+    def cut(each: WantedRange) -> list[FileSplit]:
+        return list(cut_partition(*each, options, size, bounds, cuts=cuts))
+
+    found = map_requests(cut, wanted, is_remote=is_remote)
+    return [piece for pieces in found for piece in pieces]
+
+
+def _find_remote_cuts(
+    wanted: Sequence[WantedRange], size: int
+) -> dict[Segment, tuple[int, ...]]:
+    """Find the cuts of segments in a store, of all partitions at once."""
+    segments = [
+        segment
+        for partition, start, end in wanted
+        for segment in _overlapping(partition, start, end)
+        if segment.size > size
+    ]
+
+    def find_cuts(segment: Segment) -> tuple[int, ...]:
+        found = segment.cuts(size)
+        segment.forget_indexes()
+        return found
+
+    return dict(
+        zip(segments, map_requests(find_cuts, segments, is_remote=True), strict=True)
+    )
+
+
+def split_size(total: int, options: LogOptions) -> int:
+    """Choose how many bytes a split has: all cores get some, none too much."""
+    parts = options.min_partitions or os.cpu_count() or 1
+    least = 1 if options.min_partitions else _LEAST_SPLIT
+    return max(1, min(options.max_partition_bytes, max(least, -(-total // parts))))
+
+
+def cut_partition(
+    partition: Partition,
+    start: int | None,
+    end: int | None,
+    options: LogOptions,
+    size: int,
+    bounds: Bounds,
+    is_micro_batch: bool = False,
+    cuts: dict[Segment, tuple[int, ...]] | None = None,
+) -> Iterator[FileSplit]:
+    """Make the pieces of one partition's offsets, in order.
+
+    A piece has offsets of one range of ``maxRecordsPerPartition`` alone. Those of a
+    micro-batch leave what is wrong at its ends to the micro-batches around it. ``cuts``
+    are the cuts of segments that are known, and gets those that are found.
+    """
+    transactions = None
+    if options.isolation_level == "read_committed":
+        transactions = partition.transactions()
+        end = _lower(end, transactions.last_stable_offset)
+    ranges = _ranges(partition, start, end, options.max_records_per_partition)
+    # Of each segment they are the same for all ranges.
+    cuts = {} if cuts is None else cuts
+    of_segments: dict[Segment, Transactions] = {}
+    for turn, (first, behind) in enumerate(ranges):
+        for segment, begin, stop in _cut_range(
+            partition, first, behind, size, bounds, cuts
+        ):
+            if transactions is not None and segment not in of_segments:
+                of_segments[segment] = _of_segment(transactions, segment)
+            yield FileSplit(
+                str(segment.path),
+                segment.topic,
+                segment.partition,
+                segment.is_newest,
+                segment.next_base_offset,
+                begin,
+                stop,
+                (segment.size if stop is None else stop) - begin,
+                first,
+                behind,
+                of_segments.get(segment),
+                is_follow_up=is_micro_batch or turn > 0,
+                is_followed=is_micro_batch or turn < len(ranges) - 1,
+            )
+
+
+def _ranges(
+    partition: Partition, start: int | None, end: int | None, most: int | None
+) -> list[tuple[int | None, int | None]]:
+    """Divide offsets into ranges of about the same size, of at most ``most`` each."""
+    if most is None:
+        return [(start, end)]
+    low = _higher(partition.start_offset, start) or 0
+    high = _lower(partition.end_offset, end) or 0
+    return list(pairwise((start, *divide(low, high, -(-(high - low) // most)), end)))
+
+
+def _cut_range(
+    partition: Partition,
+    start: int | None,
+    end: int | None,
+    size: int,
+    bounds: Bounds,
+    cuts: dict[Segment, tuple[int, ...]],
+) -> Iterator[tuple[Segment, int, int | None]]:
+    """Find the parts of segments, by their bytes, that have the offsets of a range."""
+    for segment in _overlapping(partition, start, end):
+        first = 0
+        if start is not None and start > segment.base_offset:
+            first = segment.floor(start)
+        above = segment.next_base_offset
+        may_be_behind = end is not None and (above is None or above > end)
+        edges = [first]
+        if segment.size - first > size:
+            if segment not in cuts:
+                cuts[segment] = segment.cuts(size)
+            edges += (each for each in cuts[segment] if each > first)
+        is_behind = False
+        for begin, stop in zip(edges, (*edges[1:], None), strict=True):
+            if is_behind:
+                break
+            header = _header_at(segment, begin) if begin and may_be_behind else None
+            if header is not None and end is not None and header.base_offset >= end:
+                if header.count >= 0:
+                    break
+                # A wrapper has the offset of its last message: others may be below.
+                is_behind = True
+            if not _is_spared(segment, begin, stop, bounds):
+                yield segment, begin, stop
+        # Thousands of segments have more in their indexes than memory is worth.
+        segment.forget_indexes()
+
+
+def _overlapping(
+    partition: Partition, start: int | None, end: int | None
+) -> Iterator[Segment]:
+    """Iterate over the segments that can have offsets of a range."""
+    for segment in partition.segments:
+        above = segment.next_base_offset
+        if start is not None and above is not None and above <= start:
+            continue
+        if end is not None and 0 <= end <= segment.base_offset:
+            return
+        yield segment
+
+
+def _of_segment(transactions: Transactions, segment: Segment) -> Transactions:
+    """Keep the transactions that a task needs for one segment: they travel with it."""
+    last = segment.base_offset
+    for header in segment.headers(segment.floor(2**62), on_corrupt="skip"):
+        last = max(last, header.last_offset)
+    kept = [
+        each
+        for each in transactions.aborted
+        if each.last_offset >= segment.base_offset and each.first_offset <= last
+    ]
+    return log.Transactions(kept, transactions.open)
+
+
+def _header_at(segment: Segment, position: int) -> BatchHeader | None:
+    return next(segment.headers(position, position + 1, on_corrupt="skip"), None)
+
+
+def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -> bool:
+    """Whether no record of the piece can have a wanted timestamp.
+
+    The max timestamp is in each header; the smallest is in none, as a header's
+    base timestamp is that of the first record, unless the broker set all of them.
+    """
+    low, high = bounds.start_timestamp, bounds.end_timestamp
+    if low is None and high is None:
+        return False
+    if segment.is_remote:
+        return low is not None and _ends_before(segment, low)
+    damaged: list[object] = []
+    too_early = low is not None
+    too_late = high is not None
+    for header in segment.headers(begin, stop, on_corrupt=damaged.append):
+        if low is not None and header.max_timestamp >= low:
+            too_early = False
+        if high is not None and not (
+            header.timestamp_type == _LOG_APPEND_TIME and header.max_timestamp > high
+        ):
+            too_late = False
+        if not too_early and not too_late:
+            return False
+    return not damaged
+
+
+def _ends_before(segment: Segment, timestamp: int) -> bool:
+    """Whether the time index of a segment that is done says that it ends before."""
+    if segment.is_newest:
+        return False
+    try:
+        index = segment.time_index
+    except ValueError:
+        return False
+    if index is None or not index.entries:
+        return False
+    return index.entries[-1][0] < timestamp
+
+
+def pack(
+    pieces: Sequence[FileSplit], options: LogOptions
+) -> list[tuple[FileSplit, ...]]:
+    """Put small pieces together, in order, until a split is about as large as it may.
+
+    With ``maxRecordsPerPartition`` a split has the pieces of one range of offsets.
+    """
+    size = split_size(sum(piece.size for piece in pieces), options)
+    splits: list[list[FileSplit]] = []
+    room = 0
+    for piece in pieces:
+        if not splits or piece.size > room or _is_apart(splits[-1][-1], piece, options):
+            splits.append([])
+            room = size
+        splits[-1].append(piece)
+        room -= piece.size
+    return [tuple(each) for each in splits]
+
+
+def _is_apart(one: FileSplit, other: FileSplit, options: LogOptions) -> bool:
+    """Whether two pieces may not share a split: they are of different ranges."""
+    return options.max_records_per_partition is not None and (
+        (os.path.dirname(one.path), one.start_offset, one.end_offset)
+        != (os.path.dirname(other.path), other.start_offset, other.end_offset)
+    )
+
+
+def _higher(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other if one is None else max(one, other)
+
+
+def _lower(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other if one is None else min(one, other)

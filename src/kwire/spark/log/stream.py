@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``LogStream``: the segments of log directories as a stream.
+
+A restart needs nothing but Spark's checkpoint. ``stream_reader.py`` decides which
+offsets make a micro-batch. Nothing here imports Spark.
+"""
+
+from __future__ import annotations
+
+import warnings
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from ..._text import format_name
+from ..topics.offsets import report_loss
+from ..topics.options import EARLIEST, LATEST, name_place
+from .planning import (
+    Bounds,
+    call_again,
+    check_loss,
+    cut_partition,
+    find_partitions,
+    offset_from,
+    pack,
+    split_size,
+)
+from .reading import read_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ...log import Partition
+    from ..topics.layout import Layout
+    from ..topics.options import Place
+    from .options import LogOptions
+    from .planning import FileSplit
+
+
+class LogStream:
+    """Offsets and records of the partitions in some folders, which grow.
+
+    A partition that appears later is read from its beginning.
+    """
+
+    source_name = "kafka-log"
+
+    def __init__(self, options: LogOptions, layout: Layout) -> None:
+        if options.view != "records":
+            raise ValueError(f"view must be records in a stream (got {options.view})")
+        if options.ending != ("offsets", "latest"):
+            raise ValueError("a stream has no end; leave out ending offsets")
+        self.options = options
+        self._layout = layout
+        self._fails_on_loss = options.fail_on_data_loss is not False
+        self._has_warned = False
+
+    def find_starts(self) -> dict[Place, int]:
+        """Find where a new query begins."""
+        return call_again(self._starts)
+
+    def find_ends(self) -> dict[Place, int]:
+        """Find where the partitions end now."""
+        return call_again(
+            lambda: {
+                place: self._find_end(each)
+                for place, each in self._partitions().items()
+            }
+        )
+
+    def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
+        """Find where partitions begin; 0 for one that is gone."""
+        there = self._partitions()
+        return {
+            each: there[each].start_offset if each in there else 0 for each in places
+        }
+
+    def is_pending(self, place: Place, offset: int) -> bool:
+        """Whether what is before ``offset`` is there, and no more than undecided."""
+        partition = self._partitions().get(place)
+        return (
+            self.options.isolation_level == "read_committed"
+            and partition is not None
+            and _whole_end(partition) >= offset
+        )
+
+    def plan(
+        self, begins: dict[Place, int], ends: dict[Place, int]
+    ) -> list[tuple[FileSplit, ...]]:
+        """Cut one micro-batch into what each task reads."""
+        return call_again(lambda: self._plan(begins, ends))
+
+    def read(self, pieces: tuple[FileSplit, ...]) -> Iterator[Any]:
+        """Read what one task is for, as Arrow batches."""
+        return read_pieces(pieces, self._layout, self.options)
+
+    def _starts(self) -> dict[Place, int]:
+        places: dict[Place, int] = {}
+        for place, partition in self._partitions(must_be_there=True).items():
+            number = offset_from(partition, "starting", self.options)
+            if number == EARLIEST:
+                number = partition.start_offset
+            elif number == LATEST:
+                number = self._find_end(partition)
+            places[place] = number
+        return places
+
+    def _plan(
+        self, begins: dict[Place, int], ends: dict[Place, int]
+    ) -> list[tuple[FileSplit, ...]]:
+        options, there = self.options, self._partitions()
+        wanted = []
+        for place, end in ends.items():
+            first = begins.get(place)
+            if first is not None and first >= end:
+                continue
+            partition = there.get(place)
+            if partition is None:
+                start = 0 if first is None else first
+                text = f"{name_place(place)} is gone, from offset {start} on"
+                report_loss("kafka-log", text, self._fails_on_loss)
+                continue
+            if first is None:
+                first = partition.start_offset
+            if self._fails_on_loss:
+                check_loss(partition, first, end)
+            wanted.append((partition, first, end))
+        size = split_size(sum(each.size for each, _, _ in wanted), options)
+        pieces = chain.from_iterable(
+            cut_partition(
+                partition, first, end, options, size, Bounds(), is_micro_batch=True
+            )
+            for partition, first, end in wanted
+        )
+        return pack(list(pieces), options)
+
+    def _partitions(self, must_be_there: bool = False) -> dict[Place, Partition]:
+        must_be_there = must_be_there or self._fails_on_loss
+        found: dict[Place, Partition] = {}
+        for each in find_partitions(self.options, must_be_there, True):
+            place = each.topic, each.partition
+            if place in found:
+                one, other = format_name(found[place].path), format_name(each.path)
+                raise ValueError(
+                    f"{each.topic}-{each.partition} is in {one} and in"
+                    f" {other}; set duplicates=longest to read one of them"
+                )
+            found[place] = each
+        if not found and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"kafka-log: no partition to read in {', '.join(self.options.paths)};"
+                " the stream waits for one",
+                stacklevel=2,
+            )
+        return found
+
+    def _find_end(self, partition: Partition) -> int:
+        # The checkpoint of a log's start may be newer than a copy of its segments.
+        end = max(_whole_end(partition), partition.start_offset)
+        if self.options.isolation_level == "read_committed":
+            stable = partition.transactions().last_stable_offset
+            end = end if stable is None else min(end, stable)
+        return end
+
+
+def _whole_end(partition: Partition) -> int:
+    """Find the offset after the last batch that is complete."""
+    for segment in reversed(partition.segments):
+        before = last = None
+        for header in segment.headers(segment.floor(2**62), on_corrupt="skip"):
+            before, last = last, header
+        if last is not None:
+            # Its bytes may still be on their way, though its length is there.
+            end = last.position + 1
+            for _ in segment.headers(
+                last.position, end, check_crc=True, on_corrupt="skip"
+            ):
+                return last.next_offset
+            return last.base_offset if before is None else before.next_offset
+    return partition.start_offset

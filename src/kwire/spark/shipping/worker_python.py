@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that Spark's workers can import kwire, and names the fix.
+
+Spark does not start its workers with the Python of the driver, but with the one that
+``PYSPARK_PYTHON`` names, by default the ``python3`` of the PATH. In a virtual
+environment that is not activated this is another Python. How kwire gets to the workers
+of a cluster is in ``bundling.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+_HOME = str(Path(__file__).resolve().parents[3])
+_LONGEST = 60
+"""Seconds, after which a Python that does not start is left to Spark."""
+
+_PROBE = "import sys; print(*sys.version_info[:2], sep='.'); import kwire"
+_MENDED = (
+    'before the session starts, set os.environ["PYSPARK_PYTHON"] = sys.executable, or'
+    f" export PYSPARK_PYTHON={sys.executable}"
+)
+
+
+def find_worker_problem(spark: SparkSession) -> str | None:
+    """Try ``import kwire`` in the Python of Spark's workers; say what is wrong.
+
+    Returns one sentence that ends with the line that mends it, or None. A local Spark
+    costs the start of a Python, about 50 ms; a cluster a job of one task. None also
+    where this cannot be found out, as with Spark Connect.
+    """
+    context = getattr(spark, "sparkContext", None)
+    if context is None:
+        return None
+    master = context.master
+    if master == "local" or master.startswith("local["):
+        return _find_local_problem(context)
+    return _find_cluster_problem(context)
+
+
+def _find_local_problem(context: SparkContext) -> str | None:
+    name = context.pythonExec
+    executable = shutil.which(name)
+    if executable is None:
+        return f"Spark's workers run {name}, which is not there; {_MENDED}"
+    try:
+        done = subprocess.run(
+            [executable, "-c", _PROBE],
+            env=_worker_environment(context),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LONGEST,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    except OSError as error:
+        return f"Spark's workers run {executable}, which fails: {error}; {_MENDED}"
+    ours, theirs = "{}.{}".format(*sys.version_info), done.stdout.strip()
+    if theirs and theirs != ours:
+        return (
+            f"Spark's workers run {executable}, which is Python {theirs}, not {ours} as"
+            f" this process; {_MENDED}"
+        )
+    if not done.returncode:
+        return None
+    reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    mended = _MENDED
+    if os.path.abspath(executable) == os.path.abspath(sys.executable):
+        mended = f"before the session starts, export PYTHONPATH={_HOME}"
+    return f"Spark's workers run {executable}, which has no kwire ({reason}); {mended}"
+
+
+def _worker_environment(context: SparkContext) -> dict[str, str]:
+    """Make the environment of a local worker, as far as it is about imports."""
+    from pyspark import SparkFiles
+
+    shipped = SparkFiles.getRootDirectory()
+    paths = [
+        os.environ.get("PYTHONPATH", ""),
+        context.environment.get("PYTHONPATH", ""),
+        shipped,
+        *(os.path.join(shipped, name) for name in context._python_includes or ()),
+    ]
+    path = os.pathsep.join(filter(None, paths))
+    return {**os.environ, **context.environment, "PYTHONPATH": path}
+
+
+def _find_cluster_problem(context: SparkContext) -> str | None:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        found = context.parallelize([0], 1).map(_make_probe()).collect()
+    except (PySparkException, Py4JError):
+        # What the workers lack besides kwire is for Spark to report.
+        return None
+    for executable, reason in found:
+        if reason:
+            return (
+                f"Spark's workers run {executable}, which has no kwire ({reason}); ship"
+                " it: kwire spark-bundle --out deps.zip, then"
+                ' spark.sparkContext.addArchive("deps.zip#kwire")'
+            )
+    return None
+
+
+def _make_probe() -> Callable[[Any], tuple[str, str]]:
+    """Make what runs in a worker; nested, so that it is shipped by value."""
+
+    def probe(_: Any) -> tuple[str, str]:
+        import sys
+
+        try:
+            import kwire  # noqa: F401
+        except ImportError as error:
+            return sys.executable, f"{type(error).__name__}: {error}"
+        return sys.executable, ""
+
+    return probe

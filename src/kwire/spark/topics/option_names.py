@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of the options that both formats of topics have, and how each is treated.
+
+It lists the options of Spark's own Kafka source and sink, and those of Kafka's consumer
+and producer (``kafka.*``). Those that only ``kafka-log`` has are fields in
+``options.py``; the tests compare the names with the guides.
+"""
+
+from __future__ import annotations
+
+import warnings
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...client import producer_properties
+from ...client.consumer_properties import FOLLOWED, PASSED_OVER
+from ...client.shown_texts import OF_KAFKA, describe_unknown, looks_like_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ISOLATION = "kafka.isolation.level"
+_SECURITY = ("kafka.ssl.", "kafka.sasl.", "kafka.security.")
+
+OF_TOPICS = (
+    "subscribe",
+    "subscribePattern",
+    "assign",
+    "startingOffsets",
+    "endingOffsets",
+    "startingTimestamp",
+    "endingTimestamp",
+    "startingOffsetsByTimestamp",
+    "endingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "includeHeaders",
+    "minPartitions",
+    "maxRecordsPerPartition",
+    "maxOffsetsPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "failOnDataLoss",
+    "isolationLevel",
+    "maxBatchBytes",
+    ISOLATION,
+)
+"""Options that say which offsets of which topics are read."""
+
+OF_CLIENTS = tuple(
+    f"kafka.{name}"
+    for name in FOLLOWED
+    if name not in ("isolation.level", "default.api.timeout.ms")
+)
+"""Settings of connections, which sources and sinks follow."""
+
+_OF_CONNECTIONS = (*OF_CLIENTS, "kafka.default.api.timeout.ms", "kafka.check.crcs")
+"""Settings of Kafka's consumer that a scan follows."""
+
+IGNORED = (
+    "groupIdPrefix",
+    "kafkaConsumer.pollTimeoutMs",
+    "fetchOffset.numRetries",
+    "fetchOffset.retryIntervalMs",
+    *(f"kafka.{name}" for name in PASSED_OVER),
+)
+"""Options that are about brokers and connections, and cannot change a row."""
+
+UNUSED = (
+    *(name for name in _OF_CONNECTIONS if not name.startswith(_SECURITY)),
+    "kafka.security.protocol",
+    "kafka.security.providers",
+    "kafka.config.providers",
+    "kafka.ssl.*",
+    "kafka.sasl.*",
+)
+"""Settings of connections, which files do without."""
+
+REFUSED = {
+    "kafka.auto.offset.reset": (
+        "startingOffsets says where to begin, and failOnDataLoss what happens where"
+        " offsets are gone"
+    ),
+    "kafka.key.deserializer": "key is binary; cast or decode the column",
+    "kafka.value.deserializer": "value is binary; cast or decode the column",
+    "kafka.enable.auto.commit": (
+        "nothing is committed to Kafka; a stream keeps its offsets in its checkpoint"
+    ),
+    "kafka.interceptor.classes": (
+        "interceptors may change records, and run in Java only; change the rows in"
+        " the query"
+    ),
+}
+"""Options that Spark's own source refuses too, with what to do instead."""
+
+_DECISIVE = (ISOLATION, "kafka.acks", "kafka.enable.idempotence")
+"""Settings whose names are checked for slips, as they decide what is read or kept."""
+
+_LIKE_IT = 0.8
+"""How much alike a name and one of these are where one is a slip for the other; no
+other setting of Kafka's clients comes near that."""
+
+
+class OptionNames(NamedTuple):
+    """The options of one format: those it honours, ignores and refuses.
+
+    ``refused`` maps each, in lower case, to what to do instead.
+    """
+
+    format: str
+    honoured: tuple[str, ...]
+    ignored: tuple[str, ...]
+    refused: dict[str, str]
+
+    def choose(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return the options that are honoured, under the names of ``honoured``.
+
+        Names count without case. A setting that Kafka's clients do not know is
+        ignored with a warning, as in Kafka. Raises ``ValueError`` for options that are
+        refused, for unknown ones, and for a slip in a setting that is decisive.
+        """
+        unused = []
+        by_lower = {name.lower(): name for name in (*self.honoured, *self.ignored)}
+        found: dict[str, str] = {}
+        for name, text in given.items():
+            lower = name.lower()
+            if lower in self.refused:
+                raise ValueError(
+                    f"{self.format} does not take {name}: {self.refused[lower]}"
+                )
+            known = by_lower.get(lower)
+            if known in self.honoured:
+                found[known] = str(text)
+            elif known is None:
+                self._check_unknown(name, lower, by_lower)
+                if lower not in _OF_KAFKA:
+                    unused.append(name)
+        if unused:
+            names = (*self.honoured, *self.ignored)
+            advice = "Kafka's clients have no such setting"
+            described = describe_unknown(unused, names, advice)
+            text = f"{self.format} ignores the option {described}"
+            warnings.warn(text, stacklevel=3)
+        return found
+
+    def _check_unknown(self, name: str, lower: str, by_lower: dict[str, str]) -> None:
+        """Refuse an unknown name, unless it is a setting for Kafka's clients."""
+        if lower.startswith("kafka."):
+            decisive = [each for each in _DECISIVE if each in by_lower]
+            near = get_close_matches(lower, decisive, 1, _LIKE_IT)
+            if not near:
+                return
+        else:
+            near = get_close_matches(lower, by_lower, 1)
+        if near:
+            hint = f"did you mean {by_lower[near[0]]}?"
+        else:
+            hint = f"use one of {', '.join(self.honoured)}"
+        is_name = looks_like_name(name, (*by_lower.values(), *OF_TOPICS))
+        shown = repr(name) if is_name else "of such a name"
+        raise ValueError(f"{self.format} has no option {shown}: {hint}")
+
+
+LIVE_OPTIONS = OptionNames(
+    "kafka-live",
+    (*OF_TOPICS, *_OF_CONNECTIONS),
+    IGNORED,
+    {
+        **REFUSED,
+        "kafka.config.providers": "kwire reads no providers; give the value itself",
+        "kafka.security.providers": "they run in Java only; leave it out",
+    },
+)
+
+SINK_OPTIONS = OptionNames(
+    "the sink kafka-live",
+    (
+        "topic",
+        *OF_CLIENTS,
+        *(f"kafka.{name}" for name in producer_properties.FOLLOWED),
+    ),
+    (
+        "includeHeaders",
+        "checkpointLocation",
+        "queryName",
+        *(f"kafka.{name}" for name in producer_properties.PASSED_OVER),
+    ),
+    {
+        "kafka.key.serializer": "key is written as it is; encode the column",
+        "kafka.value.serializer": "value is written as it is; encode the column",
+        "kafka.partitioner.class": (
+            "classes run in Java only; give the column partition, or keys, which go"
+            " where Kafka's default partitioner sends them"
+        ),
+        "kafka.partitioner.ignore.keys": "give the column partition",
+        "kafka.transactional.id": (
+            "rows are written without transactions, at least once; leave it out"
+        ),
+        "kafka.interceptor.classes": REFUSED["kafka.interceptor.classes"],
+        "kafka.config.providers": LIVE_OPTIONS.refused["kafka.config.providers"],
+        "kafka.security.providers": LIVE_OPTIONS.refused["kafka.security.providers"],
+    },
+)
+
+_OF_KAFKA = frozenset(
+    (
+        *(f"kafka.{name}" for name in OF_KAFKA),
+        *LIVE_OPTIONS.refused,
+        *SINK_OPTIONS.refused,
+    )
+)
+"""Settings of Kafka's consumers and producers. Jobs pass the same settings to sources
+and to sinks, so that settings of the other side are ignored without a warning."""

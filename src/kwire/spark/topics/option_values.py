@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parses the values of options: words, flags, counts, sizes, durations, JSON.
+
+Each takes all options that were given and the name of one. Which options a format has
+is in ``option_names.py`` and ``options.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ..._limits import DEFAULT, Limits
+from ...client.shown_texts import is_pem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+_SIZE = re.compile(r"(\d+)\s*([kmg]?)b?", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_DURATION = re.compile(r"(\d+)\s*([a-z]*)")
+_MILLISECONDS: dict[str, float] = {
+    **{"": 1, "us": 0.001, "ms": 1, "s": 1000, "m": 60_000, "min": 60_000},
+    **{"h": 3_600_000, "d": 86_400_000},
+}
+"""Spark's units of time; a number without one is in milliseconds."""
+
+
+def show_value(name: str, value: object) -> str:
+    """Return " (got ...)" for an error; empty for a setting of Kafka's clients.
+
+    Values of settings that begin with ``kafka.`` may be secrets in the wrong place, and
+    PEM text may be a private key wherever it is.
+    """
+    is_hidden = name.lower().startswith("kafka.") or is_pem(str(value))
+    return "" if is_hidden else f" (got {value!r:.80})"
+
+
+def read_json(found: Mapping[str, str], name: str, kind: type, example: str) -> Any:
+    """Read JSON whose outermost value is of one kind."""
+    try:
+        value = json.loads(found[name])
+    except ValueError:
+        value = None
+    if not isinstance(value, kind):
+        raise ValueError(
+            f"{name} must be JSON such as {example}{show_value(name, found[name])}"
+        )
+    return value
+
+
+def is_number(value: object) -> bool:
+    """Whether a value of JSON is an integer."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def make_limits(max_batch_bytes: int | None) -> Limits:
+    """Make the limits of ``maxBatchBytes``; a call may hold at least one such batch."""
+    if max_batch_bytes is None:
+        return DEFAULT
+    assert DEFAULT.total_decompressed_bytes is not None
+    return Limits(
+        frame_bytes=max_batch_bytes,
+        decompressed_bytes=max_batch_bytes,
+        total_decompressed_bytes=max(DEFAULT.total_decompressed_bytes, max_batch_bytes),
+    )
+
+
+def read_word(found: Mapping[str, str], name: str, words: Sequence[str]) -> str:
+    """Read a word without case; the first of the words is the default."""
+    text = found.get(name, words[0])
+    for word in words:
+        if word.lower() == text.lower():
+            return word
+    raise ValueError(
+        f"{name} must be one of {', '.join(words)}{show_value(name, text)}"
+    )
+
+
+def check_at_most_one(found: Mapping[str, str], names: Sequence[str]) -> None:
+    """Refuse options that exclude each other."""
+    given = [name for name in names if name in found]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} cannot be given together; choose one")
+
+
+def read_flag(found: Mapping[str, str], name: str, default: bool = False) -> bool:
+    """Read "true" or "false", without case."""
+    text = found.get(name, str(default)).lower()
+    if text not in ("true", "false"):
+        raise ValueError(f"{name} must be true or false{show_value(name, found[name])}")
+    return text == "true"
+
+
+def read_number(found: Mapping[str, str], name: str, what: str) -> int:
+    """Read a number that is not negative; ``what`` is its unit or range, for errors."""
+    text = found[name]
+    if not text.isdecimal():
+        raise ValueError(f"{name} must be a number, {what}{show_value(name, text)}")
+    return int(text)
+
+
+def read_count(found: Mapping[str, str], name: str) -> int | None:
+    """Read a number of 1 or more; None if it is not given."""
+    if name not in found:
+        return None
+    number = read_number(found, name, "1 or more")
+    if number < 1:
+        raise ValueError(f"{name} must be 1 or more (got {number})")
+    return number
+
+
+def read_size(
+    found: Mapping[str, str], name: str, default: int | None = None
+) -> int | None:
+    """Read a number of bytes, which may have a unit."""
+    if name not in found:
+        return default
+    match = _SIZE.fullmatch(found[name].strip())
+    if match is None:
+        raise ValueError(
+            f"{name} must be a number of bytes such as 134217728 or"
+            f" 128m{show_value(name, found[name])}"
+        )
+    size = int(match[1]) * _FACTORS[match[2].lower()]
+    if size < 1:
+        raise ValueError(f"{name} must be 1 or more (got {size})")
+    return size
+
+
+def read_duration(found: Mapping[str, str], name: str, default: str) -> float:
+    """Read a duration as Spark writes it, in milliseconds."""
+    text = found.get(name, default)
+    match = _DURATION.fullmatch(text.strip().lower())
+    if match is None or match[2] not in _MILLISECONDS:
+        raise ValueError(
+            f"{name} must be a duration such as 90s, 15m, 1h or 500, which is in"
+            f" ms{show_value(name, text)}"
+        )
+    return int(match[1]) * _MILLISECONDS[match[2]]

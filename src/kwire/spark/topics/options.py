@@ -1,0 +1,258 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``TopicOptions``: which offsets of which topics, named as in Spark's Kafka source.
+
+The options that ``kafka-log`` and ``kafka-live`` share: topics, offsets and limits.
+Offsets are found where the partitions are known, in ``planning.py`` and
+``live_topics.py``.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from ..._text import escape_line
+from .option_names import ISOLATION
+from .option_values import (
+    check_at_most_one,
+    is_number,
+    read_count,
+    read_duration,
+    read_flag,
+    read_json,
+    read_number,
+    read_word,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
+    Place: TypeAlias = "tuple[str, int]"
+    Offsets: TypeAlias = "str | dict[Place, int]"
+
+ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
+STRATEGIES = ("error", "latest")
+_OF_STREAMS = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
+
+EARLIEST, LATEST = -2, -1
+"""The two ends of a partition, written as offsets, as in Spark's own source."""
+
+EVERYWHERE = ("", -1)
+"""The place of a timestamp that is for all partitions."""
+
+_UNLISTED_TOPICS = frozenset(
+    (
+        "__consumer_offsets",
+        "__transaction_state",
+        "__share_group_state",
+        "__cluster_metadata",
+    )
+)
+"""Topics that a pattern never matches in Spark's own source: those internal to Kafka,
+and the log of a KRaft quorum, which brokers do not list."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicOptions:
+    """Which offsets of which topics to read; the fields are the options.
+
+    ``starting`` and ``ending`` say which of Spark's options was given, "offsets" or
+    "timestamps", with "earliest", "latest", or numbers by (topic, partition);
+    a timestamp for all partitions is under the place ("", -1).
+    """
+
+    subscribe: frozenset[str] | None = None
+    subscribe_pattern: str | None = None
+    assign: frozenset[Place] | None = None
+    starting: tuple[str, Offsets] = ("offsets", "earliest")
+    ending: tuple[str, Offsets] = ("offsets", "latest")
+    strategy: str = "error"
+    include_headers: bool = False
+    isolation_level: IsolationLevel = "read_uncommitted"
+    fail_on_data_loss: bool | None = None
+    min_partitions: int | None = None
+    max_records_per_partition: int | None = None
+    max_offsets_per_trigger: int | None = None
+    min_offsets_per_trigger: int | None = None
+    max_trigger_delay_ms: float = 15 * 60_000
+    _pattern: re.Pattern[str] | None = field(default=None, compare=False, repr=False)
+
+    def takes(self, topic: str, partition: int) -> bool:
+        """Whether a partition is among those that were asked for."""
+        if self.assign is not None:
+            return (topic, partition) in self.assign
+        if self.subscribe is not None:
+            return topic in self.subscribe
+        return self.takes_topic(topic)
+
+    def takes_topic(self, topic: str) -> bool:
+        """Whether the pattern, if there is one, matches a part of a topic's name."""
+        if self._pattern is None:
+            return True
+        return topic not in _UNLISTED_TOPICS and bool(self._pattern.search(topic))
+
+
+def read_topic_options(
+    found: Mapping[str, str], start: str = "earliest"
+) -> dict[str, Any]:
+    """Read the fields of ``TopicOptions``; ``ValueError`` says which is wrong and why.
+
+    ``start`` is where to begin if nothing is given for that.
+    """
+    check_at_most_one(found, ("subscribe", "subscribePattern", "assign"))
+    pattern = _pattern_text(found)
+    least = read_count(found, "minOffsetsPerTrigger")
+    most = read_count(found, "maxOffsetsPerTrigger")
+    if least is not None and most is not None and least > most:
+        raise ValueError(
+            f"minOffsetsPerTrigger is {least} and maxOffsetsPerTrigger {most}; give a"
+            " minimum that is not above the maximum"
+        )
+    return {
+        "subscribe": _topics(found),
+        "subscribe_pattern": pattern,
+        "assign": _assignment(found),
+        "starting": _bound(found, "starting", start),
+        "ending": _bound(found, "ending", "latest"),
+        "strategy": read_word(found, "startingOffsetsByTimestampStrategy", STRATEGIES),
+        "include_headers": read_flag(found, "includeHeaders"),
+        "isolation_level": _isolation_level(found),
+        "fail_on_data_loss": (
+            read_flag(found, "failOnDataLoss") if "failOnDataLoss" in found else None
+        ),
+        "min_partitions": read_count(found, "minPartitions"),
+        "max_records_per_partition": read_count(found, "maxRecordsPerPartition"),
+        "max_offsets_per_trigger": most,
+        "min_offsets_per_trigger": least,
+        "max_trigger_delay_ms": read_duration(found, "maxTriggerDelay", "15m"),
+        "_pattern": _compile_pattern(pattern),
+    }
+
+
+def warn_of_stream_limits(given: Mapping[str, str], format: str) -> None:
+    """Warn that a batch ignores the limits of a stream, as Spark's own source does."""
+    names = {name.lower() for name in given}
+    limits = [name for name in _OF_STREAMS if name.lower() in names]
+    if limits:
+        warnings.warn(
+            f"{format} ignores {' and '.join(limits)} in a batch: these options limit"
+            " the micro-batches of a stream; set endingOffsets instead",
+            stacklevel=2,
+        )
+
+
+def _topics(found: Mapping[str, str]) -> frozenset[str] | None:
+    if "subscribe" not in found:
+        return None
+    topics = frozenset(filter(None, map(str.strip, found["subscribe"].split(","))))
+    if not topics:
+        raise ValueError("subscribe names no topic; give topics separated by commas")
+    return topics
+
+
+def _pattern_text(found: Mapping[str, str]) -> str | None:
+    pattern = found.get("subscribePattern")
+    if pattern is None:
+        return None
+    if not pattern.strip():
+        raise ValueError(
+            "subscribePattern cannot be empty; give a pattern such as orders.*"
+        )
+    return pattern.strip()
+
+
+def _compile_pattern(pattern: str | None) -> re.Pattern[str] | None:
+    if pattern is None:
+        return None
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValueError(
+            f"subscribePattern must be a regular expression (got {pattern!r:.80}):"
+            f" {error}"
+        ) from None
+
+
+def _assignment(found: Mapping[str, str]) -> frozenset[Place] | None:
+    if "assign" not in found:
+        return None
+    example = '{"orders": [0, 1]}'
+    places: set[Place] = set()
+    for topic, partitions in read_json(found, "assign", dict, example).items():
+        if not isinstance(partitions, list) or not all(map(is_number, partitions)):
+            raise ValueError(
+                f"assign must list the partitions of each topic, such as {example}"
+            )
+        places.update((topic, number) for number in partitions)
+    return frozenset(places)
+
+
+def _isolation_level(found: Mapping[str, str]) -> str:
+    """Read the level under our name or Kafka's; both may be given if they agree."""
+    ours, kafkas = (
+        read_word(found, name, ISOLATION_LEVELS)
+        for name in ("isolationLevel", ISOLATION)
+    )
+    if ours != kafkas and "isolationLevel" in found and ISOLATION in found:
+        raise ValueError(
+            f"isolationLevel is {ours} and {ISOLATION} is {kafkas}; give one of them"
+        )
+    return kafkas if ISOLATION in found else ours
+
+
+def _bound(found: Mapping[str, str], side: str, default: str) -> tuple[str, Offsets]:
+    """Read one of the ends; the first that was given counts, in Spark's order."""
+    if f"{side}Timestamp" in found:
+        moment = read_number(found, f"{side}Timestamp", "milliseconds since 1970")
+        return "timestamps", {EVERYWHERE: moment}
+    name = f"{side}OffsetsByTimestamp"
+    if name in found:
+        return "timestamps", _by_place(found, name, 0)
+    name = f"{side}Offsets"
+    text = found.get(name, default).strip()
+    if text.lower() in ("earliest", "latest"):
+        return "offsets", text.lower()
+    return "offsets", _by_place(found, name, EARLIEST)
+
+
+def _by_place(found: Mapping[str, str], name: str, lowest: int) -> dict[Place, int]:
+    example = '{"orders": {"0": 23, "1": 5}}'
+    places: dict[Place, int] = {}
+    for topic, numbers in read_json(found, name, dict, example).items():
+        if not isinstance(numbers, dict):
+            raise ValueError(
+                f"{name} must have a number for each partition, such as {example}"
+            )
+        for partition, number in numbers.items():
+            # A folder without a number is partition -1.
+            is_named = partition.isdecimal() or partition == "-1"
+            if not is_named or not is_number(number) or number < lowest:
+                raise ValueError(
+                    f"{name} must be JSON such as {example} (got {number!r:.80} for"
+                    f" {topic}-{partition})"
+                )
+            places[topic, int(partition)] = number
+    return places
+
+
+def find_given(given: dict[Place, int], place: Place, name: str) -> int:
+    """Return the number of the option ``name`` for a place.
+
+    Raises ``ValueError`` if it has none; Spark's own source does so too.
+    """
+    for each in (place, EVERYWHERE):
+        if each in given:
+            return given[each]
+    raise ValueError(
+        f"{name} names no offset for {name_place(place)}; name all partitions that"
+        " are read, -2 being the earliest offset and -1 the latest"
+    )
+
+
+def name_place(place: Place) -> str:
+    """Write topic and partition as Kafka does: "orders-3"."""
+    return f"{escape_line(place[0])}-{place[1]}"
