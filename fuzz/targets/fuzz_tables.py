@@ -65,11 +65,11 @@ def encode_table(package, table, names):
 
 def read_file(package, kind, path):
     """Read a file by its format. Return the batches and the error that ended it."""
-    lines = engines.module(package, "cli.record_input")
-    tables = engines.module(package, "cli.table_input")
+    lines = engines.module(package, "cli.input.records")
+    tables = engines.module(package, "cli.input.tables")
     click = tables.click
     # Inputs of a few kilobytes need no gigabyte.
-    engines.module(package, "cli.arrow_messages").MAX_DECOMPRESSED_BYTES = 1 << 24
+    engines.module(package, "cli.input.arrow_messages").MAX_DECOMPRESSED_BYTES = 1 << 24
     encoded = []
     try:
         if kind in ("parquet", "arrow"):

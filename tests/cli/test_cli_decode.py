@@ -102,7 +102,7 @@ def test_bytes_are_read_however_they_are_written(
     for stdin in (), ("-",):
         found = run_with_input(kwire, text.encode(), "decode", "-o", "jsonl", *stdin)
         assert found == tuple(expected)
-    read = importlib.import_module(f"{kwire.__name__}.cli.byte_inputs").read_input
+    read = importlib.import_module(f"{kwire.__name__}.cli.input.bytes").read_input
     every = bytes(range(256)) + b"||  ab  >cd<   ef"
     assert read(SPELLINGS[spelling](every)) == every
 
@@ -145,7 +145,7 @@ def test_a_request_says_itself_what_it_is(kwire, run, request_frame):
 
 def test_every_request_is_recognized(kwire):
     """The guess is right for a frame of each version, with its size and without."""
-    guess = importlib.import_module(f"{kwire.__name__}.cli.byte_pieces")._guess_pieces
+    guess = importlib.import_module(f"{kwire.__name__}.cli.input.pieces")._guess_pieces
     for (name, version), vectors in golden.by_pair().items():
         cls = getattr(kwire.messages, name)
         if cls.kind != "request":
@@ -319,7 +319,7 @@ def tags_of(struct):
 
 def test_the_form_is_that_of_to_json_and_what_it_leaves_out(kwire):
     """For all of Kafka's vectors, laid out in lines that are JSON again."""
-    module = importlib.import_module(f"{kwire.__name__}.cli.message_json")
+    module = importlib.import_module(f"{kwire.__name__}.cli.output.message_json")
     seen = 0
     for vector in golden.vectors():
         cls = getattr(kwire.messages, vector.message)
@@ -336,7 +336,7 @@ def test_the_form_is_that_of_to_json_and_what_it_leaves_out(kwire):
 
 def test_lines_are_filled_and_not_wider_than_asked(kwire):
     indent_json = importlib.import_module(
-        f"{kwire.__name__}.cli.message_json"
+        f"{kwire.__name__}.cli.output.message_json"
     ).indent_json
     value = {"ids": list(range(60)), "empty": [], "none": None, "inner": {"a": [{}]}}
     text = indent_json(value, 40)

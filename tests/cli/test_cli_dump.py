@@ -196,7 +196,7 @@ def test_an_existing_file_is_never_overwritten(run, orders):
 def test_parquet_has_the_bytes_and_several_row_groups(
     run, kwire, tmp_path, monkeypatch
 ):
-    parquet = importlib.import_module(f"{kwire.__name__}.cli.parquet")
+    parquet = importlib.import_module(f"{kwire.__name__}.cli.output.parquet")
     monkeypatch.setattr(parquet, "_GROUP_ROWS", 10)
     write_log(tmp_path / "in" / "odd-0", [ODD, rows(4, 21)])
     target = tmp_path / "out.parquet"

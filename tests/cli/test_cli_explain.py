@@ -126,8 +126,8 @@ def test_the_bytes_of_the_json_lines_are_the_input(kwire, run):
 
 def test_every_value_of_every_message_can_be_shown(kwire):
     """In one line without control characters; as JSON that has no NaN."""
-    rows = importlib.import_module(f"{kwire.__name__}.cli.byte_map_rows")
-    byte_formats = importlib.import_module(f"{kwire.__name__}.cli.byte_formats")
+    rows = importlib.import_module(f"{kwire.__name__}.cli.output.byte_map_rows")
+    byte_formats = importlib.import_module(f"{kwire.__name__}.cli.output.byte_formats")
     maps = importlib.import_module(f"{kwire.__name__}.explain")
     texts = set()
     for vector in golden.vectors():

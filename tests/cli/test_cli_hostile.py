@@ -48,7 +48,7 @@ def test_a_host_cannot_steer_the_terminal(run, cluster):
 
 def test_json_in_a_terminal_has_escapes_for_what_would_steer_it(kwire):
     """Valid JSON may have raw C1 characters and marks of direction; a terminal not."""
-    module = importlib.import_module(f"{kwire.__name__}.cli.output")
+    module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
     output = module.Output(io.StringIO())
     value = {"rack": "\x9b31m\u202e", "name": "é"}
     assert output.json(value) == '{"rack":"\x9b31m\u202e","name":"é"}'
@@ -102,7 +102,7 @@ def test_a_stream_that_is_no_kafka_ends_soon(run, tmp_path, command):
 
 @pytest.mark.parametrize("command", ["decode", "explain"])
 def test_input_without_an_end_is_refused(run, kwire, monkeypatch, command):
-    inputs = importlib.import_module(f"{kwire.__name__}.cli.byte_inputs")
+    inputs = importlib.import_module(f"{kwire.__name__}.cli.input.bytes")
     monkeypatch.setattr(inputs, "_MOST_BYTES", 1 << 20)
     done = run(command, "@/dev/zero")
     assert done.code == 2 and "the input must be at most" in done.err

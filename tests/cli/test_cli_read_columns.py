@@ -15,15 +15,15 @@ import pyarrow
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+from kwire.cli.output.tables.parquet import RecordGroups
+from kwire.cli.output.tables.progress import Progress
+from kwire.cli.output.tables.record_rows import RowMaker
+from kwire.cli.output.tables.records import open_records
+from kwire.cli.output.tables.tables import Output, RowFormat
 
 from kwire._engine.pure.checksums import crc32c
 from kwire._limits import DEFAULT
 from kwire.cli.commands.read import _Reader
-from kwire.cli.output import Output, RowFormat
-from kwire.cli.parquet import RecordGroups
-from kwire.cli.progress import Progress
-from kwire.cli.record_output import open_records
-from kwire.cli.record_rows import RowMaker
 from kwire.client.chunks import COLUMNS, Chunk, DecodingOptions
 from kwire.client.machines.scan.options import Fetched
 from kwire.records import Record, encode_batch
@@ -164,7 +164,7 @@ def test_damage_counts_once_it_is_reached(limit):
 @pytest.mark.parametrize("by_row", [True, False], ids=["rows", "columns"])
 def test_groups_are_bounded_and_few(by_row, monkeypatch):
     """However small or large the chunks are; a file of Arrow has a batch for each."""
-    monkeypatch.setattr("kwire.cli.parquet._GROUP_ROWS", 100)
+    monkeypatch.setattr("kwire.cli.output.parquet._GROUP_ROWS", 100)
     chunks = [
         make_chunk("ab"[n % 2], 0, encode_batch(make_rows(0, count)))
         for n, count in enumerate([1] * 120 + [350])
@@ -201,7 +201,7 @@ class Interrupted(io.BytesIO):
 def test_ctrl_c_does_not_cut_a_group(form, write, monkeypatch):
     """A command that follows completes its file: each group is there once."""
     file = Interrupted()
-    monkeypatch.setattr("kwire.cli.parquet._GROUP_ROWS", 10)
+    monkeypatch.setattr("kwire.cli.output.parquet._GROUP_ROWS", 10)
     groups = RecordGroups(pyarrow, file, form, True, False, RowMaker("text", False))
     chunks = [make_chunk("orders", 0, encode_batch(make_rows(0, 50)))] * 2
     file.left = write
@@ -221,7 +221,7 @@ def test_ctrl_c_does_not_cut_a_group(form, write, monkeypatch):
 @pytest.mark.parametrize("form", ["jsonl", "csv", "table"])
 def test_ctrl_c_does_not_repeat_or_cut_lines(form, monkeypatch):
     """Text that a file has taken is not written once more when it is completed."""
-    monkeypatch.setattr("kwire.cli.output.FLUSH_SECONDS", -1)
+    monkeypatch.setattr("kwire.cli.output.tables.FLUSH_SECONDS", -1)
 
     def write(left):
         file = Interrupted()

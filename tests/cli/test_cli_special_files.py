@@ -32,8 +32,8 @@ WORDS = {
     "loop": "too many levels of symbolic links",
 }
 NAMED = {
-    "cli/brokers.py",  # settings: a stream will do
-    "cli/byte_inputs.py",  # @FILE: a stream will do
+    "cli/input/brokers.py",  # settings: a stream will do
+    "cli/input/bytes.py",  # @FILE: a stream will do
     "client/security.py",  # certificates and keys: whether they can be opened
     "client/property_files.py",  # settings: a stream will do
     "regular_files.py",

@@ -20,7 +20,7 @@ TOPIC = "company.payments.europe." + "v1-" * 12
 @pytest.fixture
 def table(kwire, run, monkeypatch):
     """Run a command as in a terminal of so many columns; None is a pipe."""
-    module = importlib.import_module(f"{kwire.__name__}.cli.output")
+    module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
     made = module.Output.__init__
 
     def lines(columns, *args):
@@ -91,7 +91,7 @@ def test_values_stand_in_one_column(table, tmp_path, columns):
 @pytest.mark.parametrize("columns", [80, None])
 def test_tables_of_what_is_known_are_aligned(kwire, columns):
     """However long a name is, what follows it stands under its title."""
-    module = importlib.import_module(f"{kwire.__name__}.cli.output")
+    module = importlib.import_module(f"{kwire.__name__}.cli.output.tables")
     stream = io.StringIO()
     output = module.Output(stream)
     output.width = columns

@@ -17,8 +17,8 @@ from types import SimpleNamespace
 
 import pytest
 from confluent_kafka import Producer
+from kwire.cli.output.tables.tables import Csv, Output
 
-from kwire.cli.output import Csv, Output
 from kwire.connection.negotiation import ApiVersionTable
 from tests.cli import hostile_inputs
 from tests.cli.hostile_inputs import NAME, TEXT
@@ -203,7 +203,7 @@ def test_what_libraries_print_is_escaped_as_well():
     """Tracebacks, warnings, logs and prints of others pass the same door."""
     script = (
         "import logging, sys, warnings\n"
-        "from kwire.cli.terminal import guard_terminals\n"
+        "from kwire.cli.output.terminal import guard_terminals\n"
         "guard_terminals()\n"
         "import click\n"
         f"text = {NAME!r}\n"
@@ -236,8 +236,8 @@ def under_terminal(command):
 
 ALLOWED = {
     "cli/__init__.py": "the line for who lacks click and rich, without a name in it",
-    "cli/console.py": "consoles of rich, which escape what they draw",
-    "cli/output.py": "Output, whose stream is that of terminal.py in a terminal",
+    "cli/output/console.py": "consoles of rich, which escape what they draw",
+    "cli/output/tables.py": "Output, whose stream is that of terminal.py in a terminal",
     "cli/main.py": "flushing stdout, and closing it when its reader is gone",
 }
 
@@ -250,7 +250,7 @@ def test_one_module_writes_to_the_streams():
     for path in [*files, SOURCE / "kwire" / "net.py"]:
         if any(map(writes_itself, ast.walk(ast.parse(path.read_text())))):
             found.add(path.relative_to(SOURCE / "kwire").as_posix())
-    assert found == {"cli/terminal.py", *ALLOWED}
+    assert found == {"cli/output/terminal.py", *ALLOWED}
 
 
 STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")

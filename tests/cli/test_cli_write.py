@@ -294,7 +294,7 @@ def test_an_interrupted_write_says_how_to_go_on(address, topic, rows):
 
 def test_a_long_line_is_read_in_linear_time(kwire):
     """A line without an end costs no copy of what came before for each piece."""
-    module = importlib.import_module(f"{kwire.__name__}.cli.record_input")
+    module = importlib.import_module(f"{kwire.__name__}.cli.input.records")
 
     class Pieces(io.BytesIO):
         def read1(self, _):
@@ -310,7 +310,7 @@ def test_a_long_line_is_read_in_linear_time(kwire):
 
 def test_long_rows_of_csv_are_held_in_limited_pieces(kwire):
     """Fewer than 1,000, if they have more bytes than 16 MiB."""
-    module = importlib.import_module(f"{kwire.__name__}.cli.record_input")
+    module = importlib.import_module(f"{kwire.__name__}.cli.input.records")
     lines = b"\n".join([b"value,key", *[b"x" * (1 << 20)] * 40])
     pieces = module.read_csv(io.BytesIO(lines), "name")
     assert [len(piece) for piece in pieces] == [16, 16, 8]
@@ -336,7 +336,7 @@ def make_json(source, depth=0):
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_any_field_is_a_row_or_an_error_of_its_line(kwire, form):
     """Whatever a field is: a row that can be encoded, or the number of the line."""
-    module = importlib.import_module(f"{kwire.__name__}.cli.record_input")
+    module = importlib.import_module(f"{kwire.__name__}.cli.input.records")
     source = random.Random(form)
     names = sorted(module._RECORD_NAMES | {"key_encoding", "value_encoding"})
     found = {True: 0, False: 0}

@@ -224,7 +224,7 @@ def test_column_names_that_are_not_utf_8_are_one_sentence(
 
 def peak_of(kwire, path, count):
     """Read and cast a file in a child; it has ``count`` rows, and limited pieces."""
-    tables = importlib.import_module(f"{kwire.__name__}.cli.table_input")
+    tables = importlib.import_module(f"{kwire.__name__}.cli.input.tables")
     batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     read = tables.read_parquet if path.suffix == ".parquet" else tables.read_arrow
 
@@ -331,7 +331,7 @@ def test_a_message_that_declares_too_many_bytes_is_rejected(
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
 def test_delta_encoding_of_parquet_is_read(kwire, tmp_path, encoding):
     """Of which pyarrow makes no dictionary arrays."""
-    tables = importlib.import_module(f"{kwire.__name__}.cli.table_input")
+    tables = importlib.import_module(f"{kwire.__name__}.cli.input.tables")
     path = tmp_path / "rows.parquet"
     table = pyarrow.table({"value": [f"value {n}" for n in range(1000)]})
     pyarrow.parquet.write_table(

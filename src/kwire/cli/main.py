@@ -23,7 +23,7 @@ from .._engine.active import backend
 from .._text import escape_line, format_name, suggest_names
 from ..client.shown_texts import is_pem
 from ..errors import KwireError
-from .terminal import buffer_output, guard_terminals, say, say_usage
+from .output.terminal import buffer_output, guard_terminals, say, say_usage
 
 FINE = 0
 PROBLEMS = 1

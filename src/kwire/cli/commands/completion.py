@@ -8,7 +8,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from ..main import EXIT_CODES, FINE
-from ..output import open_output
+from ..output.tables import open_output
 
 _VARIABLE = "_KWIRE_COMPLETE"
 """The variable with which the script calls ``kwire``: click reads this name."""

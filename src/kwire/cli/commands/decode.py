@@ -12,17 +12,17 @@ from rich.text import Text
 
 from ..._text import escape_line
 from ...errors import KwireError
-from ..byte_pieces import MOST_FAILURES, add_byte_options, find_pieces
+from ..input.pieces import MOST_FAILURES, add_byte_options, find_pieces
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
-from ..message_json import MessageJson, indent_json
-from ..output import open_output
-from ..terminal import say
+from ..output.message_json import MessageJson, indent_json
+from ..output.tables import open_output
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..byte_pieces import Reading
-    from ..output import Output
+    from ..input.pieces import Reading
+    from ..output.tables import Output
 
 _WIDTH = 80
 

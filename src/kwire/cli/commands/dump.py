@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..._text import format_count, read_time
-from ..batch_rows import open_batches
-from ..internal_records import is_internal
-from ..log_inputs import LogInputs, add_partition_options, say_unreadable
+from ..input.log_records import RecordReader, Wanted
+from ..input.logs import LogInputs, add_partition_options, say_unreadable
 from ..main import CANNOT, EXIT_CODES, FINE
-from ..output import open_output
-from ..progress import Progress
-from ..record_output import KeyBytes, add_output_options
-from ..record_reading import RecordReader, Wanted
-from ..record_runs import write_runs
-from ..terminal import say
+from ..output.batch_rows import open_batches
+from ..output.internal_records import is_internal
+from ..output.progress import Progress
+from ..output.record_runs import write_runs
+from ..output.records import KeyBytes, add_output_options
+from ..output.tables import open_output
+from ..output.terminal import say
 
 if TYPE_CHECKING:
-    from ..output import Output
-    from ..record_output import RecordOutput
+    from ..output.records import RecordOutput
+    from ..output.tables import Output
 
 
 class _Time(click.ParamType[int]):

@@ -11,18 +11,18 @@ from rich.text import Text
 
 from ..._limits import MIB
 from ..._text import escape_line
-from ..byte_map_rows import make_row, value_text
-from ..byte_pieces import MOST_FAILURES, add_byte_options, find_pieces
+from ..input.pieces import MOST_FAILURES, add_byte_options, find_pieces
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
-from ..output import JsonLines, open_output
-from ..terminal import say
+from ..output.byte_map_rows import make_row, value_text
+from ..output.tables import JsonLines, open_output
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...explain import ByteMap, Span
-    from ..byte_pieces import BytePiece
-    from ..output import Output
+    from ..input.pieces import BytePiece
+    from ..output.tables import Output
 
 _STYLES = {
     "number": "cyan",
@@ -69,7 +69,7 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
         )
     if html is not None:
         # Only a page needs what this needs.
-        from ..byte_map_page import write_page
+        from ..output.byte_map_page import write_page
     pieces, hint = find_pieces(**chosen)
     data = pieces[0].data
     if len(data) > _MOST_BYTES:

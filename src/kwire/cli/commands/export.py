@@ -10,18 +10,18 @@ from typing import Any
 import click
 
 from ..._text import format_count
-from ..job_options import out_option, read_rows, spark_option
-from ..log_inputs import add_partition_options
+from ..input.jobs import out_option, read_rows, spark_option
+from ..input.logs import add_partition_options
 from ..main import EXIT_CODES, FINE, PROBLEMS
-from ..output import (
+from ..output.progress import Progress
+from ..output.tables import (
     RowFormat,
     clear_unknown,
     format_option,
     open_output,
     write_table,
 )
-from ..progress import Progress
-from ..terminal import say
+from ..output.terminal import say
 
 _NAMES = (
     "topic",

@@ -20,21 +20,21 @@ from ... import log
 from ..._text import format_count, format_name, format_size, format_time_range
 from ...errors import DecodeError, KwireError
 from ...log.parallel import map_requests
-from ..log_inputs import LogInputs, add_partition_options, list_files, say_unreadable
+from ..input.logs import LogInputs, add_partition_options, list_files, say_unreadable
 from ..main import CANNOT, EXIT_CODES, FINE, explain
-from ..output import (
+from ..output.tables import (
     RowFormat,
     clear_unknown,
     format_option,
     open_output,
     write_table,
 )
-from ..terminal import say
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..output import Output
+    from ..output.tables import Output
 
 _TITLES = (" PARTITION", " SEGMENTS", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
 _SEGMENT_TITLES = ("SEGMENT", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..._text import format_count, format_time
-from ..job_options import out_option, read_rows, spark_option
+from ..input.jobs import out_option, read_rows, spark_option
 from ..main import EXIT_CODES, FINE
-from ..output import RowFormat, format_option, open_output, write_table
-from ..progress import Progress
-from ..terminal import say
+from ..output.progress import Progress
+from ..output.tables import RowFormat, format_option, open_output, write_table
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -17,24 +17,24 @@ import click
 
 from ...client.machines import DataLost
 from ...errors import DecodeError
-from ..brokers import add_cluster_options, connect_cluster
-from ..cluster_command import ClusterCommand
-from ..internal_records import is_internal
+from ..input.brokers import add_cluster_options, connect_cluster
+from ..input.cluster_address import ClusterCommand
 from ..interrupts import delay_interrupt
 from ..main import EXIT_CODES, FINE, INTERRUPTED
-from ..parquet import RecordGroups
-from ..progress import Progress
-from ..record_output import KeyBytes, add_output_options
-from ..record_runs import join_runs, make_run, write_runs
-from ..terminal import say
+from ..output.internal_records import is_internal
+from ..output.parquet import RecordGroups
+from ..output.progress import Progress
+from ..output.record_runs import join_runs, make_run, write_runs
+from ..output.records import KeyBytes, add_output_options
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ...client import Chunk, KafkaSync
     from ...records import Record
-    from ..record_output import RecordOutput, Writer
-    from ..record_runs import RecordRun
+    from ..output.record_runs import RecordRun
+    from ..output.records import RecordOutput, Writer
 
     Position: TypeAlias = "str | int | datetime | timedelta"
 

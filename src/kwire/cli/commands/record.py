@@ -26,10 +26,10 @@ from ...recording.relay import (
     Relay,
     read_listen,
 )
-from ..cluster_command import ADDRESS_VARIABLE
-from ..console import error_console
+from ..input.cluster_address import ADDRESS_VARIABLE
 from ..main import EXIT_CODES, FINE
-from ..terminal import say
+from ..output.console import error_console
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable

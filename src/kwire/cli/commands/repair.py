@@ -12,10 +12,10 @@ from ... import log
 from ..._text import format_count, format_size
 from ...regular_files import open_regular
 from ..main import FINE, PROBLEMS
-from ..output import RowFormat, format_option, open_output
-from ..problems import ProblemWriter
-from ..progress import Progress
-from ..terminal import say
+from ..output.problems import ProblemWriter
+from ..output.progress import Progress
+from ..output.tables import RowFormat, format_option, open_output
+from ..output.terminal import say
 
 
 @click.command(

@@ -16,12 +16,12 @@ from ..._limits import DEFAULT, MIB
 from ..._text import format_count
 from ...client.machines import ClusterError
 from ...errors import DecodeError
-from ..brokers import add_cluster_options, compression_option, connect_cluster
-from ..cluster_command import ClusterCommand
-from ..log_inputs import LogInputs, add_partition_options, say_unreadable
+from ..input.brokers import add_cluster_options, compression_option, connect_cluster
+from ..input.cluster_address import ClusterCommand
+from ..input.logs import LogInputs, add_partition_options, say_unreadable
 from ..main import EXIT_CODES, FINE, PROBLEMS, explain
-from ..progress import Progress
-from ..terminal import say
+from ..output.progress import Progress
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

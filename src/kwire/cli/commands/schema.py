@@ -17,14 +17,14 @@ from ..._text import format_size
 from ...explain import guide
 from ...schema import registry, releases
 from ...schema.versions import HIGHEST, NONE, VersionRange
-from ..output import JsonLines, Table, open_output
-from ..terminal import say
+from ..output.tables import JsonLines, Table, open_output
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...explain.guide import Api, Layout
-    from ..output import Output
+    from ..output.tables import Output
 
     Found = TypeVar("Found")
 

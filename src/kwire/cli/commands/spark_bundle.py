@@ -14,8 +14,8 @@ import click
 from ..._text import format_size
 from ...spark.shipping.bundle import bundle, setting
 from ..main import EXIT_CODES
-from ..output import open_output
-from ..terminal import say
+from ..output.tables import open_output
+from ..output.terminal import say
 
 _ENGINE = re.compile(r"kwire/_engine/fast/decoder\.(.+)\.(?:so|pyd)")
 

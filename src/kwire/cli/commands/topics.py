@@ -11,11 +11,11 @@ import click
 from ..._text import format_count, suggest_names
 from ...errors import KwireError
 from ...schema import error_codes
-from ..brokers import add_cluster_options, connect_cluster
-from ..cluster_command import ClusterCommand
+from ..input.brokers import add_cluster_options, connect_cluster
+from ..input.cluster_address import ClusterCommand
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
-from ..output import RowFormat, format_option, open_output, write_table
-from ..terminal import say
+from ..output.tables import RowFormat, format_option, open_output, write_table
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from ...client import KafkaSync

@@ -12,12 +12,12 @@ import click
 from ... import log
 from ..._text import format_count, format_size
 from ...errors import DecodeError, KwireError
-from ..log_inputs import LogInputs, add_partition_options
+from ..input.logs import LogInputs, add_partition_options
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
-from ..output import RowFormat, format_option, open_output
-from ..problems import ProblemWriter
-from ..progress import Progress
-from ..terminal import say
+from ..output.problems import ProblemWriter
+from ..output.progress import Progress
+from ..output.tables import RowFormat, format_option, open_output
+from ..output.terminal import say
 
 
 @click.command(epilog=EXIT_CODES, short_help="Check log files and report problems.")

@@ -24,19 +24,19 @@ from ...connection.negotiation import (
 )
 from ...schema import registry, releases
 from ...schema.versions import NONE, VersionRange
-from ..broker_nodes import reach_all
-from ..brokers import add_broker_options, read_access, read_addresses
+from ..input.broker_nodes import reach_all
+from ..input.brokers import add_broker_options, read_access, read_addresses
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS
-from ..output import JsonLines, Table, open_output
-from ..terminal import say
+from ..output.tables import JsonLines, Table, open_output
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...connection.negotiation import ApiVersionTable
-    from ..broker_nodes import Node
-    from ..brokers import Access
-    from ..output import Output
+    from ..input.broker_nodes import Node
+    from ..input.brokers import Access
+    from ..output.tables import Output
 
 _FEATURE_NAMES = {feature.name: feature for feature in FEATURES}
 

@@ -16,12 +16,12 @@ import click
 
 from ...client.machines import BrokersUnreachable, ClusterError, TopicNotFound
 from ...errors import KwireError
-from ..brokers import add_cluster_options, compression_option, connect_cluster
-from ..cluster_command import ClusterCommand
+from ..input.brokers import add_cluster_options, compression_option, connect_cluster
+from ..input.cluster_address import ClusterCommand
+from ..input.records import read_csv, read_json_lines, read_text
+from ..input.tables import read_arrow, read_parquet
 from ..main import EXIT_CODES, FINE, explain
-from ..record_input import read_csv, read_json_lines, read_text
-from ..table_input import read_arrow, read_parquet
-from ..terminal import say
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import click
 
-from .._limits import MIB
+from ..._limits import MIB
 
 _MOST_BYTES = 256 * MIB
 """The largest frame twice, as hex has it, and something for the spaces."""

@@ -9,11 +9,11 @@ import math
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from .._text import escape_line, format_count, format_time
+from ..._text import escape_line, format_count, format_time
 from .byte_formats import make_cell
 
 if TYPE_CHECKING:
-    from ..explain import Span
+    from ...explain import Span
 
 _LONGEST = 200
 """Characters of a text or of bytes that are shown of one value."""

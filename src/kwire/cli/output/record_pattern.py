@@ -21,17 +21,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .._text import escape_line
+from ..._text import escape_line
 from .byte_formats import compact_json
 from .json_fields import encode_bytes
 from .line_template import escape_literal, fill_lines
 
 if TYPE_CHECKING:
-    from ..records import Record
+    from ...records import Record
     from .byte_formats import Cell
-    from .output import Output
     from .record_rows import RowMaker
     from .record_runs import RecordRun
+    from .tables import Output
 
 _PART = re.compile(r"%(.?)|\\(x[0-9a-fA-F]{2}|.?)|[^%\\]+", re.DOTALL)
 _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .. import log
-from .._text import format_name
-from ..regular_files import NotRegularFile, open_regular
-from .main import explain
-from .terminal import say
+from ... import log
+from ..._text import format_name
+from ...regular_files import NotRegularFile, open_regular
+from ..main import explain
+from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._text import escape_line
-from .output import clear_unknown
+from ..._text import escape_line
+from .tables import clear_unknown
 
 if TYPE_CHECKING:
-    from .. import log
-    from .output import Output, RowFormat
+    from ... import log
+    from .tables import Output, RowFormat
 
 FIELDS = (
     "path",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .._text import escape_line
+from ..._text import escape_line
 from .terminal import stderr_is_terminal
 
 if TYPE_CHECKING:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import messages
-from ..errors import KwireError
-from ..messages import codec, internal_topics, wire
-from ..messages.control_records import decode_control_record
-from ..messages.json_form import to_json
+from ... import messages
+from ...errors import KwireError
+from ...messages import codec, internal_topics, wire
+from ...messages.control_records import decode_control_record
+from ...messages.json_form import to_json
 from .byte_formats import NULL, Cell
 
 if TYPE_CHECKING:
-    from ..messages import Message
-    from ..records import Record
+    from ...messages import Message
+    from ...records import Record
 
     Decoded = tuple[tuple[Cell, Cell] | None, str | None]
 

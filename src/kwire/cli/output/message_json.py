@@ -13,15 +13,15 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DecodeError
-from ..messages.json_form import to_json
-from ..records import decode_batches
-from ..schema.model import snake_case
+from ...errors import DecodeError
+from ...messages.json_form import to_json
+from ...records import decode_batches
+from ...schema.model import snake_case
 from .byte_formats import make_cell
 from .record_rows import RowMaker
 
 if TYPE_CHECKING:
-    from ..records import Batch
+    from ...records import Batch
     from .byte_formats import Cell
 
 _INDENT = 2

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from .._text import format_name, format_time
-from .output import Table
+from ..._text import format_name, format_time
+from .tables import Table
 
 if TYPE_CHECKING:
-    from .. import log
-    from ..records import BatchHeader
-    from .output import Output, RowFormat
+    from ... import log
+    from ...records import BatchHeader
+    from .tables import Output, RowFormat
 
     Item = tuple[log.Segment, BatchHeader]
 

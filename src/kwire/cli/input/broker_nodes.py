@@ -7,13 +7,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..client import net
-from ..connection.negotiation import CONTROLLERS
-from ..errors import KwireError
-from ..messages import DescribeClusterRequest, MetadataRequest
+from ...client import net
+from ...connection.negotiation import CONTROLLERS
+from ...errors import KwireError
+from ...messages import DescribeClusterRequest, MetadataRequest
+from ..main import explain
+from ..output.terminal import say
 from .brokers import make_mechanism
-from .main import explain
-from .terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

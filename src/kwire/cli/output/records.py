@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import click
 
 from .byte_formats import BYTE_FORMATS, read_bytes
-from .output import Output, RowFormat, csv_option, open_output, stdout_is_terminal
 from .parquet import open_arrow_output
-from .record_format import RecordFormat, RecordWriter
 from .record_lines import RecordJsonLines
+from .record_pattern import RecordFormat, RecordWriter
 from .record_rows import RecordCsv, RecordTable, RowByRow, RowMaker
+from .tables import Output, RowFormat, csv_option, open_output, stdout_is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,16 +11,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import records
-from .._text import format_count
-from ..errors import KwireError
-from ..explain import Span
+from ... import records
+from ..._text import format_count
+from ...errors import KwireError
+from ...explain import Span
 from .byte_map_rows import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..records import Record
+    from ...records import Record
 
 _MANY = 40
 """Elements of an array above which they are folded."""

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._text import escape_line, format_time
+from ..._text import escape_line, format_time
 from .byte_formats import NULL, Cell, compact_json, format_cell, make_cell
 from .internal_records import decode_control, decode_internal, is_internal
 from .internal_text import is_decoded, record_words
-from .output import Csv, Table
+from .tables import Csv, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..records import Batch, Record
-    from .output import Output
+    from ...records import Batch, Record
     from .record_runs import RecordRun
+    from .tables import Output
 
 
 _KEY_WIDTH = 14

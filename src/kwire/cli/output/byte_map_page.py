@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._text import format_count, pages
+from ..._text import format_count, pages
 from .byte_map_tree import LOOKS, draw_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..explain import ByteMap, Span
-    from .output import Output
+    from ...explain import ByteMap, Span
+    from .tables import Output
 
 _ROW = 16
 """Bytes in a line."""

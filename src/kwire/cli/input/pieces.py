@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from .. import explain, messages, records
-from ..errors import DecodeError, KwireError
-from ..explain.guide import find_messages
-from ..messages import framing
-from ..messages.codec import decode
-from ..schema import plan, registry
-from .byte_inputs import FORMS, read_input
+from ... import explain, messages, records
+from ...errors import DecodeError, KwireError
+from ...explain.guide import find_messages
+from ...messages import framing
+from ...messages.codec import decode
+from ...schema import plan, registry
+from .bytes import FORMS, read_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

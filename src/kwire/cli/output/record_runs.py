@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..records import Batch, Record
+    from ...records import Batch, Record
 
 _JOINED_RECORDS = 500
 _PIECE_RECORDS = 1000

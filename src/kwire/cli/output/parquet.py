@@ -16,10 +16,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from ..atomic_files import create_file
-from ..records.arrow_types import load_pyarrow
+from ...atomic_files import create_file
+from ...records.arrow_types import load_pyarrow
 from .byte_formats import compact_json
-from .output import BinaryStdout, stdout_is_file
+from .tables import BinaryStdout, stdout_is_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

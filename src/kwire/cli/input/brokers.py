@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..client.runners.addresses import split_address
-from ..client.shown_texts import show_path
-from ..connection import sasl
-from ..connection.negotiation import fallback_table
-from ..records.compression import NAMES
-from .cluster_command import ADDRESS_VARIABLE, CONFIG_VARIABLE
+from ...client.runners.addresses import split_address
+from ...client.shown_texts import show_path
+from ...connection import sasl
+from ...connection.negotiation import fallback_table
+from ...records.compression import NAMES
+from .cluster_address import ADDRESS_VARIABLE, CONFIG_VARIABLE
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Sequence
 
-    from ..client import KafkaSync
-    from ..client.net import Mechanism
+    from ...client import KafkaSync
+    from ...client.net import Mechanism
 
 PASSWORD_VARIABLE = "KWIRE_SASL_PASSWORD"
 
@@ -212,7 +212,7 @@ def read_access(
 
 def connect_cluster(address: str, *, config: str | None, **options: Any) -> KafkaSync:
     """Make the client of a cluster from an address and the options."""
-    from .. import client
+    from ... import client
 
     if config is not None and (options["tls"] or options["mechanism"]):
         raise click.UsageError(

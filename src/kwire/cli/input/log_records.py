@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .._limits import MIB
-from .._text import escape_line, format_name
-from .log_inputs import list_files
-from .record_runs import join_runs, make_run
-from .terminal import say
+from ..._limits import MIB
+from ..._text import escape_line, format_name
+from ..output.record_runs import join_runs, make_run
+from ..output.terminal import say
+from .logs import list_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from .. import log
-    from ..records import Batch, BatchHeader, Record
-    from .log_inputs import LogInputs
-    from .progress import Progress
-    from .record_runs import RecordRun
+    from ... import log
+    from ...records import Batch, BatchHeader, Record
+    from ..output.progress import Progress
+    from ..output.record_runs import RecordRun
+    from .logs import LogInputs
 
     Read = Callable[[log.Segment, int, int | None], Iterator[Any]]
     """Gives batches or headers that begin between two bytes of a file."""

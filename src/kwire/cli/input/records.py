@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import click
 
-from .byte_formats import compact_json
+from ..output.byte_formats import compact_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

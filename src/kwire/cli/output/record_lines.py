@@ -17,11 +17,11 @@ from .line_template import escape_literal, fill_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..records import Record
+    from ...records import Record
     from .byte_formats import Cell
-    from .output import Output
     from .record_rows import RowMaker
     from .record_runs import RecordRun
+    from .tables import Output
 
 
 class RecordJsonLines:

@@ -15,7 +15,7 @@ import re
 from json import dumps
 from typing import Any, NamedTuple
 
-from .._text import escape_line
+from ..._text import escape_line
 
 BYTE_FORMATS = ("text", "base64", "hex")
 

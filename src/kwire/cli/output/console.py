@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from rich.console import Console
 from rich.segment import Segment
 
-from .._text import escape_controls
+from ..._text import escape_controls
 from .terminal import find_styled
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TextIO
 
 import click
 
-from .._text import escape_controls, escape_line
+from ..._text import escape_controls, escape_line
 
 
 class TerminalText(io.TextIOWrapper):
