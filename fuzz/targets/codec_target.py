@@ -8,7 +8,7 @@ bytes, or, with the highest bit of the second byte, bytes to compress.
 
 from fuzz import engines
 
-MODULES = ("compression",)
+MODULES = ("records.compression",)
 CEILINGS = (0, 1, 100, 1000, 65_536, 1_048_576)
 RATIOS = (None, None, 1, 4)
 RAW = 0x80

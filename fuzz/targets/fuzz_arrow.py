@@ -8,7 +8,13 @@ and rows, each after a byte for its size (255: a null row; 254: all that is left
 
 from fuzz import engines, guided
 
-MODULES = ("arrow", "columns", "codec", "messages", "schema.registry")
+MODULES = (
+    "records.arrow",
+    "records.columns",
+    "messages.codec",
+    "messages",
+    "schema.registry",
+)
 ON_ERROR = ("raise", "null")
 
 

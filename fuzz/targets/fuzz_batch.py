@@ -11,7 +11,13 @@ import itertools
 from fuzz import engines, guided
 from fuzz.targets.record_bytes import set_of
 
-MODULES = ("records", "columns", "conversion", "compression", "byte_map")
+MODULES = (
+    "records.batches",
+    "records.columns",
+    "records.conversion",
+    "records.compression",
+    "explain",
+)
 REPLACE, COMMITTED, UNCHECKED, START, FEW, WRITE, CONVERT, MAP = (
     1 << bit for bit in range(8)
 )

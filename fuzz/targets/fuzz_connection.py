@@ -12,8 +12,8 @@ from fuzz import engines, guided
 
 MODULES = (
     "connection",
-    "negotiation",
-    "framing",
+    "connection.negotiation",
+    "messages.framing",
     "messages",
     "schema.registry",
     "drafts.empty_responses",

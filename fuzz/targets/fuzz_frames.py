@@ -7,7 +7,7 @@ An input is two bytes for the sizes of the pieces, one for the limit, and the st
 
 from fuzz import engines, guided
 
-MODULES = ("framing",)
+MODULES = ("messages.framing",)
 
 
 def frames_of(package, pieces, ceiling):

@@ -9,13 +9,13 @@ version where the bytes do not say it, and the bytes.
 from fuzz import engines, guided
 
 MODULES = (
-    "framing",
-    "codec",
+    "messages.framing",
+    "messages.codec",
     "messages",
-    "internal_topics",
-    "control_records",
+    "messages.internal_topics",
+    "messages.control_records",
     "schema.registry",
-    "byte_map",
+    "explain",
 )
 JAVA, ZERO_COPY = 1, 2
 

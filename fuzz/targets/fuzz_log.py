@@ -15,7 +15,7 @@ from pathlib import Path
 from fuzz import engines, guided
 from fuzz.targets.record_bytes import set_of
 
-MODULES = ("log", "records", "columns", "compression")
+MODULES = ("log", "records.batches", "records.columns", "records.compression")
 CUT = b"\xff\x00\xff"
 BASE = "00000000000000000000"
 FILES = (

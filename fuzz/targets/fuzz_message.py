@@ -8,7 +8,7 @@ and the body.
 
 from fuzz import engines, guided
 
-MODULES = ("codec", "messages", "json_form", "byte_map")
+MODULES = ("messages.codec", "messages", "messages.json_form", "explain")
 JAVA, ZERO_COPY, JSON, MAP = 1, 2, 4, 8
 """The bits of the fourth byte."""
 

@@ -8,7 +8,7 @@ after a byte for its size (255: all that is left).
 
 from fuzz import engines, guided
 
-MODULES = ("negotiation", "framing", "messages", "schema.registry")
+MODULES = ("connection.negotiation", "messages.framing", "messages", "schema.registry")
 FALLBACK, RIGHT_ID, LOST = 1, 2, 4
 
 

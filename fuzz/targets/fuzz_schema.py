@@ -8,7 +8,7 @@ class that a text gives decodes the body, and encodes what came, in each version
 
 from fuzz import engines, guided
 
-MODULES = ("schema.language", "schema.json_text", "codec", "schema.plan")
+MODULES = ("schema.language", "schema.json_text", "messages.codec", "schema.plan")
 MOST_VERSIONS = 4
 
 

@@ -17,12 +17,12 @@ from fuzz import engines, guided
 from fuzz.targets import c_arrays
 
 MODULES = (
-    "arrow_input",
-    "columns",
+    "records.tables",
+    "records.columns",
     "client.table_batches",
-    "cli.arrow_messages",
-    "cli.record_input",
-    "cli.table_input",
+    "cli.input.arrow_messages",
+    "cli.input.records",
+    "cli.input.tables",
 )
 KINDS = ("parquet", "arrow", "jsonl", "csv", "text", "c-array")
 ROLES = ("key", "value", "headers", "timestamp")

@@ -10,7 +10,7 @@ import uuid
 
 from fuzz import engines, guided
 
-MODULES = ("codec", "messages", "json_form")
+MODULES = ("messages.codec", "messages", "messages.json_form")
 DEPTH = 4
 TEXTS = ("", "a", "n\u00e9\u65e5\U0001d11e", "\0", "x" * 127, "\ud800", "y" * 40_000)
 BLOBS = (b"", b"\0", b"blob", bytes(200), memoryview(b"view"), bytearray(b"array"))

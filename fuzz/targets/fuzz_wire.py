@@ -7,7 +7,7 @@ An input is a byte for the primitive, one for where to begin, and the bytes.
 
 from fuzz import engines, guided
 
-MODULES = ("wire",)
+MODULES = ("messages.wire",)
 TYPES = (
     "int8",
     "int16",

@@ -15,15 +15,15 @@ import pyarrow
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
-from kwire.cli.output.tables.parquet import RecordGroups
-from kwire.cli.output.tables.progress import Progress
-from kwire.cli.output.tables.record_rows import RowMaker
-from kwire.cli.output.tables.records import open_records
-from kwire.cli.output.tables.tables import Output, RowFormat
 
 from kwire._engine.pure.checksums import crc32c
 from kwire._limits import DEFAULT
 from kwire.cli.commands.read import _Reader
+from kwire.cli.output.parquet import RecordGroups
+from kwire.cli.output.progress import Progress
+from kwire.cli.output.record_rows import RowMaker
+from kwire.cli.output.records import open_records
+from kwire.cli.output.tables import Output, RowFormat
 from kwire.client.chunks import COLUMNS, Chunk, DecodingOptions
 from kwire.client.machines.scan.options import Fetched
 from kwire.records import Record, encode_batch

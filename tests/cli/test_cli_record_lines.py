@@ -10,19 +10,19 @@ import click
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kwire.cli.output.tables.byte_formats import BYTE_FORMATS, make_cell
-from kwire.cli.output.tables.json_fields import format_fields
-from kwire.cli.output.tables.record_pattern import RecordFormat, RecordWriter
-from kwire.cli.output.tables.record_rows import RowMaker
-from kwire.cli.output.tables.record_runs import (
+
+from kwire.cli.output.byte_formats import BYTE_FORMATS, make_cell
+from kwire.cli.output.json_fields import format_fields
+from kwire.cli.output.record_pattern import RecordFormat, RecordWriter
+from kwire.cli.output.record_rows import RowMaker
+from kwire.cli.output.record_runs import (
     RecordRun,
     join_runs,
     make_run,
     write_runs,
 )
-from kwire.cli.output.tables.records import open_records
-from kwire.cli.output.tables.tables import Output, RowFormat
-
+from kwire.cli.output.records import open_records
+from kwire.cli.output.tables import Output, RowFormat
 from kwire.records import Record, decode_batches, encode_batch
 
 # Bytes at the borders of what is text: controls, escapes, parts of UTF-8 sequences.

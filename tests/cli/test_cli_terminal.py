@@ -17,8 +17,8 @@ from types import SimpleNamespace
 
 import pytest
 from confluent_kafka import Producer
-from kwire.cli.output.tables.tables import Csv, Output
 
+from kwire.cli.output.tables import Csv, Output
 from kwire.connection.negotiation import ApiVersionTable
 from tests.cli import hostile_inputs
 from tests.cli.hostile_inputs import NAME, TEXT

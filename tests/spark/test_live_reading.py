@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-from kwire.client.machines import ClusterError
+from kwire.client import ClusterError
 from kwire.records import encode_batch
 from kwire.spark import KafkaLiveSource
 from kwire.spark.live.options import read_live_options

@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 )
 
 from kwire import error_codes
-from kwire.client.machines import ClusterError, DeliveryFailed, TopicNotFound
+from kwire.client import ClusterError, DeliveryFailed, TopicNotFound
 from kwire.errors import EncodeError
 from kwire.records import partitioners
 from kwire.spark.live import writing as live_writing

@@ -19,7 +19,7 @@ from kwire.schema import plan, registry
 from kwire.schema.model import Field, Message, Struct
 from tools import ROOT
 
-STUB = ROOT / "src" / "kwire" / "messages.pyi"
+STUB = ROOT / "src" / "kwire" / "messages" / "__init__.pyi"
 
 HEAD = '''\
 # SPDX-FileCopyrightText: 2026 The kwire authors
@@ -48,7 +48,11 @@ from uuid import UUID
 
 from typing_extensions import Buffer
 
-from .schema.versions import VersionRange
+from ..schema.versions import VersionRange
+from . import arrow as arrow
+from . import framing as framing
+from . import internal_topics as internal_topics
+from . import wire as wire
 
 _Tags: TypeAlias = Iterable[tuple[int, bytes]]
 

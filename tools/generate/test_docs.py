@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kwire import protocol_guide
+from kwire.explain import guide as protocol_guide
 from kwire.schema import registry
 from kwire.schema.versions import VersionRange
 from tools.generate import api_pages, docs

@@ -18,6 +18,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from .._limits import Limits
+from ..connection.negotiation.facts import first_version
 from ..errors import KwireError
 from ..messages import (
     EnvelopeRequest,
@@ -28,7 +29,6 @@ from ..messages import (
     framing,
     wire,
 )
-from ..negotiation.facts import first_version
 from ..schema import plan, registry
 
 if TYPE_CHECKING:

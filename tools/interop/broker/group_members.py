@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from kwire import client
-from kwire.cluster import PartitionLost, ProducerFenced, TransactionFailed
+from kwire.client import PartitionLost, ProducerFenced, TransactionFailed
 
 
 def note(what: str, chunk: client.Chunk) -> None:

@@ -25,7 +25,7 @@ import confluent_kafka
 import pytest
 
 from kwire import client
-from kwire.cluster import FeatureUnsupported, RequestRefused
+from kwire.client import FeatureUnsupported, RequestRefused
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, harness, workloads
 from tools.interop.broker import cluster as clusters

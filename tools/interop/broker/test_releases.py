@@ -28,7 +28,7 @@ import confluent_kafka
 import pytest
 
 from kwire import client
-from kwire.client.machines import BrokersUnreachable, FeatureUnsupported, RequestRefused
+from kwire.client import BrokersUnreachable, FeatureUnsupported, RequestRefused
 from kwire.schema import releases
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import workloads

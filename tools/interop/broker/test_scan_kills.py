@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from kwire import client
-from kwire.cluster import BrokersUnreachable
+from kwire.client import BrokersUnreachable
 from tools.interop.broker import clients, harness
 from tools.interop.broker.broker import BrokerError
 from tools.interop.broker.cluster import Cluster

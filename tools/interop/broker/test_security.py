@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kwire import client, sasl
-from kwire.cluster import AuthenticationRefused, ClusterError
-from kwire.sasl import MECHANISMS
+from kwire import client
+from kwire.client import AuthenticationRefused, ClusterError
+from kwire.connection import sasl
+from kwire.connection.sasl import MECHANISMS
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, security, workloads
 from tools.interop.broker.broker import Broker

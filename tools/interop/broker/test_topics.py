@@ -24,7 +24,8 @@ import kafka
 import pyarrow
 import pytest
 
-from kwire import adapters, client
+from kwire import client
+from kwire.client import adapters
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, old_formats, workloads
 from tools.interop.broker.broker import Broker

@@ -22,7 +22,7 @@ import pytest
 from confluent_kafka import TopicPartition
 
 from kwire import client
-from kwire.cluster import ClusterError, TransactionFailed
+from kwire.client import ClusterError, TransactionFailed
 from tools.interop.broker import clients, harness
 from tools.interop.broker.cluster import Cluster
 from tools.interop.broker.harness import SECONDS, Task, wait_for

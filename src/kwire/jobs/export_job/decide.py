@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._limits import Limits
-from ...arrow_types import make_arrow_schema
-from ...compression import NAMES
 from ...log.walk import MAX_RECORDS_PER_BYTE
+from ...records.arrow_types import make_arrow_schema
+from ...records.compression import NAMES
 from ...schema.batch_layout import CODEC_MASK, CONTROL
 from ..tables import open_table
 from .batches import BATCHES, write_batches
