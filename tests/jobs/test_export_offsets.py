@@ -126,6 +126,21 @@ def test_offsets_that_a_cleaner_removed_are_not_limited_by_bytes(tmp_path):
     assert recovered_rows(result)["t", 0] == expected
 
 
+def test_offsets_that_jump_twice_show_that_a_cleaner_ran(tmp_path):
+    """Without a checkpoint of the cleaner; the skipped offsets are not lost."""
+    generator = random.Random(8)
+    batches = [
+        make_batch(generator, base, 4, 0, codec="none")
+        for base in (0, 100_000, 200_000)
+    ]
+    write_log(tmp_path / "in" / "b0" / "t-0", batches)
+    result = run_export(tmp_path)
+    expected = [row for batch in batches for row in batch.rows]
+    assert recovered_rows(result)["t", 0] == expected
+    assert result.findings == 0
+    assert read_table(result, "coverage")[0]["is_compacted"]
+
+
 def test_segments_with_wrong_names_are_read_by_their_content(tmp_path):
     """Under each other's names, or under one of no segment; one batch is enough."""
     folders, batches = one_log(tmp_path, brokers=1)
