@@ -3,6 +3,8 @@
 """The Python of the pages about Spark runs, block after block."""
 
 import re
+import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,16 @@ def test_the_block_of_the_readme_runs(spark, tmp_path):
     names = {"spark": spark}
     exec(compile(text, "README.md", "exec"), names)
     assert names["orders"].count() == 30
+
+
+def test_the_example_counts_the_records_of_topics(spark, tmp_path, monkeypatch, capsys):
+    """``examples/spark_logs.py`` prints a line for each topic."""
+    for topic, counts in {"orders": [3] * 10, "refunds": [2, 2]}.items():
+        Folder(tmp_path / "kafka-logs" / f"{topic}-0").segment(0, log_of(counts))
+    example = DOCS.parent / "examples" / "spark_logs.py"
+    monkeypatch.setattr(sys, "argv", ["spark_logs.py", f"{tmp_path}/kafka-logs/"])
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out.splitlines() == ["orders 30", "refunds 4"]
 
 
 @pytest.mark.gate
