@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats times, sizes, counts and names for people: always one line of text.
+"""Text for people: times, sizes, counts and names, each on one line.
 
-Times are milliseconds since 1970 in UTC, as in records; -1 means that there is none.
-Tables, colors and JSON are in ``cli/``.
+``pages`` and ``markup`` write HTML pages from ``templates``. The texts of tables and
+JSON are in ``cli/output``. Code that reads bytes of Kafka does not belong here.
+Times are milliseconds since 1970 in UTC, as in records. -1 means that there is none.
+May import no other package.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: ``kwire versions``, ``schema``, ``decode``, ``ls`` and the others.
+"""The program ``kwire``: its commands, their options and their output.
 
-The command line uses public names of kwire only. click and rich are imported when a
-command runs, never by ``import kwire``. The program is in ``main.py``, each command in
-a file of ``commands/``.
+``main`` finds a command by its name in ``commands``. click and rich are imported when a
+command runs, never by ``import kwire``. What a command computes belongs to the packages
+below, so that Python programs can do the same. May import: every package of kwire.
+Only ``kwire.__main__`` may import this package.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads live topics: from the brokers of a cluster to columns, rows and Arrow.
+"""Reads and writes topics of live brokers.
 
-    with client.connect_sync("broker:9092") as kafka:
-        table = pyarrow.table(kafka.scan("orders", start=timedelta(hours=1)))
-
-Sockets, clocks and the arguments of users are here; ``machines`` decides what is
-sent to which broker. Names resolve on first use, so that blocking calls do not load
-asyncio.
+``machines`` decide which request goes to which broker, without a socket, a thread or a
+clock. ``runners`` run them over sockets, with asyncio or with one selector. The other
+modules check the arguments of users and return their results. ``adapters`` put kwire's
+decoder into other clients. Names resolve on first use. Formats of files, pages and
+commands do not belong here. May import: ``errors``, ``_limits``, ``_files``, ``_text``,
+``schema``, ``_engine``, ``messages``, ``records``, ``connection``.
 """
 
 from __future__ import annotations

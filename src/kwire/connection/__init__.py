@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Connections without sockets: bytes in, events out, and bytes to send.
+"""One connection without a socket: bytes in, events and bytes to send out.
 
-``ClientConnection`` and ``ServerConnection`` know the order on a connection: a client
-requests versions first, responses come in the order of their requests, some requests
-have none. The owner of the socket passes on what it reads and writes what
-``data_to_send`` returns, in threads, asyncio or a test alike.
+``ClientConnection`` and ``ServerConnection`` know the order of requests and responses.
+``negotiation`` chooses versions, and ``sasl`` authenticates. The owner of the socket
+passes the bytes on, in threads, with asyncio, or in a test. Sockets, clocks, retries
+and record batches do not belong here.
+May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``messages``.
 """
 
 from .client import ClientConnection as ClientConnection

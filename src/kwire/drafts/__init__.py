@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The drafts: protocols that were proposed for Kafka and never released.
+"""Designs that were proposed for Kafka and never released.
 
-Each module runs one draft as its document wrote it, and its ``PROVENANCE`` says
-which. Nothing here is in the registry: no API key finds a draft's classes, and no
-negotiation of today's Kafka leads to one. Import the draft that you want::
-
-    from kwire.drafts import kip35_c
-
-``schemas/`` holds the layouts in Kafka's message language, ``schemas.py`` loads them.
+Each module runs one draft as its document wrote it, and its ``PROVENANCE`` names the
+document. ``schemas`` has the layouts in Kafka's message language. Nothing here is in
+the registry: no API key finds a class of a draft, and no negotiation chooses one.
+Import the draft that you need: ``from kwire.drafts import kip35_c``.
+Released protocols do not belong here. May import: ``errors``, ``_limits``, ``_text``,
+``schema``, ``_engine``, ``messages``, ``records``, ``connection``.
 """

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Byte maps: which bytes of an input hold which field.
+"""Explains bytes and layouts: byte maps and the protocol guide.
 
-A ``ByteMap`` has a ``Span`` for each value on the wire, in order; the spans cover every
-byte exactly once. ``byte_map`` maps a message body, ``frame_map`` a request or response
-with its header, ``prefixed_map`` a message after its own version, ``record_map`` a
-record set. A map of damaged bytes has the spans before the damage, and the error.
-``kwire explain`` in ``cli/`` prints maps.
+A ``ByteMap`` has a ``Span`` for each value of an input, and the spans cover every byte
+exactly once. A map of damaged bytes has the spans before the damage, and the error.
+``guide`` has the layouts of messages. ``kwire explain`` and ``kwire schema`` in ``cli``
+print both. Decoding for programs does not belong here.
+May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``_engine``, ``messages``,
+``records``.
 """
 
 from __future__ import annotations

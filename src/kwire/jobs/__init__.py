@@ -1,17 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs over captures and log directories: each writes Parquet tables and a report.
+"""Jobs over recordings and log directories: audit, export, offsets and restore.
 
-    from kwire import jobs
-
-    result = jobs.export(["kafka-logs/"], "rescued")
-    result.tables, result.counts, result.report, result.findings
-
-``audit`` finds the clients that break on an upgrade, ``export`` recovers segments,
-``offsets`` reports what consumer groups did. Each runs in this process or on Spark,
-with the same functions, and is a package of its own (``export_job``). They share
-``running`` (tasks), ``tables`` (files), ``report`` and ``charts`` (the page), and
-require ``pip install kwire[arrow,pages]``.
+Each job is a package (``export_job``) and has a function here. It returns a ``Result``
+with Parquet tables and an HTML report, in this process or on Spark. Jobs share
+``running`` (tasks), ``tables`` (files), ``report`` and ``charts`` (the page). Printing
+does not belong here. May import: ``errors``, ``_limits``, ``_files``, ``_text``,
+``schema``, ``messages``, ``records``, ``connection``, ``log``, ``client``,
+``recording``, ``spark``.
 """
 
 from __future__ import annotations

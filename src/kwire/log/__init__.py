@@ -1,16 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads Kafka's data directories: segments, and the files beside them.
+"""The data directories of brokers: segments, indexes, checkpoints and snapshots.
 
-    from kwire import log
-
-    for partition in log.LogDirectory("kafka-logs/"):
-        for batch in partition.batches(on_corrupt="skip"):
-            ...
-
-Files are opened for reading only, a piece at a time. Damage is reported as ``Problem``
-and never hides a valid batch. Any bytes give values, problems, or ``DecodeError`` with
-the file in its path.
+Files are opened for reading only, and a few MiB at a time. Damage becomes a ``Problem``
+and never hides a valid batch. Any bytes give values, problems, or a ``DecodeError``
+that names the file. Connections to brokers do not belong here.
+May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``, ``_engine``,
+``messages``, ``records``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One class for each of Kafka's messages, built on first use.
+"""A class for each of Kafka's messages, built on first use.
 
-``ALL`` lists their names, ``by_key`` finds them by number. ``messages.pyi`` declares
-every class for type checkers; ``tools/generate/stubs.py`` writes it from the same
-facts.
+``ALL`` lists their names, ``by_key`` finds them by number, and ``message_class`` builds
+a class from a schema. ``framing``, ``wire``, ``internal_topics`` and ``arrow`` are
+public too. ``__init__.pyi`` declares every class for type checkers, and
+``tools/generate/stubs.py`` writes it. Sockets and record batches do not belong here.
+May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``_engine``.
 """
 
 from __future__ import annotations

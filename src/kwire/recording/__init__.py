@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded traffic: the frames of clients and brokers, as rows of Parquet.
+"""Recorded traffic: the frames of clients and brokers, as rows of Parquet files.
 
-    with Recorder("127.0.0.1:0", "broker:9092", "captures/") as recorder:
-        ...                                  # clients bootstrap from recorder.address
-    for batch in read_captures("captures/"):
-        ...                                  # a pyarrow.RecordBatch of frames
-
-``relay`` listens, ``relay_connections`` moves the frames, and ``recorder`` has a thread
-for both. ``pairing`` finds the request of a response, ``rewriting`` keeps clients on
-the relay, ``buffering`` decides when rows become files, and ``capture_files`` what the
-files are. ``kwire record`` is the command.
+``Recorder`` runs the relay in a thread, ``read_captures`` reads what it wrote.
+``relay_connections`` moves frames, ``pairing`` finds the request of a response,
+``rewriting`` keeps clients on the relay, and ``buffering`` decides when rows become
+files. Reports about recordings are in ``jobs``.
+May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``, ``messages``,
+``records``, ``connection``, ``client``.
 """
 
 from .capture_files import CAPTURE_COLUMNS as CAPTURE_COLUMNS

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kafka's bytes in Spark: formats, column functions, and kwire for its workers.
 
-    import kwire.spark as ks
-
-    ks.register(spark)      # formats, filter push-down, functions for SQL
-    spark.read.format("kafka-log").load("kafka-logs/")
-    ks.bundle("deps.zip")   # kwire for the workers of a cluster
-
-pyspark is imported when something that needs it is touched; kwire never installs it,
-as a platform brings its own.
+Formats for files, live topics and recordings turn options into a plan, and a plan into
+Arrow batches. pyspark is imported when a name requires it. kwire does not install it,
+because a platform has its own. Code that works without Spark belongs to the packages
+below. May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``,
+``messages``, ``records``, ``connection``, ``log``, ``client``, ``recording``.
 """
 
 from __future__ import annotations
