@@ -115,7 +115,7 @@ def unknown_tags(above):
 @cache
 def values_of(name, version):
     """Make the strategy of one pair."""
-    return structs(installed.plan, binding_of(installed, name).plan(version))
+    return structs(installed.schema.plan, binding_of(installed, name).plan(version))
 
 
 @st.composite

@@ -296,7 +296,9 @@ def test_options_are_the_arguments_of_encode_batch(kwire):
     defaults = {name: each.default for name, each in arguments.items()}
     # Known when the options are made: the first row's, or 0.
     assert defaults == options()._asdict() | {"base_offset": None}
-    stub = Path(inspect.getfile(kwire)).with_name("record_types.pyi").read_text()
+    stub = (
+        Path(inspect.getfile(kwire)).parent / "_engine" / "record_types.pyi"
+    ).read_text()
     body = stub.partition("class BatchArguments")[2].partition("\n\n#")[0]
     typed = dict(re.findall(r"^    (\w+): (.+)$", body, re.MULTILINE))
     assert typed == {name: each.annotation for name, each in arguments.items()}

@@ -54,9 +54,9 @@ def test_a_code_of_a_newer_broker_has_a_name_and_is_not_retriable():
 
 
 def test_import_loads_no_heavy_module():
-    home = str(Path(error_codes.__file__).parents[1])
+    home = str(Path(error_codes.__file__).parents[2])
     source = (
-        f"import sys; sys.path.insert(0, {home!r}); import kwire.error_codes; "
+        f"import sys; sys.path.insert(0, {home!r}); import kwire.schema.error_codes; "
         "print(*{'enum', 'dataclasses', 'typing', 're'} & set(sys.modules))"
     )
     # Without ``site``, which may have loaded them already.
