@@ -207,7 +207,12 @@ class Producer(ProducerBase):
 
     async def __aenter__(self) -> Producer:
         if self._options.transactional_id is not None:
-            await self._start()
+            try:
+                await self._start()
+            except BaseException:
+                # Python does not call ``__aexit__`` if this raises.
+                await self.abort()
+                raise
         return self
 
     async def __aexit__(self, kind: object, *exception: object) -> None:

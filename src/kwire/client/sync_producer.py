@@ -211,7 +211,12 @@ class ProducerSync(ProducerBase):
 
     def __enter__(self) -> ProducerSync:
         if self._options.transactional_id is not None:
-            self._start()
+            try:
+                self._start()
+            except BaseException:
+                # Python does not call ``__exit__`` if this raises.
+                self.abort()
+                raise
         return self
 
     def __exit__(self, kind: object, *exception: object) -> None:

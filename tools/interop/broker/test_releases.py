@@ -413,8 +413,6 @@ def setting(version: str, results: dict[str, dict[str, str]]) -> Iterator[Settin
             stored_result(kafka.release).write_text(json.dumps(required))
 
 
-# A consumer whose first request is not supported leaves sockets to the collector.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.releases(*SAMPLE)
 @pytest.mark.parametrize("feature", FEATURES)
 def test_a_feature_works_or_names_the_release_that_it_requires(
