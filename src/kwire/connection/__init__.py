@@ -23,3 +23,16 @@ from .events import SaslToken as SaslToken
 from .events import Unanswered as Unanswered
 from .events import UnsupportedReceived as UnsupportedReceived
 from .server import ServerConnection as ServerConnection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import negotiation as negotiation
+    from . import sasl as sasl
+else:
+    # Type checkers know the names above, and report all others.
+    def __getattr__(name: str) -> object:
+        """Import a public module on first use."""
+        if name not in ("negotiation", "sasl"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Not by importlib, which is slow to import itself.
+        return __import__(f"{__name__}.{name}", fromlist=[name])

@@ -8,3 +8,15 @@ own schema files. ``plan`` resolves one version of a message. Code that reads da
 users does not belong here.
 May import: ``errors``.
 """
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import releases as releases
+else:
+    # Type checkers know the name above, and report all others.
+    def __getattr__(name: str) -> object:
+        """Import the public module on first use."""
+        if name != "releases":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Not by importlib, which is slow to import itself.
+        return __import__(f"{__name__}.{name}", fromlist=[name])
