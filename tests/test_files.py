@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``atomic_files``: files appear when they are complete, on any file system.
+"""``_files``: files appear when they are complete, on any file system.
 
 Kills and full disks are in ``tests/safety/faults``.
 """
@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from kwire.atomic_files import create_file
+from kwire._files import create_file
 
 
 def failing(code):

@@ -18,9 +18,9 @@ import pyarrow.parquet
 import pytest
 
 from kwire import log
+from kwire._files import NotRegularFile, open_regular
 from kwire.log import indexes
 from kwire.recording import request_log
-from kwire.regular_files import NotRegularFile, open_regular
 
 KINDS = ["FIFO", "socket", "device", "folder", "broken link", "loop"]
 WORDS = {
@@ -36,7 +36,7 @@ NAMED = {
     "cli/input/bytes.py",  # @FILE: a stream will do
     "client/security.py",  # certificates and keys: whether they can be opened
     "client/property_files.py",  # settings: a stream will do
-    "regular_files.py",
+    "_files.py",
 }
 """Files of kwire that open what a user names, and why they may."""
 

@@ -25,7 +25,7 @@ PAGE = ROOT / "docs" / "reference" / "errors.md"
 INTERNAL = {"kwire.records.compression_frames"}
 """Modules whose exceptions never leave kwire."""
 
-PUBLIC_MODULES = {"kwire.regular_files": "kwire.log"}
+PUBLIC_MODULES = {"kwire._files": "kwire.log"}
 """Public modules of classes that are defined in a private module."""
 
 HEAD = "| class | base | import from | meaning |\n|---|---|---|---|\n"

@@ -60,7 +60,7 @@ def test_a_new_exception_class_makes_the_table_stale(monkeypatch, tmp_path, base
     """Wherever it derives from, directly or by another class."""
     source = tmp_path / "kwire"
     source.mkdir()
-    for name in ("errors.py", "regular_files.py"):
+    for name in ("errors.py", "_files.py"):
         text = (error_classes.SOURCE / name).read_text("utf-8")
         (source / name).write_text(text)
     (source / "new.py").write_text(f'class Fresh({base}):\n    """It is new. Yes."""\n')

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..atomic_files import create_file, sync_folder
+from .._files import create_file, sync_folder
 from ..records.arrow_types import load_pyarrow, make_arrow_schema
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``, ``_engin
 
 from __future__ import annotations
 
-from ..regular_files import NotRegularFile
+from .._files import NotRegularFile
 from .checkpoints import (
     PartitionMetadata,
     read_leader_epochs,

@@ -12,8 +12,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._files import create_file
 from .._limits import DEFAULT, MIB
-from ..atomic_files import create_file
 from .problems import Problem
 
 if TYPE_CHECKING:

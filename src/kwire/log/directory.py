@@ -18,9 +18,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+from .._files import NotRegularFile, check_regular
 from .._text import format_name, suggest_names
 from ..errors import DecodeError
-from ..regular_files import NotRegularFile, check_regular
 from .checkpoints import read_offset_checkpoint, read_uuid
 from .indexes import parse_base_offset
 from .partitions import Partition

@@ -15,7 +15,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..regular_files import open_regular
+from .._files import open_regular
 
 if TYPE_CHECKING:
     from types import TracebackType

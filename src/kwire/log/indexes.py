@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, overload
 
+from .._files import open_regular
 from .._limits import DEFAULT
 from .._text import format_name
 from ..errors import DecodeError, InvalidValue, LimitExceeded, UnsupportedVersion
 from ..messages import AbortedTxn
 from ..messages.framing import decode_prefixed
-from ..regular_files import open_regular
 from .problems import in_file
 from .storage import StoredPath, locate
 

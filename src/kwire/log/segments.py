@@ -15,10 +15,10 @@ from bisect import bisect_left, bisect_right
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._files import check_regular
 from .._limits import DEFAULT, MIB
 from .._text import format_name
 from ..errors import DecodeError
-from ..regular_files import check_regular
 from .cutting import find_cuts
 from .decoding import check_records, decode_columns, decode_one, decode_runs
 from .file_bytes import FileBytes

@@ -18,8 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from .._files import create_file, sync_folder
 from .._text import format_name
-from ..atomic_files import create_file, sync_folder
 from ..errors import KwireError
 from ..records.arrow_types import load_pyarrow, make_arrow_schema
 

@@ -23,8 +23,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from .._files import open_regular
 from .._text import format_name
-from ..regular_files import open_regular
 from ..schema import releases
 from ..schema.versions import VersionRange
 from .requests import Request, make_request

@@ -9,8 +9,8 @@ import os
 import click
 
 from ... import log
+from ..._files import open_regular
 from ..._text import format_count, format_size
-from ...regular_files import open_regular
 from ..main import FINE, PROBLEMS
 from ..output.problems import ProblemWriter
 from ..output.progress import Progress

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ... import log
+from ..._files import NotRegularFile, open_regular
 from ..._text import format_name
-from ...regular_files import NotRegularFile, open_regular
 from ..main import explain
 from ..output.terminal import say
 

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from ...atomic_files import create_file
+from ..._files import create_file
 from ...records.arrow_types import load_pyarrow
 from .byte_formats import compact_json
 from .tables import BinaryStdout, stdout_is_file

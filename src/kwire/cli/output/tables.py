@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TextIO
 
 import click
 
+from ..._files import create_file
 from ..._text import escape_line
-from ...atomic_files import create_file
 from .byte_formats import compact_json
 from .terminal import write_bold
 from .text_columns import cut_text, fold, measure, pad

@@ -13,6 +13,7 @@ import os
 from datetime import tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._files import open_regular
 from ..._text import format_name
 from ...recording.capture_files import CaptureFile, list_capture_files
 from ...recording.request_log import (
@@ -22,7 +23,6 @@ from ...recording.request_log import (
     split_request_log,
 )
 from ...recording.requests import requests_batch, requests_schema
-from ...regular_files import open_regular
 from ..tables import open_rows
 from .captures import read_recording
 from .sightings import InputProblem, Sightings

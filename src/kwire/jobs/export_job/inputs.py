@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ... import log
+from ..._files import NotRegularFile
 from ..._text import format_name
 from ...errors import DecodeError
-from ...regular_files import NotRegularFile
 from .problems import FileProblem
 from .replicas import ReplicaFolder
 

@@ -18,9 +18,9 @@ from struct import unpack_from
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import log
+from ..._files import create_file
 from ..._limits import Limits
 from ..._text import format_name
-from ...atomic_files import create_file
 from ...errors import DecodeError
 from ...log.walk import MAX_RECORDS_PER_BYTE
 from ...schema.batch_layout import (

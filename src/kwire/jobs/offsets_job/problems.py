@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._files import NotRegularFile
 from ..._text import format_name
-from ...regular_files import NotRegularFile
 
 if TYPE_CHECKING:
     from ...log import Problem

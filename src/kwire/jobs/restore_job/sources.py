@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..._files import open_regular
 from ..._text import escape_line, format_name
 from ...records.arrow_types import load_pyarrow, make_arrow_schema
-from ...regular_files import open_regular
 from ..export_job.batches import BATCHES
 from ..export_job.outcome import TABLES
 from ..export_job.records import RECORDS

@@ -17,7 +17,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...atomic_files import create_file
+from ..._files import create_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
