@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of imports, and which module may import which.
+"""The cost of imports, and which package may import which.
 
-``import kwire`` loads nothing heavy and no definitions. Every module imports alone. A
-file imports from its own floor or a lower one, ``cimport`` included; the twins never
-import each other, and a pure run loads nothing compiled of ours.
+``import kwire`` loads nothing heavy and no definitions, and every module imports alone.
+A package imports only those that its row of the table in DESIGN.md permits, ``cimport``
+included. The twins never import each other, and a pure run loads no extension.
 """
 
+import ast
+import functools
 import os
 import re
 import subprocess
@@ -197,3 +199,212 @@ def test_pure_run_loads_nothing_compiled():
         "print(*[n for n in sys.modules if n.startswith('kwire._engine.fast')])\n"
     )
     assert run(code, "pure") == [""]
+
+
+DESIGN = Path(__file__).parents[2] / "DESIGN.md"
+TABLE_HEAD = "| package | may import |"
+
+
+def read_table():
+    """Read the packages of DESIGN.md with the packages that each one may import."""
+    rows = {}
+    for line in DESIGN.read_text("utf-8").partition(TABLE_HEAD)[2].splitlines()[2:]:
+        if not line.startswith("|"):
+            break
+        package, *permitted = re.findall(r"`(\w+)`", line)
+        rows[package] = set(permitted)
+    return rows
+
+
+def is_for_type_checkers(node):
+    """Whether a node is an ``if TYPE_CHECKING:`` block."""
+    test = getattr(node, "test", None)
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(test)
+
+
+def executed_nodes(node):
+    """Go through the nodes of a tree that are executed, in functions too."""
+    for child in ast.iter_child_nodes(node):
+        if is_for_type_checkers(child) and "not" not in ast.unparse(child.test):
+            for other in child.orelse:
+                yield other
+                yield from executed_nodes(other)
+        else:
+            yield child
+            yield from executed_nodes(child)
+
+
+def python_imports(path, nodes):
+    """Go through the modules and names of kwire that Python nodes import."""
+    package = ("kwire", *path.relative_to(SOURCE).parts[:-1])
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package[: len(package) + 1 - node.level] if node.level else ()
+            home = [*parts, *([node.module] if node.module else [])]
+            yield from (".".join((*home, alias.name)) for alias in node.names)
+
+
+def cython_imports(path):
+    """Go through the modules of kwire that a Cython file imports or cimports."""
+    pattern = r"^ *(?:from|c?import) (kwire[\w.]*)(?: c?import (\w+))?"
+    for home, name in re.findall(pattern, path.read_text(), re.MULTILINE):
+        yield f"{home}.{name}" if name else home
+
+
+@functools.cache
+def all_imports():
+    """List the imports within kwire: (file, its package, package, full name)."""
+    listed = []
+    for path in sorted(SOURCE.rglob("*")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        if path.suffix == ".py" and parts != ("__init__",):
+            names = python_imports(path, executed_nodes(ast.parse(path.read_text())))
+        elif path.suffix in (".pyx", ".pxd"):
+            names = cython_imports(path)
+        else:
+            continue
+        for name in names:
+            if name.startswith("kwire.") and name != "kwire.__version__":
+                target = name.split(".")[1]
+                target = installed._HOMES.get(target, target).split(".")[0]
+                listed.append((path, parts[0], target, name))
+    return listed
+
+
+def test_a_package_imports_only_what_its_row_permits():
+    """To permit an import, add the package to the row of the table in DESIGN.md."""
+    table = read_table()
+    wrong = {
+        f"{path.relative_to(SOURCE)} imports {name}"
+        for path, home, target, name in all_imports()
+        if target not in (home, *table.get(home, ())) and home != "__main__"
+    }
+    assert wrong == set()
+
+
+def test_the_table_has_each_package_and_only_earlier_ones():
+    """A row may name the rows above it, so packages cannot form a cycle."""
+    table = read_table()
+    found = {
+        path.stem
+        for path in SOURCE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert table.keys() == found - {"__init__", "__main__"}
+    earlier = set()
+    for package, permitted in table.items():
+        assert permitted <= earlier, package
+        earlier.add(package)
+
+
+def test_the_top_has_at_most_20_packages_and_modules():
+    """A reader has to know all of them."""
+    assert len(read_table()) <= 20
+
+
+def test_a_row_permits_no_import_that_nobody_makes():
+    """A right that is not used would hide the next wrong import."""
+    used = {(home, target) for _, home, target, _ in all_imports()}
+    unused = {
+        (home, target)
+        for home, permitted in read_table().items()
+        for target in permitted
+        if (home, target) not in used
+    }
+    assert unused == set()
+
+
+def test_only_the_choice_and_wire_import_an_engine():
+    """Everything else works on the active engine."""
+    homes = {
+        path.relative_to(SOURCE).as_posix()
+        for path, _, _, name in all_imports()
+        if re.match(r"kwire\._engine\.(pure|fast)\b", name)
+        and not re.match(r"_engine/(pure|fast)/", path.relative_to(SOURCE).as_posix())
+    }
+    assert homes == {"_engine/active.py", "messages/wire.py"}
+
+
+def test_imports_are_really_found():
+    """The tests above have something to read, in Python and in Cython."""
+    found = {(path.suffix, target) for path, _, target, _ in all_imports()}
+    assert {(".py", "errors"), (".py", "schema"), (".pyx", "_engine")} <= found
+    assert {(".pxd", "_engine"), (".pyx", "errors"), (".pyx", "schema")} <= found
+    assert len(all_imports()) > 2000
+
+
+def test_twins_do_not_import_each_other():
+    """Each engine stands alone."""
+    crossing = [
+        (path.name, name)
+        for path, home, target, name in all_imports()
+        if home == target == "_engine"
+        and {"pure", "fast"} <= {path.parent.name, name.split(".")[2]}
+    ]
+    assert crossing == []
+
+
+CIRCLES = [
+    (
+        {"_engine.pure.arrays", "_engine.pure.arrow_interface"},
+        "an array is its own C interface",
+    ),
+    ({"spark.topics.layout", "spark.log.options"}, "types of each other's arguments"),
+    (
+        {"recording.relay", "recording.relay_connections"},
+        "a connection reports to its relay",
+    ),
+]
+"""Files that import each other, and why. The engine is one by its plan."""
+
+_ENGINE = {"_engine"}
+
+
+def find_circles(graph):
+    """Find the sets of nodes from which each one leads to each other one."""
+
+    def reach(node):
+        seen, waiting = set(), [node]
+        while waiting:
+            for target in graph[waiting.pop()] - seen:
+                seen.add(target)
+                waiting.append(target)
+        return seen
+
+    reached = {node: reach(node) for node in graph}
+    circles = []
+    for node in graph:
+        circle = {each for each in reached[node] if node in reached[each]} | {node}
+        if len(circle) > 1 and circle not in circles:
+            circles.append(circle)
+    return circles
+
+
+def test_files_import_each_other_only_where_it_has_a_reason():
+    """For type checkers and within functions, too: a result is below its page."""
+    names = {
+        ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
+        for path in SOURCE.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    graph = {}
+    for name, path in names.items():
+        package = name.split(".")[:-1]
+        targets = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                home = [*package[: len(package) + 1 - node.level]]
+                home += node.module.split(".") if node.module else []
+                for alias in node.names:
+                    for parts in ([*home, alias.name], home):
+                        if (target := ".".join(parts)) in names:
+                            targets.add(target)
+                            break
+        graph[name] = targets - {name}
+    known = [circle for circle, _ in CIRCLES]
+    assert find_circles({"a": {"b"}, "b": {"a", "c"}, "c": set()}) == [{"a", "b"}]
+    for circle in find_circles(graph):
+        is_engine = {name.split(".")[0] for name in circle} <= _ENGINE
+        assert is_engine or circle in known, sorted(circle)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 decode = engine.decode
 encode = engine.encode
+binding_of = engine.binding_of
 
 _RESERVED = frozenset(("replace", "to_dict", "unknown_tagged_fields"))
 

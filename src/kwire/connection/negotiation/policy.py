@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._engine.active import engine
+from ...messages.codec import binding_of
 from ...schema import registry
 from ...schema.versions import NONE, VersionRange
 from .facts import as_range, find_api_key
@@ -61,7 +61,7 @@ class VersionPolicy:
         except KeyError:
             if isinstance(api, int):
                 return NONE
-            ours = engine.binding_of(api).message
+            ours = binding_of(api).message
         versions = ours.valid_versions
         if not self.unstable and ours.latest_version_unstable:
             versions = VersionRange(versions.min, versions.max - 1)
