@@ -113,7 +113,7 @@ def test_a_finding_of_a_deep_run_is_open(tmp_path, monkeypatch, twins):
     assert list(corpus.entry_findings()) == [("wire varint", b"\1")]
     assert not still_open()
     error = twins.pure.Truncated("planted", 0)
-    plant(monkeypatch, engines.pure(), "wire", "decode_varint", raising(error))
+    plant(monkeypatch, engines.pure(), "messages.wire", "decode_varint", raising(error))
     ((name, *_),) = still_open()
     assert name == "wire varint"
 
@@ -122,16 +122,20 @@ CODECS = ("fuzz_gzip", "fuzz_snappy", "fuzz_lz4", "fuzz_zstd")
 PLANTED = [
     ("fuzz_message", "", "decode"),
     ("fuzz_twins", "", "encode"),
-    ("fuzz_header", "framing", "decode_response"),
-    ("fuzz_frames", "framing", "FrameSplitter.feed"),
+    ("fuzz_header", "messages.framing", "decode_response"),
+    ("fuzz_frames", "messages.framing", "FrameSplitter.feed"),
     ("fuzz_batch", "records", "decode_batches"),
-    ("fuzz_wire", "wire", "decode_string"),
-    *((target, "compression", "decompress") for target in CODECS),
+    ("fuzz_wire", "messages.wire", "decode_string"),
+    *((target, "records.compression", "decompress") for target in CODECS),
     ("fuzz_log", "log", "Segment.headers"),
     ("fuzz_schema", "messages", "message_class"),
-    ("fuzz_negotiation", "negotiation", "ApiVersionsHandshake.receive_frame"),
+    (
+        "fuzz_negotiation",
+        "connection.negotiation",
+        "ApiVersionsHandshake.receive_frame",
+    ),
     ("fuzz_connection", "connection", "ClientConnection.receive_data"),
-    ("fuzz_arrow", "message_arrow", "messages_to_arrow"),
+    ("fuzz_arrow", "messages.arrow", "messages_to_arrow"),
     ("fuzz_tables", "client.table_batches", "TableColumns"),
 ]
 """Every target, and what is broken for it: a module and its function."""
@@ -235,19 +239,22 @@ def bad_rows_as_null(right):
         ("fuzz_message", "", "encode", one_byte_more),
         ("fuzz_twins", "", "encode", one_byte_more),
         ("fuzz_schema", "", "encode", one_byte_more),
-        ("fuzz_header", "framing", "encode_request", one_byte_more),
-        ("fuzz_header", "framing", "encode_response", one_byte_more),
-        ("fuzz_wire", "wire", "encode_string", one_byte_more),
-        ("fuzz_frames", "framing", "FrameSplitter.feed", only_the_first),
+        ("fuzz_header", "messages.framing", "encode_request", one_byte_more),
+        ("fuzz_header", "messages.framing", "encode_response", one_byte_more),
+        ("fuzz_wire", "messages.wire", "encode_string", one_byte_more),
+        ("fuzz_frames", "messages.framing", "FrameSplitter.feed", only_the_first),
         (
             "fuzz_connection",
             "connection",
             "ClientConnection.receive_data",
             only_the_first,
         ),
-        ("fuzz_batch", "columns", "decode_records", no_bytes),
-        *((target, "compression", "decompress", no_ceiling) for target in CODECS),
-        ("fuzz_arrow", "message_arrow", "messages_to_arrow", bad_rows_as_null),
+        ("fuzz_batch", "records.columns", "decode_records", no_bytes),
+        *(
+            (target, "records.compression", "decompress", no_ceiling)
+            for target in CODECS
+        ),
+        ("fuzz_arrow", "messages.arrow", "messages_to_arrow", bad_rows_as_null),
     ],
 )
 def test_a_target_sees_what_both_engines_do_wrong(
