@@ -138,11 +138,15 @@ def primitives():
             seeds |= {f"{compact}{null}string": texts, f"{compact}{null}bytes": bytes_}
     for name, given in seeds.items():
         yield Entry(
-            f"wire {name}", on.call(f"wire.decode_{name}"), given, share=50, **ANY
+            f"wire {name}",
+            on.call(f"messages.wire.decode_{name}"),
+            given,
+            share=50,
+            **ANY,
         )
     for compact in ("", "compact_"):
         for kind in ("int8", "int16", "uint16", "int32", "uint32", "int64", "float64"):
-            run = on.call(f"wire.decode_{compact}array", type=kind)
+            run = on.call(f"messages.wire.decode_{compact}array", type=kind)
             yield Entry(f"wire {compact}array {kind}", run, lists, share=30, **ANY)
     for name in ("unsigned_varints", "varints", "varlongs"):
         many = (b"\0\1\2\3", b"\xac\2" * 6, b"\x80\1\xff\xff\3\7" * 3)
@@ -166,7 +170,7 @@ def frames():
         ("ProduceResponse", 9),
         ("DescribeGroupsResponse", 5),
     ):
-        run = on.message_of(name, "framing.decode_response", version)
+        run = on.message_of(name, "messages.framing.decode_response", version)
         given = partial(good.responses, name, version)
         yield Entry(f"response {name}", run, given, share=150, **ANY)
     for name in (
@@ -176,7 +180,7 @@ def frames():
         "EndTxnMarker",
         "OffsetCommitValue",
     ):
-        run = on.message_of(name, "framing.decode_prefixed")
+        run = on.message_of(name, "messages.framing.decode_prefixed")
         given = partial(good.prefixed, name)
         yield Entry(f"prefixed {name}", run, given, VERSIONED, share=150, **ANY)
     yield Entry("splitter", on.split, streams, share=300, **ANY)

@@ -555,7 +555,7 @@ def spark(path, *arguments, **options):
     name, _, function = path.rpartition(".")
 
     def run(package, data):
-        read = getattr(module(package, f"spark.{name}"), function)
+        read = getattr(module(package, f"spark.columns.{name}"), function)
         return checked(read(rows_of(data), *arguments, **options))
 
     return run

@@ -116,7 +116,7 @@ def messages(package):
         )
     for name in ("string", "compact_string"):
         seed = getattr(package.messages.wire, f"encode_{name}")(LONG)
-        yield f"wire {name}", on.call(f"wire.decode_{name}"), seed
+        yield f"wire {name}", on.call(f"messages.wire.decode_{name}"), seed
 
 
 def columns_of(package, data, version):
@@ -207,7 +207,7 @@ def try_to_encode(package, data, encode):
         return None
     batch = encode(package, table)
     try:
-        return on.module(package, "messages.arrow").records_to_arrow(batch)
+        return on.module(package, "records.arrow").records_to_arrow(batch)
     except package.KwireError as error:
         raise AssertionError("a batch that kwire cannot read") from error
 

@@ -209,7 +209,7 @@ def test_records_are_read_and_written_at_once(kwire, in_threads):
 
 def test_columns_are_read_and_written_at_once(kwire, in_threads):
     """Columns of one thread, read by all of them, and columns of their own."""
-    columns = module_of(kwire, "columns")
+    columns = module_of(kwire, "records.columns")
     rows = [(b"key", bytes([i]) * i, i, []) for i in range(30)]
     plain = kwire.records.encode_batch(rows)
     shared = columns.decode_records(plain)
@@ -226,7 +226,7 @@ def test_columns_are_read_and_written_at_once(kwire, in_threads):
 
 def test_memory_of_columns_is_used_again_at_once(kwire):
     """Columns too large for ``malloc`` alone: each thread has its own bytes."""
-    columns = module_of(kwire, "columns")
+    columns = module_of(kwire, "records.columns")
     headers = [("first", b"x"), ("zweiter ü", None)]
     rows = [(b"key", bytes([i % 256]) * (i % 400), i, headers) for i in range(900)]
     compressed = kwire.records.encode_batch(rows, compression="gzip")
@@ -246,7 +246,7 @@ def test_memory_of_columns_is_used_again_at_once(kwire):
 def test_each_thread_has_a_connection(kwire, in_threads):
     """Connections share a table and nothing else."""
     connection = module_of(kwire, "connection")
-    negotiation = module_of(kwire, "negotiation")
+    negotiation = module_of(kwire, "connection.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 9), 18: (0, 4)})
     cls, request = kwire.messages.MetadataResponse, kwire.messages.MetadataRequest
 
@@ -267,8 +267,8 @@ def test_each_thread_has_a_connection(kwire, in_threads):
 LOCK = """
 import sys
 sys.path[:0] = {path!r}
-import kwire, kwire.records.columns, kwire.records, kwire.connection,
-kwire.messages.wire from kwire.messages import MetadataRequest as cls
+import kwire, kwire.records.columns, kwire.connection, kwire.messages.wire
+from kwire.messages import MetadataRequest as cls
 assert kwire.decode(cls, kwire.encode(cls(), 12), 12) == cls()
 print(getattr(sys, "_is_gil_enabled", lambda: True)())
 """
