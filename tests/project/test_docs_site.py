@@ -178,8 +178,8 @@ def test_each_public_package_has_a_page_and_no_private_module():
     """A name at the top of ``src/kwire`` is public unless it has an underscore."""
     source = ROOT / "src" / "kwire"
     found = {path.stem for path in source.iterdir() if path.suffix in ("", ".py")}
-    private = {"cli", "atomic_files", "regular_files"}
-    public = {name for name in found - private if name[0] != "_"}
+    # The command line has a page for its commands, and no names for programs.
+    public = {name for name in found - {"cli"} if name[0] != "_"}
     index = (REFERENCE / "index.md").read_text("utf-8")
     rows = re.findall(r"^\| \[`kwire\.([\w.]+)`\]\(", index, re.M)
     assert len(rows) == len(set(rows))
@@ -242,3 +242,23 @@ def test_the_design_describes_each_package_of_its_table():
     )
     assert len(ranked) > 10
     assert described == ranked
+
+
+def test_the_head_of_a_package_names_its_imports():
+    """Each has at most ten lines, and the packages of its row in DESIGN.md."""
+    text = (ROOT / "DESIGN.md").read_text("utf-8")
+    table = text.partition("| package | may import |")[2]
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", table, re.M))
+    checked = 0
+    for name, permitted in rows.items():
+        path = ROOT / "src" / "kwire" / name / "__init__.py"
+        if not path.exists():
+            continue
+        head = ast.get_docstring(ast.parse(path.read_text("utf-8")))
+        assert len(head.splitlines()) <= 10, name
+        imports = head.partition("May import:")[2].partition("\n\n")[0]
+        if name not in ("_text", "cli"):  # no package, and every package
+            named = re.findall(r"``(\w+)``", imports)
+            assert named == re.findall(r"`(\w+)`", permitted), name
+            checked += 1
+    assert checked > 10

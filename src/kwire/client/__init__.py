@@ -6,8 +6,8 @@
 clock. ``runners`` run them over sockets, with asyncio or with one selector. The other
 modules check the arguments of users and return their results. ``adapters`` put kwire's
 decoder into other clients. Names resolve on first use. Formats of files, pages and
-commands do not belong here. May import: ``errors``, ``_limits``, ``_files``, ``_text``,
-``schema``, ``_engine``, ``messages``, ``records``, ``connection``.
+commands do not belong here. May import: ``errors``, ``_limits``, ``_text``, ``schema``,
+``_engine``, ``messages``, ``records``, ``connection``.
 """
 
 from __future__ import annotations

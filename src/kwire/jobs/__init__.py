@@ -6,8 +6,7 @@ Each job is a package (``export_job``) and has a function here. It returns a ``R
 with Parquet tables and an HTML report, in this process or on Spark. Jobs share
 ``running`` (tasks), ``tables`` (files), ``report`` and ``charts`` (the page). Printing
 does not belong here. May import: ``errors``, ``_limits``, ``_files``, ``_text``,
-``schema``, ``messages``, ``records``, ``connection``, ``log``, ``client``,
-``recording``, ``spark``.
+``schema``, ``messages``, ``records``, ``log``, ``client``, ``recording``, ``spark``.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Formats for files, live topics and recordings turn options into a plan, and a pl
 Arrow batches. pyspark is imported when a name requires it. kwire does not install it,
 because a platform has its own. Code that works without Spark belongs to the packages
 below. May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``,
-``messages``, ``records``, ``connection``, ``log``, ``client``, ``recording``.
+``messages``, ``records``, ``log``, ``client``, ``recording``.
 """
 
 from __future__ import annotations
