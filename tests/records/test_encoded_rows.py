@@ -26,7 +26,7 @@ def make_header(kwire):
     """Make a batch header of the arguments of ``encode_batch``."""
     import importlib
 
-    options = importlib.import_module(f"{kwire.__name__}.records.batch_options")
+    options = importlib.import_module(f"{kwire.__name__}.records.options")
 
     def make(count=1, **given):
         return options.make_header(options.BatchOptions(**given), count)

@@ -286,9 +286,7 @@ def test_both_engines_write_the_same_bytes(twins, rows, gaps, base, codec):
 
 def test_options_are_the_arguments_of_encode_batch(kwire):
     """One list: names, defaults, and the types that checkers see."""
-    options = importlib.import_module(
-        f"{kwire.__name__}.records.batch_options"
-    ).BatchOptions
+    options = importlib.import_module(f"{kwire.__name__}.records.options").BatchOptions
     signature = inspect.signature(kwire.records.encode_batch)
     arguments = dict(signature.parameters)
     del arguments["rows"]

@@ -190,7 +190,7 @@ def encode_all(package, table):
 def encode_some(package, table):
     """Encode rows of columns by their numbers, from the last to the first."""
     engine = on.module(package, "_engine.active").record_engine
-    options = on.module(package, "records.batch_options")
+    options = on.module(package, "records.options")
     rows = engine.ColumnRows(*on.module(package, "records.tables").split_table(table))
     encoded = engine.EncodedRows(1 << 20)
     encoded.extend_columns(rows, array("q", range(ROWS)[::-1]))

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._limits import Limits
-from ..records.read_options import check_errors
+from ..records.options import check_errors
 from .chunks import COLUMNS, DecodingOptions
 from .machines import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
 from .properties import is_fallback, read_config

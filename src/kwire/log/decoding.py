@@ -15,7 +15,7 @@ from .._limits import MIB, Limits
 from ..errors import DecodeError, UnsupportedVersion
 from ..records import Batch, decode_batches, read_batch_header
 from ..records.batches import read_records
-from ..records.read_options import check_errors
+from ..records.options import check_errors
 from . import problems
 from .problems import Problem, in_file, report_problem
 from .walk import Run

@@ -12,7 +12,7 @@ from .._engine.active import record_engine as engine
 from .._limits import DEFAULT, Limits
 from ..messages.arrow_arrays import load_pyarrow
 from .columns import check_unit
-from .read_options import make_read_options
+from .options import make_read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 """Encodes and decodes record batches of every format, as objects.
 
 ``decode_batches`` reads what a Fetch response or a segment holds, magic 0, 1 and 2;
-``encode_batch`` and ``BatchBuilder`` write it. ``batch_options.py``
-checks what is legal in which format; the engine reads and writes the bytes.
+``encode_batch`` and ``BatchBuilder`` write it. ``options.py`` checks what is legal in
+which format; the engine reads and writes the bytes.
 ``columns.py`` decodes without an object for each record, ``conversion.py`` changes
 formats.
 """
@@ -21,9 +21,8 @@ from ..schema.batch_layout import (
     MESSAGE_OVERHEADS,
 )
 from . import compression as codecs
-from .batch_options import BatchOptions, make_compressor, make_header
 from .classes import Batch, BatchHeader, Record, TransactionFilter
-from .read_options import make_read_options
+from .options import BatchOptions, make_compressor, make_header, make_read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ from struct import error as struct_error
 from .._engine.active import record_engine as engine
 from .._limits import DEFAULT, PIECE_BYTES, Limits
 from ..errors import EncodeError
-from .batch_options import BatchOptions, make_compressor, make_header
 from .batches import decode_batches
 from .batches import encode_batch as encode_rows
-from .read_options import make_read_options
+from .options import BatchOptions, make_compressor, make_header, make_read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes rows as a batch.
 
-``rows.pyx`` reads and checks the rows; ``batch_options.py`` checks what is legal in
+``rows.pyx`` reads and checks the rows; ``records/options.py`` checks what is legal in
 which format.
 
 Twin: ``pure/record_encoder.py``. Differs from its twin in: noted faults for

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes rows as a batch.
 
-``rows.py`` reads and checks the rows; ``batch_options.py`` checks what is legal in
+``rows.py`` reads and checks the rows; ``records/options.py`` checks what is legal in
 which format.
 
 Twin: ``fast/record_encoder.pyx``. Differs from its twin in: faults as exceptions,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...._engine.active import record_engine as engine
 from ....records import decode_rows, encode_batch
-from ....records.batch_options import BatchOptions, make_compressor, make_header
 from ....records.compression import bound, codec_of, find_room
+from ....records.options import BatchOptions, make_compressor, make_header
 from ....schema.batch_layout import BATCH_OVERHEAD
 
 if TYPE_CHECKING:
