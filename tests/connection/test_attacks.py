@@ -222,6 +222,6 @@ def test_a_number_of_many_digits_is_a_value_error_in_kwires_words(kwire):
     versions = module(kwire, "schema.versions")
     with pytest.raises(ValueError, match="version"):
         versions.VersionRange.from_text("9" * 5000)
-    guide = module(kwire, "explain.guide")
+    apis = module(kwire, "explain.apis")
     with pytest.raises(KeyError, match="no API has the key"):
-        guide.find_messages("9" * 5000)
+        apis.find_messages("9" * 5000)

@@ -42,9 +42,9 @@ class FieldRow(NamedTuple):
 @functools.cache
 def apis() -> dict[str, Any]:
     """Give the APIs by their names: all that kwire knows, the deleted ones too."""
-    from kwire.explain import guide
+    from kwire.explain.apis import apis as list_apis
 
-    return {api.name: api for api in guide.apis()}
+    return {api.name: api for api in list_apis()}
 
 
 def page_source(name: str, key: int) -> str:
@@ -55,11 +55,11 @@ def page_source(name: str, key: int) -> str:
 
 def spoken_text(name: str) -> str:
     """Say in a sentence which versions the newest release speaks, and where."""
-    from kwire.explain import guide
+    from kwire.explain.apis import NEWEST
 
     api = apis()[name]
     notes = [f"{versions} {note}" for versions, note in api.notes()]
-    release = f"Kafka {guide.NEWEST}"
+    release = f"Kafka {NEWEST}"
     text = f"{release} speaks no version of {name}"
     if api.versions:
         plural = "s" if len(api.versions) > 1 else ""

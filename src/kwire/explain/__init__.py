@@ -4,8 +4,9 @@
 
 A ``ByteMap`` has a ``Span`` for each value of an input, and the spans cover every byte
 exactly once. A map of damaged bytes has the spans before the damage, and the error.
-``guide`` has the layouts of messages. ``kwire explain`` and ``kwire schema`` in ``cli``
-print both. Decoding for programs does not belong here.
+``guide`` has the layouts of messages, ``apis`` the APIs of each release. ``kwire
+explain`` and ``kwire schema`` in ``cli`` print them. Decoding for programs does not
+belong here.
 May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``_engine``, ``messages``,
 ``records``.
 """
@@ -18,6 +19,8 @@ from .._engine.active import engine
 from .._limits import DEFAULT, Limits
 from ..messages.api_registry import KAFKA, ApiRegistry
 from ..schema import plan
+from . import apis as apis
+from . import guide as guide
 from .message_walk import MessageWalk
 from .record_walk import RecordWalk
 from .spans import KINDS, ByteMap, Span
@@ -31,8 +34,10 @@ __all__ = [
     "KINDS",
     "ByteMap",
     "Span",
+    "apis",
     "byte_map",
     "frame_map",
+    "guide",
     "prefixed_map",
     "record_map",
 ]

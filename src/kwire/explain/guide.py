@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists APIs by release, and formats layouts as Kafka's protocol guide does.
+"""Formats the layouts of messages as Kafka's protocol guide does.
 
-Layouts are made from plans (``plan.py``); the versions that a release supports come
-from ``schema/releases.py``. The text form is here, the HTML page in
-``guide_page.py``.
+Layouts are made from plans (``schema/plan.py``). The text form is here, the HTML page
+in ``guide_page.py``. Which versions a release supports is in ``apis.py``.
 
     Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields
       throttle_time_ms => INT32
@@ -19,11 +18,9 @@ from __future__ import annotations
 from json import dumps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._text import suggest_names
 from ..errors import version_failure
 from ..schema import plan as plans
-from ..schema import registry, releases
-from ..schema.versions import NONE, VersionRange
+from ..schema.versions import VersionRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -257,126 +254,3 @@ def _wrap(pieces: list[str], indent: str, width: int | None) -> Iterator[str]:
             longer = f"{indent}{' ' * _HANGING}{piece.lstrip()}"
         line = longer
     yield line
-
-
-class Api(NamedTuple):
-    """One API in one release.
-
-    ``versions`` are those that the release supports, empty if it supports none any
-    more; ``listeners`` the kinds of node that have the API. ``status`` has a word for
-    every version up to that release: "deprecated", "removed in 4.0", "unstable", or an
-    empty text.
-    """
-
-    api_key: int
-    name: str
-    versions: VersionRange
-    listeners: tuple[str, ...]
-    status: dict[int, str]
-
-    def notes(self, versions: VersionRange | None = None) -> list[tuple[str, str]]:
-        """List the ranges of versions that have a status: ("0-3", "deprecated")."""
-        found: list[tuple[VersionRange, str]] = []
-        for version, note in self.status.items():
-            if not note or (versions is not None and version not in versions):
-                continue
-            first = version
-            if found and (found[-1][0].max, found[-1][1]) == (version - 1, note):
-                first = found.pop()[0].min
-            found.append((VersionRange(first, version), note))
-        return [(str(range), note) for range, note in found]
-
-
-NEWEST = releases.NAMES[-1]
-"""The newest release whose documentation kwire has."""
-
-
-def release_name(text: str) -> str:
-    """Find the release line of a version of Kafka: "3.9" for "3.9.1"; ``KeyError``."""
-    for name in (text, text.rpartition(".")[0]):
-        if name in releases.NAMES:
-            return name
-    first, *_, last = releases.NAMES
-    raise KeyError(f"no release {text:.40}; kwire has {first} to {last}, such as 2.8")
-
-
-def apis(release: str = NEWEST) -> list[Api]:
-    """List the APIs that a release supports, or that an older one did, by key."""
-    names = releases.NAMES[: releases.NAMES.index(release) + 1]
-    stable = releases.ranges(release)
-    deprecated = releases.deprecated(release)
-    history = [_find_offers(name) for name in names]
-    heard = {name: _find_offers(release, name) for name in releases.listeners(release)}
-    found = []
-    for key in sorted({key for ranges in history for key in ranges}):
-        status: dict[int, str] = {}
-        offered = NONE
-        for name, ranges in zip(names, history, strict=True):
-            before, offered = offered, ranges.get(key, NONE)
-            gone = (version for version in before if version not in offered)
-            status |= dict.fromkeys(gone, f"removed in {name}")
-        spoken = stable.get(key, NONE)
-        status |= dict.fromkeys(offered, "unstable") | dict.fromkeys(spoken, "")
-        status |= dict.fromkeys(deprecated.get(key, NONE), "deprecated")
-        listeners = tuple(name for name, ranges in heard.items() if key in ranges)
-        status = dict(sorted(status.items()))
-        found.append(Api(key, releases.name_of(key), spoken, listeners, status))
-    return found
-
-
-def _find_offers(release: str, listener: str | None = None) -> dict[int, VersionRange]:
-    """Map keys to the versions that a release can offer, unstable ones included."""
-    offers = releases.advertisements(release, listener, unstable=True)
-    return {key: choices[0] for key, choices in offers.items()}
-
-
-def other_messages() -> list[tuple[str, list[str]]]:
-    """List all messages that are of no API: ("Metadata records", names), sorted."""
-    families: dict[str, list[str]] = {}
-    for name in registry.names():
-        entry = registry.find(name)
-        if entry.kind not in ("request", "response"):
-            heading = entry.family.replace("-", " ").capitalize()
-            families.setdefault(heading, []).append(name)
-    for names in families.values():
-        names.sort(key=_number)
-    return sorted(families.items())
-
-
-def _number(name: str) -> tuple[int, str]:
-    key = registry.find(name).api_key
-    return (-1 if key is None else key), name
-
-
-_ENDINGS = ("Request", "Response"), ("Key", "Value"), ("Record",)
-
-
-def find_messages(text: str) -> list[str]:
-    """Find messages by a name in any case: a whole one, an API's, or an API key.
-
-    "Fetch" and "1" are ``FetchRequest`` and ``FetchResponse``, "TopicRecord" and
-    "topic" one record. ``KeyError`` names what is near to anything else.
-    """
-    by_name = {name.lower(): name for name in registry.names()}
-    wanted = text.lower()
-    if text.isascii() and text.isdecimal():
-        keys = {str(key): key for key in registry.keys("request")}
-        if text not in keys:
-            raise KeyError(
-                f"no API has the key {text:.40}; kwire has 0 to {max(keys.values())}"
-            )
-        wanted = releases.name_of(keys[text]).lower()
-    for endings in ("",), *_ENDINGS:
-        found = [by_name.get(f"{wanted}{ending}".lower()) for ending in endings]
-        names = [name for name in found if name is not None]
-        if names:
-            return names
-    near = suggest_names(text, [*map(_stem, by_name.values()), *by_name.values()])
-    near = near or "; kwire schema --all lists every message"
-    raise KeyError(f"no message {text:.40}{near}")
-
-
-def _stem(name: str) -> str:
-    for ending in (ending for endings in _ENDINGS for ending in endings):
-        name = name.removesuffix(ending)
-    return name

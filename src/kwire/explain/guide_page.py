@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The protocol guide of one release as a single HTML file.
 
-The content comes from ``guide.py``; this module arranges it, and ``pages``
-renders it. The page can be read without JavaScript, which adds a search box and links
-to versions.
+The content comes from ``guide.py`` and ``apis.py``; this module arranges it, and
+``_text/pages.py`` renders it. The page can be read without JavaScript, which adds a
+search box and links to versions.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._text import pages
 from ..schema import registry, releases
 from ..schema.versions import VersionRange
-from . import guide
+from . import apis, guide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .guide import Api, Layout
+    from .apis import Api
+    from .guide import Layout
 
 
 class _PageLine(NamedTuple):
@@ -85,7 +86,7 @@ class Section(NamedTuple):
             yield {"name": name, "layouts": layouts[::-1]}
 
 
-def page(release: str = guide.NEWEST, names: Sequence[str] = ()) -> str:
+def page(release: str = apis.NEWEST, names: Sequence[str] = ()) -> str:
     """Write the page of a release as a complete HTML document.
 
     With ``names``, only those messages are on it. Cost: about a second and 1 MB.
@@ -118,10 +119,10 @@ def page(release: str = guide.NEWEST, names: Sequence[str] = ()) -> str:
 
 
 def _sections(release: str) -> Iterator[Section]:
-    for api in guide.apis(release):
+    for api in apis.apis(release):
         names = tuple(f"{api.name}{kind}" for kind in ("Request", "Response"))
         yield Section("APIs", api.name, api.api_key, names, api)
-    for group, messages in guide.other_messages():
+    for group, messages in apis.other_messages():
         together: dict[str, list[str]] = {}
         for name in messages:
             title = name

@@ -18,12 +18,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from kwire.explain import guide as protocol_guide
-from kwire.explain import guide_page as protocol_pages
+from kwire.explain import apis, guide, guide_page
 from kwire.schema import registry
 from tools.interop.browser.check_page import open_page
 
-RELEASES = protocol_guide.NEWEST, "3.9", "0.10.0"
+RELEASES = apis.NEWEST, "3.9", "0.10.0"
 SEARCHED = "leader_epoch"
 LARGEST = 3_000_000
 WIDE, NARROW = (1800, 1000), (390, 844)
@@ -55,9 +54,9 @@ def search(page: Page, words: str) -> list[str]:
 
 def expected_texts(release: str) -> dict[str, list[str]]:
     """Lay out all that the page of a release has to show, by first version."""
-    known = {api.name: list(api.status) for api in protocol_guide.apis(release)}
+    known = {api.name: list(api.status) for api in apis.apis(release)}
     versions = {f"{name}{kind}": each for name, each in known.items() for kind in KINDS}
-    others = [names for _, names in protocol_guide.other_messages()]
+    others = [names for _, names in apis.other_messages()]
     versions |= {
         name: list(registry.find(name).valid_versions)
         for names in others
@@ -66,14 +65,14 @@ def expected_texts(release: str) -> dict[str, list[str]]:
     return {
         f"{name}-{layout.versions.min}": layout.text().splitlines()
         for name, each in versions.items()
-        for layout in protocol_guide.layouts(registry.load(name), each)
+        for layout in guide.layouts(registry.load(name), each)
     }
 
 
 def check_release(release: str, folder: Path) -> list[str]:
     """Check the page of one release; return what is wrong."""
     path = folder / f"{release}.html"
-    path.write_text(protocol_pages.page(release), encoding="utf-8")
+    path.write_text(guide_page.page(release), encoding="utf-8")
     wrong = []
 
     def expect(what: str, found: object, expected: object) -> None:

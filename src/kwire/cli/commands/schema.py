@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire schema``: prints the protocol of a release, or the layout of a message.
 
-``guide.py`` and ``guide_page.py`` make the content; this file selects and
-prints it.
+``apis.py``, ``guide.py`` and ``guide_page.py`` in ``explain`` make the content; this
+file selects and prints it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from ..._text import format_size
-from ...explain import guide
+from ...explain import apis, guide
 from ...schema import registry, releases
 from ...schema.versions import HIGHEST, NONE, VersionRange
 from ..output.tables import JsonLines, Table, open_output
@@ -23,7 +23,8 @@ from ..output.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...explain.guide import Api, Layout
+    from ...explain.apis import Api
+    from ...explain.guide import Layout
     from ..output.tables import Output
 
     Found = TypeVar("Found")
@@ -95,10 +96,10 @@ def command(
     MESSAGE is an API (Fetch, or its key 1), a message (FetchRequest), or a record of
     metadata or of a coordinator (TopicRecord, GroupMetadataValue).
     """
-    name = guide.NEWEST
+    name = apis.NEWEST
     if release is not None:
-        name = _find_known(guide.release_name, release, "--release")
-    names = _find_known(guide.find_messages, message, "MESSAGE") if message else []
+        name = _find_known(apis.release_name, release, "--release")
+    names = _find_known(apis.find_messages, message, "MESSAGE") if message else []
     chosen = Chosen(name, names, _range(version), release is not None)
     if version is not None and not names:
         raise click.UsageError("--version requires a MESSAGE")
@@ -111,7 +112,7 @@ def command(
         return
     with open_output() as output:
         if since is not None:
-            old = _find_known(guide.release_name, since, "--since")
+            old = _find_known(apis.release_name, since, "--since")
             _write_changes(output, form, chosen, old)
         elif names:
             _write_layouts(output, form, chosen)
@@ -136,9 +137,9 @@ def _range(text: str | None) -> VersionRange | None:
 
 
 def _write_list(output: Output, form: str, chosen: Chosen, everything: bool) -> None:
-    rows = [("", _api_facts(api)) for api in guide.apis(chosen.release)]
+    rows = [("", _api_facts(api)) for api in apis.apis(chosen.release)]
     if everything:
-        for heading, names in guide.other_messages():
+        for heading, names in apis.other_messages():
             rows += [(heading, _message_facts(name)) for name in names]
     if form == "jsonl":
         lines = JsonLines(output)
@@ -203,12 +204,14 @@ def _notes_text(notes: list[tuple[str, str]]) -> str:
 
 def _write_layouts(output: Output, form: str, chosen: Chosen) -> None:
     lines = JsonLines(output)
-    apis = {api.api_key: api for api in guide.apis(chosen.release)}
+    by_key = {api.api_key: api for api in apis.apis(chosen.release)}
     begun = False
     for name in chosen.names:
         entry = registry.find(name)
         is_api = entry.kind in ("request", "response")
-        api = apis.get(entry.api_key) if is_api and entry.api_key is not None else None
+        api = (
+            by_key.get(entry.api_key) if is_api and entry.api_key is not None else None
+        )
         for layout in _layouts(chosen, name, api, is_api):
             notes = [] if api is None else api.notes(layout.versions)
             if form == "jsonl":
@@ -312,7 +315,7 @@ def _write_page(chosen: Chosen, path: str) -> None:
 
     if os.path.isdir(path):
         path = os.path.join(path, f"kafka-{chosen.release}.html")
-    known = {api.api_key for api in guide.apis(chosen.release)}
+    known = {api.api_key for api in apis.apis(chosen.release)}
     for entry in map(registry.find, chosen.names):
         if entry.kind in ("request", "response") and entry.api_key not in known:
             raise click.ClickException(f"Kafka {chosen.release} has no {entry.name}")

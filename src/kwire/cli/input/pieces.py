@@ -14,7 +14,7 @@ import click
 
 from ... import explain, messages, records
 from ...errors import DecodeError, KwireError
-from ...explain.guide import find_messages
+from ...explain.apis import find_messages
 from ...messages import framing
 from ...messages.codec import decode
 from ...schema import plan, registry

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The APIs and versions of each release, and messages by name, are right."""
+
+import importlib
+
+import pytest
+
+
+@pytest.fixture
+def apis(kwire):
+    """The module on the engine of the test."""
+    return importlib.import_module(f"{kwire.__name__}.explain.apis")
+
+
+def api(apis, name, release):
+    """Find what a release says of an API."""
+    (found,) = [each for each in apis.apis(release) if each.name == name]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("release", "name", "versions", "notes"),
+    [
+        ("0.9.0", "Fetch", "0-1", []),
+        ("2.8", "Fetch", "0-12", []),
+        ("3.9", "Fetch", "0-17", [("0-3", "deprecated")]),
+        ("4.0", "Fetch", "4-17", [("0-3", "removed in 4.0")]),
+        ("4.4", "Fetch", "4-18", [("0-3", "removed in 4.0")]),
+        ("4.4", "StopReplica", "none", [("0-4", "removed in 4.0")]),
+        ("4.4", "InitProducerId", "0-5", [("6", "unstable")]),
+        ("4.0", "ShareFetch", "none", [("0", "unstable")]),
+        ("4.1", "ShareFetch", "1", [("0", "removed in 4.1")]),
+        ("4.4", "JoinGroup", "0-9", []),
+    ],
+)
+def test_a_release_tells_of_its_versions(apis, release, name, versions, notes):
+    """What it speaks, what it deprecates, and what is gone since when."""
+    found = api(apis, name, release)
+    assert str(found.versions) == versions
+    assert found.notes() == notes
+
+
+def test_notes_of_some_versions_tell_of_those_alone(kwire, apis):
+    found = api(apis, "Fetch", "4.4")
+    assert found.notes(kwire.VersionRange(2, 5)) == [("2-3", "removed in 4.0")]
+    assert found.notes(kwire.VersionRange(4, 18)) == []
+
+
+def test_later_apis_are_unknown_to_a_release(apis):
+    """A release lists what it speaks and what is gone, nothing of the future."""
+    assert [each.api_key for each in apis.apis("0.8.0")] == list(range(8))
+    assert [each.api_key for each in apis.apis()] == list(range(95))
+
+
+def test_every_message_is_listed_once(kwire, apis):
+    """Those of the APIs and the others together are all that kwire knows."""
+    names = [f"{a.name}{kind}" for a in apis.apis() for kind in ("Request", "Response")]
+    for _, others in apis.other_messages():
+        names += others
+    assert sorted(names) == list(kwire.messages.ALL)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Fetch", ["FetchRequest", "FetchResponse"]),
+        ("fetchresponse", ["FetchResponse"]),
+        ("1", ["FetchRequest", "FetchResponse"]),
+        ("OffsetCommit", ["OffsetCommitRequest", "OffsetCommitResponse"]),
+        ("groupmetadata", ["GroupMetadataKey", "GroupMetadataValue"]),
+        ("topic", ["TopicRecord"]),
+        ("RequestHeader", ["RequestHeader"]),
+    ],
+)
+def test_messages_are_found_by_what_people_call_them(apis, text, names):
+    assert apis.find_messages(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("fetc", "no message fetc; did you mean Fetch, FetchRequest or FetchSnapshot?"),
+        ("999", "no API has the key 999; kwire has 0 to 94"),
+        ("qqqq", "no message qqqq; kwire schema --all lists every message"),
+    ],
+)
+def test_unknown_messages_get_a_hint(apis, text, words):
+    with pytest.raises(KeyError) as caught:
+        apis.find_messages(text)
+    assert caught.value.args[0] == words
+
+
+def test_releases_are_found_by_any_of_their_versions(apis):
+    assert apis.release_name("3.9.1") == apis.release_name("3.9") == "3.9"
+    assert apis.release_name("0.10.2.1") == "0.10.2"
+    with pytest.raises(KeyError, match=r"no release 9\.1; kwire has 0\.8\.0 to"):
+        apis.release_name("9.1")
