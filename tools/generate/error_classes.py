@@ -22,7 +22,7 @@ from tools import ROOT
 
 SOURCE = ROOT / "src" / "kwire"
 PAGE = ROOT / "docs" / "reference" / "errors.md"
-INTERNAL = {"kwire.records.compression_frames"}
+INTERNAL = {"kwire.records.compression.blocks"}
 """Modules whose exceptions never leave kwire."""
 
 PUBLIC_MODULES = {"kwire._files": "kwire.log"}

@@ -3,7 +3,7 @@
 """Finds the blocks of compressed records, to check their sizes beforehand.
 
 Headers, lengths and marks are read here, nothing is decompressed and no library is
-needed; that is ``compression.py``'s part. What is not right raises ``Damaged``.
+needed; that is ``__init__.py``'s part. What is not right raises ``Damaged``.
 
 A block costs some microseconds however little it holds, so the blocks are counted:
 see ``check_pieces``.

@@ -3,7 +3,7 @@
 """Compresses and decompresses records with gzip, snappy, lz4 and zstd.
 
 The framings are read and written block by block, so that every size is checked before
-memory is allocated. ``compression_frames.py`` finds the blocks; the libraries, which
+memory is allocated. ``blocks.py`` finds the blocks; the libraries, which
 are imported on first use, decode them. This file has no batch and no record. A codec is
 one row of ``CODECS``, which both engines use.
 
@@ -17,9 +17,9 @@ import sys
 from collections import namedtuple
 from contextlib import suppress
 
-from .. import errors
-from ..schema.batch_layout import KNOWN_CODECS, LEAST_MAGICS
-from .compression_frames import (
+from ... import errors
+from ...schema.batch_layout import KNOWN_CODECS, LEAST_MAGICS
+from .blocks import (
     KIB,
     LZ4_BLOCK,
     LZ4_GROWTH,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from .._limits import Limits
+    from ..._limits import Limits
 
 __all__ = ["NAMES", "bound", "codec_of", "compress", "decompress"]
 
