@@ -300,7 +300,7 @@ def test_full_memory_is_known_in_any_words(route, monkeypatch):
         DecompressionError = cramjam.DecompressionError
         zstd = SimpleNamespace(decompress_into=decompress_into)
 
-    monkeypatch.setattr(route.module, "_load_zstd", Reworded)
+    monkeypatch.setattr(route.module.zstd, "_load_library", Reworded)
     # A frame that declares its size is refused before the library sees it.
     writer = zstandard.ZstdCompressor(write_content_size=False)
     for plain in (text(300_000), bytes(300_000)):

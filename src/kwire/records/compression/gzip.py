@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads and writes gzip with isal or zlib.
+
+A payload consists of one or more members. The size of a member is known only after its
+content has been read, so the library decompresses in steps of at most 256 KiB, and
+every step is compared with the limit. Bytes after a member that do not begin another
+member are ignored, as in Kafka's Java client.
+"""
+
+from __future__ import annotations
+
+from .blocks import KIB, Damaged, TooLarge, check_pieces, reserve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+MEMBER_HEAD = b"\x1f\x8b\x08"
+MIN_MEMBER_BYTES = 18  # bytes of a member that holds nothing
+MAX_GROWTH = 1032  # deflate turns one byte into no more than these
+MAX_OUTPUT = 256 * KIB  # what is taken out of the library at a time
+
+
+def bound(size: int) -> int:
+    """Compute the maximum size of ``size`` bytes after compression."""
+    # Random bytes grow by a bit in eight where the fastest levels write them.
+    return size + size // 8 + 64
+
+
+def read(
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
+) -> memoryview:
+    """Decompress all members."""
+    library = _load_library()
+    end = len(data)
+    declared = int.from_bytes(data[-4:], "little")
+    memory = reserve(allocate, min(declared, limit, MAX_GROWTH * end))
+    at = size = members = 0
+    step = 64 * KIB
+    while True:
+        members += 1
+        check_pieces(members, data)
+        member = library.decompressobj(31)
+        while not member.eof:
+            fed = data[at : at + step]
+            try:
+                piece = member.decompress(fed, min(MAX_OUTPUT, limit - size + 1))
+            except library.error as failure:
+                raise Damaged(str(failure)) from None
+            left = member.unused_data if member.eof else member.unconsumed_tail
+            used = len(fed) - len(left)
+            if not (used or piece or member.eof):
+                raise Damaged("it ends too early")
+            at += used
+            needed = size + len(piece)
+            if needed > limit:
+                raise TooLarge
+            if needed > len(memory):
+                larger = reserve(allocate, min(max(needed, 2 * len(memory)), limit))
+                larger[:size] = memory[:size]
+                memory = larger
+            memory[size:needed] = piece
+            size = needed
+            # Deflate has blocks too, of ten bits and more, which only the library sees.
+            if at > 2 * size + 16 * KIB:
+                raise Damaged(f"it holds only {size} bytes in the first {at}")
+            step = min(2 * step, 64 * KIB)
+        # Java's reader takes what follows as a further member if it starts like one,
+        # and otherwise stops there without a complaint.
+        if end - at < MIN_MEMBER_BYTES or data[at : at + 3] != MEMBER_HEAD:
+            return memory[:size]
+        # The library hands back what it was given beyond the end of a member: small
+        # steps at first, or thousands of tiny members would be copied again and again.
+        step = KIB
+
+
+def write(data: memoryview, magic: int, level: int) -> bytes:
+    """Compress into one member."""
+    import zlib
+
+    return zlib.compress(data, level, 31)
+
+
+def _load_library() -> Any:
+    """Import isal if it is there, which inflates twice as fast, or else zlib."""
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        import zlib
+
+        return zlib
+    return isal_zlib

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads and writes lz4 frames with cramjam.
+
+The frame header declares the maximum size of a block. The blocks are decompressed one
+after the other, so that the result exceeds the limit by at most one block. Frames with
+dependent blocks or with a dictionary are rejected. The checksum of the header is
+verified from magic 1 on. The checksums of the blocks and of the content are not.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .blocks import KIB, Damaged, TooLarge, check_pieces, load_cramjam, reserve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+FRAME_MAGIC = b"\x04\x22\x4d\x18"
+BLOCK = 64 * KIB
+MAX_GROWTH = 255  # a block turns one byte into no more than these
+STORED = 1 << 31  # in the length of a block: its content is not compressed
+
+
+def _read_header(data: memoryview, magic: int) -> tuple[int, int, int]:
+    """Read a header: the largest block, the bytes after each, the first's place."""
+    if len(data) < 7 or data[:4] != FRAME_MAGIC:
+        raise Damaged("it does not start with a frame")
+    flags, sizes = data[4], data[5]
+    if flags & 0xC2 != 0x40 or sizes & 0x8F or sizes < 0x40:
+        raise Damaged("its header uses reserved bits or another version")
+    if flags & 0x01:
+        raise Damaged("it needs a dictionary")
+    if not flags & 0x20:
+        raise Damaged("its blocks depend on each other, which Kafka does not allow")
+    at = 14 if flags & 0x08 else 6
+    # In magic 0 Kafka itself wrote the checksum of too many bytes, and others wrote
+    # the right one.
+    if magic and data[at : at + 1] != _make_checksum(bytes(data[4:at])):
+        raise Damaged("the checksum of its header does not match")
+    return 1 << 8 + (sizes >> 4) * 2, 4 if flags & 0x10 else 0, at + 1
+
+
+def _find_blocks(
+    data: memoryview, largest: int, behind: int, at: int
+) -> Iterator[tuple[int, int, int]]:
+    """Find the blocks: whether stored, place, length.
+
+    Like Kafka's reader, this ends at the end mark, whatever follows it.
+    """
+    end = len(data)
+    count = 0
+    while True:
+        count += 1
+        check_pieces(count, data)
+        start = at + 4
+        if start > end:
+            raise Damaged("it ends without an end mark")
+        length = int.from_bytes(data[at:start], "little")
+        if not length:
+            return
+        stored = length & STORED
+        length ^= stored
+        at = start + length + behind
+        if length > largest:
+            raise Damaged("a block is larger than the header allows")
+        if at > end:
+            raise Damaged("a block is longer than what is left")
+        yield stored, start, length
+
+
+@lru_cache(maxsize=16)
+def _make_checksum(header: bytes) -> bytes:
+    """Return the second byte of the xxh32 of fewer than 16 bytes."""
+    mask = 0xFFFFFFFF
+    whole = len(header) & ~3
+    value = 0x165667B1 + len(header)
+    for at in range(0, whole, 4):
+        word = int.from_bytes(header[at : at + 4], "little")
+        value = value + word * 0xC2B2AE3D & mask
+        value = (value << 17 | value >> 15) * 0x27D4EB2F & mask
+    for byte in header[whole:]:
+        value = value + byte * 0x165667B1 & mask
+        value = (value << 11 | value >> 21) * 0x9E3779B1 & mask
+    value = (value ^ value >> 15) * 0x85EBCA77 & mask
+    value = (value ^ value >> 13) * 0xC2B2AE3D & mask
+    return bytes([(value ^ value >> 16) >> 8 & 0xFF])
+
+
+def read(
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
+) -> memoryview:
+    """Decompress the blocks of the first frame."""
+    library = load_cramjam()
+    header = largest, _, _ = _read_header(data, magic)
+    room = 0
+    for stored, _, length in _find_blocks(data, *header):
+        room += length if stored else min(largest, MAX_GROWTH * length)
+        if room >= limit + largest:
+            room = limit + largest
+            break
+    memory = reserve(allocate, room)
+    decompress_into = library.lz4.decompress_block_into
+    size = 0
+    try:
+        for stored, start, length in _find_blocks(data, *header):
+            block = data[start : start + length]
+            if stored:
+                memory[size : size + length] = block
+                size += length
+            else:
+                place = memory[size : size + largest]
+                # Without a length it would try the first four bytes for one.
+                size += decompress_into(block, place, len(place))
+            if size > limit:
+                raise TooLarge
+    except library.DecompressionError as failure:
+        raise Damaged(str(failure)) from None
+    return memory[:size]
+
+
+def bound(size: int) -> int:
+    """Compute the maximum size of ``size`` bytes after compression."""
+    return 15 + size + 4 * (size // BLOCK + 1)
+
+
+def write(data: memoryview, magic: int, level: int) -> bytes:
+    """Compress into one frame of independent blocks of 64 KiB."""
+    library = load_cramjam()
+    header = b"\x60\x40"  # version 1, independent blocks; of 64 KiB
+    head = FRAME_MAGIC + header
+    head += _make_checksum(header if magic else head)
+    if level > 1:
+        return b"".join([head, *_compress_densely(library, data, level), bytes(4)])
+    # What lz4 asks for: a 255th more than the input and 16 bytes.
+    room = memoryview(bytearray(BLOCK + BLOCK // 255 + 16))
+    pieces: list[Buffer] = [head]
+    for start in range(0, len(data), BLOCK):
+        plain = data[start : start + BLOCK]
+        length = library.lz4.compress_block_into(plain, room, store_size=False)
+        if length < len(plain):
+            pieces += length.to_bytes(4, "little"), bytes(room[:length])
+        else:
+            pieces += (len(plain) | STORED).to_bytes(4, "little"), plain
+    pieces.append(bytes(4))
+    return b"".join(pieces)
+
+
+def _compress_densely(library: Any, data: memoryview, level: int) -> Iterator[Any]:
+    """Compress at a level that cramjam knows in whole frames only, and take the blocks.
+
+    Its frames have a checksum after every block, which Kafka's do not.
+    """
+    options = {"content_checksum": False, "block_linked": False}
+    encoder = library.lz4.Compressor(level=level, **options)
+    encoder.compress(bytes(data))
+    frame = memoryview(bytes(encoder.finish()))
+    for stored, start, length in _find_blocks(frame, *_read_header(frame, 2)):
+        yield (length | stored).to_bytes(4, "little")
+        yield frame[start : start + length]

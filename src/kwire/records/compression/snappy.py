@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads and writes snappy with cramjam: xerial's framing, or one raw block.
+
+Every block declares the size of its content, so that the sum is compared with the limit
+before memory is allocated. A payload without a xerial header is read as one raw block.
+"""
+
+from __future__ import annotations
+
+from .blocks import KIB, Damaged, TooLarge, check_pieces, load_cramjam, reserve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from typing_extensions import Buffer
+
+XERIAL_HEADER = b"\x82SNAPPY\x00" + b"\x00\x00\x00\x01" * 2
+XERIAL_BLOCK = 32 * KIB
+MAX_GROWTH = 64 / 3  # a copy turns three bytes into no more than 64
+
+
+def _find_blocks(data: memoryview) -> Iterator[tuple[int, int]]:
+    """Find the raw blocks; without a xerial header all is one block."""
+    end = len(data)
+    if data[:8] != XERIAL_HEADER[:8]:
+        yield 0, end
+        return
+    if end < 16:
+        raise Damaged("it ends within its header")
+    if int.from_bytes(data[12:16], "big") > 1:
+        raise Damaged("its header requires a newer reader")
+    at = 16
+    count = 0
+    while at < end:
+        count += 1
+        check_pieces(count, data)
+        start = at + 4
+        at = start + int.from_bytes(data[at:start], "big")
+        if at > end:
+            raise Damaged("a block is longer than what is left")
+        yield start, at
+
+
+def _read_size(block: memoryview) -> int:
+    """Read the size that a raw block declares, a varint at its start."""
+    size = 0
+    for index, byte in enumerate(block[:5]):
+        size |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:
+            break
+    else:
+        raise Damaged("a block has no length")
+    if size > MAX_GROWTH * len(block):
+        raise Damaged("a block claims more content than its bytes can hold")
+    return size
+
+
+def read(
+    data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
+) -> memoryview:
+    """Decompress all blocks."""
+    library = load_cramjam()
+    size = 0
+    for start, stop in _find_blocks(data):
+        size += _read_size(data[start:stop])
+        if size > limit:
+            raise TooLarge
+    memory = reserve(allocate, size)
+    decompress_into = library.snappy.decompress_raw_into
+    at = 0
+    try:
+        for start, stop in _find_blocks(data):
+            at += decompress_into(data[start:stop], memory[at:size])
+    except library.DecompressionError as failure:
+        raise Damaged(str(failure)) from None
+    return memory[:size]
+
+
+def bound(size: int) -> int:
+    """Compute the maximum size of ``size`` bytes after compression."""
+    # A sixth and 32 bytes for each block, which snappy asks for, and the framing.
+    return 16 + size + size // 6 + 36 * (size // XERIAL_BLOCK + 1)
+
+
+def write(data: memoryview, magic: int, level: int) -> bytes:
+    """Compress into blocks of 32 KiB in xerial's framing."""
+    compress_into = load_cramjam().snappy.compress_raw_into
+    # What snappy asks for: a sixth more than the input and 32 bytes.
+    room = memoryview(bytearray(XERIAL_BLOCK + XERIAL_BLOCK // 6 + 32))
+    pieces = [XERIAL_HEADER]
+    for start in range(0, len(data), XERIAL_BLOCK):
+        length = compress_into(data[start : start + XERIAL_BLOCK], room)
+        pieces += length.to_bytes(4, "big"), bytes(room[:length])
+    return b"".join(pieces)
