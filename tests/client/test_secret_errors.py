@@ -19,7 +19,13 @@ import traceback
 import pytest
 from click.testing import CliRunner
 
-from kwire.client.consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
+from kwire.client.property_names import (
+    IGNORED_OF_CONNECTIONS,
+    IGNORED_OF_CONSUMERS,
+    OF_CONNECTIONS,
+    OF_CONSUMERS,
+    REPLACED,
+)
 from tests.harness.loopback_brokers import make_certificate
 
 UNSUPPORTED = (
@@ -32,8 +38,15 @@ UNSUPPORTED = (
     "ssl.crl.location",
     "schema.registry.url",
 )
-PROPERTIES = (*FOLLOWED, *PASSED_OVER, *OF_CONSUMERS, *UNSUPPORTED)
-PATHS = tuple(name for name in FOLLOWED if name.endswith("location"))
+PROPERTIES = (
+    *OF_CONNECTIONS,
+    *OF_CONSUMERS,
+    *IGNORED_OF_CONNECTIONS,
+    *IGNORED_OF_CONSUMERS,
+    *REPLACED,
+    *UNSUPPORTED,
+)
+PATHS = tuple(name for name in OF_CONNECTIONS if name.endswith("location"))
 
 SHORT = ("hunter2-Kx9", "wonderland", "correct.horse.battery", "Tr0ub4dor&3", "=x7q=")
 BODY = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgq7Zt"

@@ -11,7 +11,7 @@ import warnings
 
 import pytest
 
-from kwire.client.consumer_properties import FOLLOWED
+from kwire.client.property_names import OF_CONNECTIONS, OF_CONSUMERS
 from kwire.spark.live.options import read_live_options
 from kwire.spark.topics.option_names import LIVE_OPTIONS
 from tests.spark.guide_tables import SPARK_REFUSES, SPARKS_OPTIONS, listed_options
@@ -61,7 +61,7 @@ def test_every_option_of_sparks_own_source_is_known():
 
 def test_every_property_of_a_connection_is_an_option():
     """What ``client.connect`` takes by Kafka's names, this format takes as well."""
-    assert {*HONOURED} >= {f"kafka.{name}" for name in FOLLOWED}
+    assert {*HONOURED} >= {f"kafka.{name}" for name in (*OF_CONNECTIONS, *OF_CONSUMERS)}
 
 
 @pytest.mark.parametrize("name", IGNORED)

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from kwire.client import consumer_properties, producer_properties
+from kwire.client.property_names import OF_CONNECTIONS, OF_PRODUCERS
 from kwire.spark.live.sink_options import SinkColumns, find_columns, read_sink_options
 from kwire.spark.topics.option_names import SINK_OPTIONS
 from tests.spark.guide_tables import listed_options
@@ -39,11 +39,7 @@ def test_every_option_of_sparks_own_sink_is_known():
     """A job changes one word, and no option."""
     assert {*HONOURED, *IGNORED} >= SPARKS_OPTIONS
     assert REFUSED.keys() >= SPARK_REFUSES
-    connections = {*consumer_properties.FOLLOWED} - {
-        "isolation.level",
-        "default.api.timeout.ms",
-    }
-    followed = {*connections, *producer_properties.FOLLOWED}
+    followed = {*OF_CONNECTIONS, *OF_PRODUCERS}
     assert {*HONOURED} >= {f"kafka.{name}" for name in followed}
 
 

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..connection.negotiation import fallback_table
 from ..errors import UnsupportedVersion
-from .consumer_properties import FOLLOWED, OF_CONSUMERS, PASSED_OVER
+from .property_names import (
+    IGNORED_OF_CONNECTIONS,
+    IGNORED_OF_CONSUMERS,
+    OF_CONNECTIONS,
+    OF_CONSUMERS,
+    REPLACED,
+)
 from .security import check_choice, check_supported, read_security
 from .shown_texts import describe_unknown
 
@@ -22,6 +28,13 @@ if TYPE_CHECKING:
     import ssl as tls
 
 _NEWER_RELEASE = re.compile(r"(?:0\.1\d|[1-9]\d?\.\d{1,2})(?:\.\d{1,2}){0,2}")
+_FOLLOWED = (*OF_CONNECTIONS, *OF_CONSUMERS)
+_ACCEPTED = (
+    *_FOLLOWED,
+    *IGNORED_OF_CONSUMERS,
+    *IGNORED_OF_CONNECTIONS,
+    *REPLACED,
+)
 _ISOLATION = ("read_uncommitted", "read_committed")
 
 _USE_TOKENS = "pass sasl=kwire.connection.sasl.OAuthBearer(function) as well"
@@ -71,15 +84,14 @@ def read_config(
             f" read_properties(path) (got {type(config).__name__})"
         )
     for name, value in config.items():
-        if value is None and name in FOLLOWED:
+        if value is None and name in _FOLLOWED:
             raise ValueError(f"config: {name} cannot be None; leave it out")
     texts = {name: str(value) for name, value in config.items()}
     check_supported(texts, _WITHOUT_FUNCTION if sasl is None else _INSTEAD)
-    known = (*FOLLOWED, *PASSED_OVER, *OF_CONSUMERS)
-    unknown = [name for name in config if name not in known]
+    unknown = [name for name in config if name not in _ACCEPTED]
     if unknown:
         advice = "leave out properties that are not about connections"
-        described = describe_unknown(unknown, known, advice)
+        described = describe_unknown(unknown, _ACCEPTED, advice)
         raise ValueError(f"config: kwire has no property {described}")
     context, mechanism = read_security(texts, ssl, sasl)
     isolation = texts.get("isolation.level")

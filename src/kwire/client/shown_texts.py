@@ -14,7 +14,7 @@ import os
 import re
 
 from .._text import suggest_names
-from . import consumer_properties, producer_properties
+from .property_names import KNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
-OF_KAFKA = (
-    *consumer_properties.FOLLOWED,
-    *consumer_properties.PASSED_OVER,
-    *consumer_properties.OF_CONSUMERS,
-    *producer_properties.FOLLOWED,
-    *producer_properties.PASSED_OVER,
-)
-"""The properties of Kafka's consumers and producers that kwire knows."""
 _OTHER_WORDS = frozenset(
     (
         "audience",
@@ -142,7 +134,7 @@ def looks_like_name(name: object, known: Iterable[str]) -> bool:
     if not _NAME.fullmatch(name) or short.startswith(_SECRETS):
         return False
     names = list(known)
-    vocabulary = _OTHER_WORDS.union(*map(_split_words, (*OF_KAFKA, *names)))
+    vocabulary = _OTHER_WORDS.union(*map(_split_words, (*KNOWN, *names)))
     if vocabulary.issuperset(_split_words(name)):
         return True
     # Imported here because only errors need it.

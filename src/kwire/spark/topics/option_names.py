@@ -13,9 +13,8 @@ import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...client import producer_properties
-from ...client.consumer_properties import FOLLOWED, PASSED_OVER
-from ...client.shown_texts import OF_KAFKA, describe_unknown, looks_like_name
+from ...client import property_names
+from ...client.shown_texts import describe_unknown, looks_like_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,14 +46,10 @@ OF_TOPICS = (
 )
 """Options that say which offsets of which topics are read."""
 
-OF_CLIENTS = tuple(
-    f"kafka.{name}"
-    for name in FOLLOWED
-    if name not in ("isolation.level", "default.api.timeout.ms")
-)
+OF_CLIENTS = tuple(f"kafka.{name}" for name in property_names.OF_CONNECTIONS)
 """Settings of connections, which sources and sinks follow."""
 
-_OF_CONNECTIONS = (*OF_CLIENTS, "kafka.default.api.timeout.ms", "kafka.check.crcs")
+_OF_SCANS = (*OF_CLIENTS, "kafka.default.api.timeout.ms", "kafka.check.crcs")
 """Settings of Kafka's consumer that a scan follows."""
 
 IGNORED = (
@@ -62,12 +57,13 @@ IGNORED = (
     "kafkaConsumer.pollTimeoutMs",
     "fetchOffset.numRetries",
     "fetchOffset.retryIntervalMs",
-    *(f"kafka.{name}" for name in PASSED_OVER),
+    *(f"kafka.{name}" for name in property_names.IGNORED_OF_CONSUMERS),
+    *(f"kafka.{name}" for name in property_names.IGNORED_OF_CONNECTIONS),
 )
 """Options that are about brokers and connections, and cannot change a row."""
 
 UNUSED = (
-    *(name for name in _OF_CONNECTIONS if not name.startswith(_SECURITY)),
+    *(name for name in _OF_SCANS if not name.startswith(_SECURITY)),
     "kafka.security.protocol",
     "kafka.security.providers",
     "kafka.config.providers",
@@ -163,7 +159,7 @@ class OptionNames(NamedTuple):
 
 LIVE_OPTIONS = OptionNames(
     "kafka-live",
-    (*OF_TOPICS, *_OF_CONNECTIONS),
+    (*OF_TOPICS, *_OF_SCANS),
     IGNORED,
     {
         **REFUSED,
@@ -177,13 +173,14 @@ SINK_OPTIONS = OptionNames(
     (
         "topic",
         *OF_CLIENTS,
-        *(f"kafka.{name}" for name in producer_properties.FOLLOWED),
+        *(f"kafka.{name}" for name in property_names.OF_PRODUCERS),
     ),
     (
         "includeHeaders",
         "checkpointLocation",
         "queryName",
-        *(f"kafka.{name}" for name in producer_properties.PASSED_OVER),
+        *(f"kafka.{name}" for name in property_names.IGNORED_OF_CONNECTIONS),
+        *(f"kafka.{name}" for name in property_names.IGNORED_OF_PRODUCERS),
     ),
     {
         "kafka.key.serializer": "key is written as it is; encode the column",
@@ -204,7 +201,7 @@ SINK_OPTIONS = OptionNames(
 
 _OF_KAFKA = frozenset(
     (
-        *(f"kafka.{name}" for name in OF_KAFKA),
+        *(f"kafka.{name}" for name in property_names.KNOWN),
         *LIVE_OPTIONS.refused,
         *SINK_OPTIONS.refused,
     )

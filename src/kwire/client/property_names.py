@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of the properties of Kafka's clients, by how kwire treats them.
+
+Each name is in one tuple. ``properties.py`` and ``spark/topics/option_names.py``, which
+writes ``kafka.`` before each name, combine the tuples. This module imports nothing, so
+that ``kwire.spark`` can load the names without a client.
+"""
+
+from __future__ import annotations
+
+OF_CONNECTIONS = (
+    "bootstrap.servers",
+    "client.id",
+    "client.rack",
+    "request.timeout.ms",
+    "broker.version.fallback",
+    "socket.connection.setup.timeout.ms",
+    "security.protocol",
+    "sasl.mechanism",
+    "sasl.mechanisms",
+    "sasl.jaas.config",
+    "sasl.username",
+    "sasl.password",
+    "ssl.ca.location",
+    "ssl.certificate.location",
+    "ssl.key.location",
+    "ssl.key.password",
+    "ssl.truststore.type",
+    "ssl.truststore.location",
+    "ssl.truststore.certificates",
+    "ssl.keystore.type",
+    "ssl.keystore.location",
+    "ssl.keystore.key",
+    "ssl.keystore.certificate.chain",
+    "ssl.endpoint.identification.algorithm",
+    "ssl.ca.pem",
+    "ssl.certificate.pem",
+    "ssl.key.pem",
+)
+"""Properties that every client follows, by the names of Kafka's Java client and of
+librdkafka."""
+
+OF_CONSUMERS = (
+    "isolation.level",
+    "default.api.timeout.ms",
+)
+"""Properties that a scan or a consumer follows as well."""
+
+OF_PRODUCERS = (
+    "acks",
+    "enable.idempotence",
+    "compression.type",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.zstd.level",
+    "batch.size",
+    "max.request.size",
+    "buffer.memory",
+    "delivery.timeout.ms",
+    "max.block.ms",
+)
+"""Properties that a producer follows as well."""
+
+IGNORED_OF_CONNECTIONS = (
+    "bootstrap.resolve.timeout.ms",
+    "client.dns.lookup",
+    "send.buffer.bytes",
+    "receive.buffer.bytes",
+    "reconnect.backoff.ms",
+    "reconnect.backoff.max.ms",
+    "retry.backoff.ms",
+    "retry.backoff.max.ms",
+    "socket.connection.setup.timeout.max.ms",
+    "connections.max.idle.ms",
+    "metadata.max.age.ms",
+    "metadata.recovery.strategy",
+    "metadata.recovery.rebootstrap.trigger.ms",
+    "enable.metrics.push",
+    "metric.reporters",
+    "metrics.num.samples",
+    "metrics.recording.level",
+    "metrics.sample.window.ms",
+    "auto.include.jmx.reporter",
+)
+"""Ignored properties of every client: they change neither which records are read nor
+which records are written."""
+
+IGNORED_OF_CONSUMERS = (
+    "group.id",
+    "group.instance.id",
+    "group.protocol",
+    "group.remote.assignor",
+    "partition.assignment.strategy",
+    "session.timeout.ms",
+    "heartbeat.interval.ms",
+    "max.poll.records",
+    "max.poll.interval.ms",
+    "fetch.min.bytes",
+    "fetch.max.bytes",
+    "fetch.max.wait.ms",
+    "max.partition.fetch.bytes",
+    "auto.commit.interval.ms",
+    "allow.auto.create.topics",
+    "exclude.internal.topics",
+)
+"""Ignored properties of consumers: they cannot change which records are read."""
+
+IGNORED_OF_PRODUCERS = (
+    "linger.ms",
+    "retries",
+    "max.in.flight.requests.per.connection",
+    "partitioner.adaptive.partitioning.enable",
+    "partitioner.availability.timeout.ms",
+    "partitioner.rack.aware",
+    "buffer.memory.allocation.strategy",
+    "transaction.timeout.ms",
+    "transaction.two.phase.commit.enable",
+    "metadata.max.idle.ms",
+    "metadata.cluster.check.enable",
+)
+"""Ignored properties of producers: they change neither which records are written nor
+the order of the records."""
+
+REPLACED = (
+    "key.deserializer",
+    "value.deserializer",
+    "enable.auto.commit",
+    "auto.offset.reset",
+    "interceptor.classes",
+    "check.crcs",
+)
+"""Properties of consumers that a client ignores, because its methods have arguments for
+them or have no use for them. Spark's sources follow or reject them."""
+
+KNOWN = (
+    *OF_CONNECTIONS,
+    *OF_CONSUMERS,
+    *OF_PRODUCERS,
+    *IGNORED_OF_CONNECTIONS,
+    *IGNORED_OF_CONSUMERS,
+    *IGNORED_OF_PRODUCERS,
+    *REPLACED,
+)
+"""All names above."""
