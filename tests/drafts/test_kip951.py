@@ -34,9 +34,9 @@ def kip951(kwire):
 @pytest.fixture
 def texts(kwire):
     """Both schemas, as they were proposed."""
-    schemas = importlib.import_module(f"{kwire.__name__}.drafts.schemas")
+    documents = importlib.import_module(f"{kwire.__name__}.drafts.documents")
     return {
-        name: schemas.schema_text(f"kip951_{name}_response")
+        name: documents.schema_text(f"kip951_{name}_response")
         for name in ("fetch", "produce")
     }
 

@@ -18,8 +18,8 @@ from .._limits import DEFAULT, Limits
 from ..connection.negotiation import DEFAULT_POLICY, ApiVersionTable, VersionPolicy
 from ..messages import codec
 from ..schema import registry
-from . import exchange, schemas
-from .provenance import Provenance
+from . import exchange
+from .documents import Provenance, message_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,9 +33,9 @@ PROVENANCE = Provenance(
 
 VERSION = 0
 
-ProtocolVersionRequest = schemas.message_class("kip35_b_request")
-ProtocolVersionResponse = schemas.message_class("kip35_b_response_four_columns")
-ThreeColumnResponse = schemas.message_class("kip35_b_response_three_columns")
+ProtocolVersionRequest = message_class("kip35_b_request")
+ProtocolVersionResponse = message_class("kip35_b_response_four_columns")
+ThreeColumnResponse = message_class("kip35_b_response_three_columns")
 
 
 def decode(

@@ -16,8 +16,8 @@ from .._limits import DEFAULT, Limits
 from ..connection.negotiation import DEFAULT_POLICY, ApiVersionTable
 from ..errors import RemoteProtocolError
 from ..messages import ApiVersionsResponse, codec
-from . import exchange, schemas
-from .provenance import Provenance
+from . import exchange
+from .documents import Provenance, message_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,8 +30,8 @@ PROVENANCE = Provenance(
 
 VERSION = 0
 
-ApiVersionRequest = schemas.message_class("kip35_c_request")
-ApiVersionResponse = schemas.message_class("kip35_c_response")
+ApiVersionRequest = message_class("kip35_c_request")
+ApiVersionResponse = message_class("kip35_c_response")
 
 
 def decode(frame: bytes, start: int = 0, *, limits: Limits = DEFAULT) -> Any:

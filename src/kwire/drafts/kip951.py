@@ -17,8 +17,7 @@ from ..errors import RemoteProtocolError
 from ..messages import message_class
 from ..schema import releases
 from ..schema.error_codes import FENCED_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER
-from .provenance import Provenance
-from .schemas import schema_text
+from .documents import Provenance, schema_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

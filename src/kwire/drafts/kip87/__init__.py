@@ -10,7 +10,7 @@ headers (KIP-82) in its place, and gave the number of the magic to record batche
 
 from __future__ import annotations
 
-from ..provenance import Provenance
+from ..documents import Provenance
 from .compaction import is_tombstone
 from .conversion import TombstoneReport, down_convert, up_convert
 from .messages import (

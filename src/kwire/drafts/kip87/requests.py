@@ -16,7 +16,7 @@ from ..._engine.active import engine
 from ..._limits import DEFAULT, Limits
 from ...errors import TRAILING_BYTES, UnsupportedVersion, decode_failure
 from ...messages import RequestHeader
-from ..schemas import message_class
+from ..documents import message_class
 
 ProduceRequest = message_class("kip87_produce_request")
 ProduceResponse = message_class("kip87_produce_response")
