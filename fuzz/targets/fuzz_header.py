@@ -14,6 +14,7 @@ MODULES = (
     "messages",
     "messages.internal_topics",
     "messages.control_records",
+    "messages.prefixed",
     "schema.registry",
     "explain",
 )

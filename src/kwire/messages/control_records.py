@@ -3,21 +3,18 @@
 """Decodes control records, which brokers and controllers write between user records.
 
 The key has the type, the value is a message of that type. ``records`` finds them in a
-log. ``internal_topics`` decodes the records of Kafka's own topics and shares the last
-functions of this file, which read a message that fills the key or value of a record,
-and name the key or value in errors.
+log. ``internal_topics`` decodes the records of Kafka's own topics.
 """
 
 from __future__ import annotations
 
-from .. import errors, messages
-from .._engine.active import engine
+from .. import messages
 from .._limits import DEFAULT, Limits
-from ..errors import DecodeError, InvalidValue
+from .prefixed import read_message, read_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypeVar
+    from typing import TypeVar
 
     from typing_extensions import Buffer
 
@@ -114,66 +111,4 @@ def _read_appended(cls: type[M], data: Buffer | None, part: str, limits: Limits)
         part,
         compat="java" if version > newest else None,
         limits=limits,
-    )
-
-
-def read_version(
-    data: Buffer | None, part: str, name: str = "version"
-) -> tuple[Buffer, int]:
-    """Read the INT16 at the start of a key or value, which cannot be null here.
-
-    Gives the data back with it: now it is known not to be None.
-    """
-    path = f"{part}.{name}"
-    if data is None:
-        raise InvalidValue(f"the {part} cannot be null", 0, part)
-    with memoryview(data) as view:
-        head = view.cast("B")[:2].tobytes() if view.nbytes else b""
-    if len(head) < 2:
-        raise errors.decode_failure(errors.TRUNCATED, 2 - len(head), len(head), path)
-    version = int.from_bytes(head, "big", signed=True)
-    if version < 0:
-        raise InvalidValue(f"{name} must be 0 or more (got {version})", 0, path)
-    return data, version
-
-
-def read_message(
-    cls: type[M],
-    data: Buffer,
-    version: int,
-    start: int,
-    part: str,
-    *,
-    zero_copy: bool = False,
-    compat: Literal["java"] | None = None,
-    limits: Limits = DEFAULT,
-) -> M:
-    """Read the message that takes the rest of a key or value.
-
-    ``part`` is "key" or "value"; the paths of errors begin with it. Trailing bytes
-    are refused, unless ``compat`` reads as Kafka does.
-    """
-    try:
-        message, end = engine.decode_prefix(
-            cls, data, version, start, zero_copy=zero_copy, compat=compat, limits=limits
-        )
-    except DecodeError as error:
-        raise place_error(error, part) from None
-    with memoryview(data) as view:
-        size = view.nbytes
-    if compat is None and end != size:
-        raise errors.decode_failure(
-            errors.TRAILING_BYTES, size - end, end, part, cls.__name__, version
-        )
-    return message
-
-
-def place_error(error: DecodeError, part: str) -> DecodeError:
-    """Put the key or value before the path of an error in it."""
-    return type(error)(
-        error.reason,
-        error.offset,
-        f"{part}.{error.path}" if error.path else part,
-        error.message_name,
-        error.version,
     )

@@ -20,6 +20,9 @@ from . import RequestHeader, ResponseHeader
 from .api_registry import KAFKA
 from .api_registry import ApiRegistry as ApiRegistry
 from .frame_splitter import FrameSplitter as FrameSplitter
+from .prefixed import decode_prefixed as decode_prefixed
+from .prefixed import encode_prefixed as encode_prefixed
+from .prefixed import read_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,10 +30,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from .. import messages
     from . import Request, Response
 
-    M = TypeVar("M", bound=messages.Message)
     R = TypeVar("R", bound=Response)
 
 engine.bind_headers(RequestHeader, ResponseHeader)
@@ -98,70 +99,6 @@ def _decode_request(
         raise errors.decode_failure(
             errors.INPUT_CHANGED, 0, 0, "request_api_key", "RequestHeader"
         )
-    return header, _read_body(cls, frame, version, start, zero_copy, compat, limits)
-
-
-def encode_prefixed(message: messages.Message, version: int) -> bytes:
-    """Encode a message after its own version, as Kafka stores it inside bytes fields.
-
-    Shape: INT16 version, then the message. Raises as ``kwire.encode`` does:
-    ``EncodeError``, or ``UnsupportedVersion``. Source: ``MessageUtil``'s
-    version-prefixed buffers (consumer protocol, principals, values of coordinator
-    records).
-    """
-    body = engine.encode(message, version)
-    return version.to_bytes(2, "big", signed=True) + body
-
-
-def decode_prefixed(
-    cls: type[M],
-    data: Buffer,
-    *,
-    zero_copy: bool = False,
-    compat: Literal["java"] | None = None,
-    limits: Limits = DEFAULT,
-) -> M:
-    """Decode a message that follows its own version.
-
-    Shape: INT16 version, then the message. Of the consumer protocol a version above
-    the highest known is read as the highest, and what it appends is ignored.
-    Raises ``DecodeError`` with the offset in ``data``, or ``UnsupportedVersion``.
-    """
-    prefix, _ = frame_hints.take_first_bytes(data, 2)
-    if len(prefix) < 2:
-        raise errors.decode_failure(
-            errors.TRUNCATED, 2 - len(prefix), len(prefix), "version", cls.__name__
-        )
-    version = int.from_bytes(prefix, "big", signed=True)
-    message = engine.binding_of(cls).message
-    newest = message.valid_versions.max
-    if version > newest and plan.reads_newer_versions(message):
-        read = engine.decode_prefix
-        return read(
-            cls, data, newest, 2, zero_copy=zero_copy, compat=compat, limits=limits
-        )[0]
-    return _read_body(cls, data, version, 2, zero_copy, compat, limits)
-
-
-def _read_body(
-    cls: type[M],
-    frame: Buffer,
-    version: int,
-    start: int,
-    zero_copy: bool,
-    compat: Literal["java"] | None,
-    limits: Limits,
-) -> M:
-    """Decode the message that takes the rest of a frame; trailing bytes are refused,
-    unless ``compat`` reads as Kafka does.
-    """
-    body, end = engine.decode_prefix(
+    return header, read_message(
         cls, frame, version, start, zero_copy=zero_copy, compat=compat, limits=limits
     )
-    with memoryview(frame) as view:
-        size = view.nbytes
-    if compat is None and end != size:
-        raise errors.decode_failure(
-            errors.TRAILING_BYTES, size - end, end, "", cls.__name__, version
-        )
-    return body

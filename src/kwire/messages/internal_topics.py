@@ -17,7 +17,7 @@ from .._limits import DEFAULT, Limits
 from ..errors import DecodeError, InvalidValue, UnsupportedVersion, quote
 from ..schema import registry
 from . import wire
-from .control_records import place_error, read_message, read_version
+from .prefixed import place_error, read_message, read_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ... import messages
 from ...errors import DecodeError
 from ...messages.codec import decode
-from ...messages.control_records import read_version
+from ...messages.prefixed import read_version
 from .tables import RebalanceRow
 
 if TYPE_CHECKING:
