@@ -69,7 +69,7 @@ def _cells(each: dict[str, Any]) -> list[str]:
 
 def write_chapter(json_path: Path) -> str:
     """Write the page of one run; return its path."""
-    from kwire.log.parallel import THREADS
+    from kwire.log.storage import THREADS
 
     found, reads = json.loads(json_path.read_text())
     head = ("job", "segments", "size", "splits", "CPU seconds", "peak memory")

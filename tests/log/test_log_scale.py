@@ -104,7 +104,7 @@ def test_one_file_that_cannot_be_read_costs_its_partition_alone(large):
 
 def test_an_error_drops_the_calls_that_have_not_begun():
     """Of thousands of segments none is requested after one has failed for good."""
-    from kwire.log.parallel import THREADS, map_requests
+    from kwire.log.storage import THREADS, map_requests
 
     called = []
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``StoredPath``: a path in an object store, and the few operations that logs use.
+"""Paths in object stores, and requests to these stores, several at once.
 
 ``StoredPath`` has the methods of ``pathlib.Path`` that logs use, so that segments,
 indexes and checkpoints are read in one way from disks and stores. Stores are those of
@@ -13,14 +13,19 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections import deque
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+
+    Item = TypeVar("Item")
+    Result = TypeVar("Result")
 
 _URI = re.compile(r"(?s)([A-Za-z][A-Za-z0-9+.-]+)://([^/?]*)/*([^?]*)(?:\?(.*))?")
 
@@ -34,6 +39,9 @@ _ARROW = {"file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss"}
 
 _MISSING = -1
 """The size of what is not there."""
+
+THREADS = 32
+"""Calls at once: a store that takes 50 ms for a request answers 640 in a second."""
 
 
 class Status(NamedTuple):
@@ -237,6 +245,34 @@ def locate(path: Named) -> Place:
     if isinstance(path, str) and _URI.fullmatch(path):
         return StoredPath(path)
     return Path(path)
+
+
+def map_requests(
+    function: Callable[[Item], Result], items: Iterable[Item], *, is_remote: bool
+) -> Iterator[Result]:
+    """Call a function for each item, and yield the results in the order of the items.
+
+    If ``is_remote``, up to ``THREADS`` calls run at once. The error of a call is raised
+    in its turn; then calls that have not begun are dropped. On a disk there is one call
+    at a time: it takes tens of microseconds, most of them in Python, and threads would
+    make it slower.
+    """
+    if not is_remote:
+        yield from map(function, items)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    waiting: deque[Future[Result]] = deque()
+    pool = ThreadPoolExecutor(THREADS, "kwire-requests")
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) == 4 * THREADS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _restore_path(uri: str, size: int | None) -> StoredPath:

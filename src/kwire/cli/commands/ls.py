@@ -19,7 +19,7 @@ import click
 from ... import log
 from ..._text import format_count, format_name, format_size, format_time_range
 from ...errors import DecodeError, KwireError
-from ...log.parallel import map_requests
+from ...log.storage import map_requests
 from ..input.logs import LogInputs, add_partition_options, list_files, say_unreadable
 from ..main import CANNOT, EXIT_CODES, FINE, explain
 from ..output.tables import (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ... import log
 from ..._text import format_name
-from ...log.parallel import map_requests
+from ...log.storage import map_requests
 from ..topics.offsets import DataLoss, divide
 from ..topics.options import EARLIEST, LATEST, find_given
 
