@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The classes that ``records.py`` returns: ``Record``, ``BatchHeader``, ``Batch``.
+"""The classes that ``batches.py`` returns: ``Record``, ``BatchHeader``, ``Batch``.
 
 Records and headers are structs of the active engine, as messages are: frozen, compared
-by class and value. ``records.py`` decodes them.
+by class and value. ``batches.py`` decodes them.
 """
 
 from __future__ import annotations

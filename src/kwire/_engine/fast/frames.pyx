@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes and decodes frames: size, header and body.
 
-``plan.py`` decides the version of the header; the header is a message with a plan of
-its own. Twin: ``pure/frames.py``. Differs from its twin in: all three
+``schema/plan.py`` decides the version of the header; the header is a message with a
+plan of its own. Twin: ``pure/frames.py``. Differs from its twin in: all three
 parts are written into one buffer, and the header's fields are never an object; the
 program of a header is kept beside the body's (``find_request_header``,
 ``find_response_header``).

@@ -3,7 +3,8 @@
 """Hashes of keys, which decide the partition of a record.
 
 ``hash_column`` and ``split_rows`` take the number of a hash: ``MURMUR2`` or ``CRC32``.
-Which partition a hash means is decided in ``partitioners.py``, but for ``split_rows``.
+Which partition a hash means is decided in ``records/partitioners.py``, but for
+``split_rows``.
 
 Twin: ``pure/partitioning.py``. Differs from its twin in: noted faults for exceptions,
 and columns that are copied before they are looked at: another thread may write to them.

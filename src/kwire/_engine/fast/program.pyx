@@ -3,9 +3,9 @@
 """Translates a ``Plan`` into the tables that the interpreter reads.
 
 Twin: ``pure/program.py``. Differs from its twin in: ``fast`` interprets the plan,
-``pure`` writes straight-line Python from it (``emitter.py``). All that can be decided
-once for a (message, version) is decided here. C needs for itself: ``fold_type``,
-``size_of``.
+``pure`` writes straight-line Python from it (``pure/emitter.py``). All that can be
+decided once for a (message, version) is decided here. C needs for itself:
+``fold_type``, ``size_of``.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodes and decodes frames: size, header and body.
 
-``plan.py`` decides the version of the header; the header is a message with a plan of
-its own. Twin: ``fast/frames.pyx``. Differs from its twin in: nothing.
+``schema/plan.py`` decides the version of the header; the header is a message with a
+plan of its own. Twin: ``fast/frames.pyx``. Differs from its twin in: nothing.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 """Hashes of keys, which decide the partition of a record.
 
 ``hash_column`` and ``split_rows`` take the number of a hash: ``MURMUR2`` or ``CRC32``.
-Which partition a hash means is decided in ``partitioners.py``, but for ``split_rows``.
+Which partition a hash means is decided in ``records/partitioners.py``, but for
+``split_rows``.
 
 Twin: ``fast/partitioning.pyx``. Differs from its twin in: faults as exceptions.
 Python needs for itself: ``hash_of``.

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire dump``: prints records or batches of log files, or writes them to a file.
 
-This file has the options. ``record_reading.py`` decides what is read and in which
-order; ``record_output.py`` writes records, ``batch_rows.py`` batches.
+This file has the options. ``cli/input/log_records.py`` decides what is read and in
+which order; ``cli/output/records.py`` writes records, ``cli/output/batch_rows.py``
+batches.
 """
 
 from __future__ import annotations

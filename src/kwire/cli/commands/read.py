@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire read``: prints records of live topics, or writes them to a file.
 
-This file has the options, and turns chunks into records. ``record_output.py`` writes
-them, as it does for ``kwire dump``.
+This file has the options, and turns chunks into records.
+``cli/output/records.py`` writes them, as it does for ``kwire dump``.
 """
 
 from __future__ import annotations

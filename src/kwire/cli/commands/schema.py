@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire schema``: prints the protocol of a release, or the layout of a message.
 
-``apis.py``, ``guide.py`` and ``guide_page.py`` in ``explain`` make the content; this
-file selects and prints it.
+``explain/apis.py``, ``explain/guide.py`` and ``explain/guide_page.py`` make the
+content; this file selects and prints it.
 """
 
 from __future__ import annotations

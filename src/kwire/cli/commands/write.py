@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire write``: writes records from a file or from stdin to a live topic.
 
-This file has the options. ``record_input.py`` reads lines, and ``table_input.py`` reads
-Parquet and Arrow, which are sent as tables.
+This file has the options. ``cli/input/records.py`` reads lines, and
+``cli/input/tables.py`` reads Parquet and Arrow, which are sent as tables.
 """
 
 from __future__ import annotations

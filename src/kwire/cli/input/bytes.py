@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parses bytes that users pass: hex, hex dumps, escapes, base64 and files.
 
-``read_input`` recognizes the form. ``byte_pieces.py`` finds out what the bytes are.
+``read_input`` recognizes the form. ``pieces.py`` finds out what the bytes are.
 """
 
 from __future__ import annotations

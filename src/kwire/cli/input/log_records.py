@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the records and batches that the options select, in their order.
 
-The writers of ``record_output.py`` format records, and ``batch_rows.py`` batches.
+``cli/output/records.py`` formats records, and ``cli/output/batch_rows.py`` batches.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads records to be written: lines of text, JSON lines and CSV.
 
-JSON lines and CSV have the fields that ``kwire read`` prints (``record_rows.py``):
-``key``, ``value``, their encodings, ``headers`` and ``timestamp``. Other fields that it
-prints are passed over.
+JSON lines and CSV have the fields that ``kwire read`` prints
+(``cli/output/record_rows.py``): ``key``, ``value``, their encodings, ``headers`` and
+``timestamp``. Other fields that it prints are passed over.
 """
 
 from __future__ import annotations

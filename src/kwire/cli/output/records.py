@@ -3,7 +3,7 @@
 """The options of printing records, and what prints them: lines, Parquet, Arrow.
 
 For all commands that print records, wherever these come from. The formats are in
-``record_rows.py``, ``record_lines.py``, ``record_format.py`` and ``parquet.py``.
+``record_rows.py``, ``record_lines.py``, ``record_pattern.py`` and ``parquet.py``.
 """
 
 from __future__ import annotations

@@ -3,14 +3,14 @@
 """Prints to stdout and stderr, with control characters escaped.
 
     anything -> sys.stdout, sys.stderr (TerminalText) ------ escape ---+-> terminal
-    rows ----> Output (output.py), bold lines -------------- escape ---+
+    rows ----> Output (tables.py), bold lines -------------- escape ---+
     rich ----> EscapingConsole (console.py), colours, bar -- escape ---+
 
 Names of topics, groups, clients and files are chosen by others, and a terminal obeys
 what is written to it. So ``guard_terminals`` puts a stream that escapes in front of
 each terminal: what click, ``warnings``, ``logging`` or a traceback writes is escaped as
 well. Colours are added after that, here and in ``console.py`` alone. Pipes and files
-get every character; the forms of rows are in ``output.py``.
+get every character; the forms of rows are in ``tables.py``.
 """
 
 from __future__ import annotations

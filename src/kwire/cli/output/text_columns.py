@@ -3,7 +3,7 @@
 """Fits text into columns of a terminal: cut, padded, or folded over lines.
 
 Widths are those of a terminal, where a character takes none, one or two columns. The
-tables that are made of this are in ``output.py``. rich measures what is not ASCII, and
+tables that are made of this are in ``tables.py``. rich measures what is not ASCII, and
 is imported for that only.
 """
 

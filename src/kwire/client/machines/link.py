@@ -7,7 +7,7 @@
 
 The runner opens the socket, reports what happens to it and moves bytes; requests come
 with a function that takes the response, or None when the link ended first. Time is a
-number that is passed in. Which broker to talk to is ``machine.py``'s decision.
+number that is passed in. Which broker to talk to is ``cluster.py``'s decision.
 """
 
 from __future__ import annotations

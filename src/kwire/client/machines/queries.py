@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """State machines that answer one question: topics, offsets or sizes.
 
-They read no records; ``scan.py`` does.
+They read no records; ``scan/machine.py`` does.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``kafka-live``: brokers, and the topics of ``topic_options.py``.
+"""The options of ``kafka-live``: brokers, and those in ``spark/topics/options.py``.
 
 The settings of Kafka's clients go to ``kwire.client`` by their own names. What a sink
-takes is in ``live_sink_options.py``.
+takes is in ``sink_options.py``.
 """
 
 from __future__ import annotations

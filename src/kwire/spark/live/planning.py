@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the offsets that a read of ``kafka-live`` begins and ends at.
 
-Everything here runs on the driver; ``live_reading.py`` reads the records.
+Everything here runs on the driver; ``reading.py`` reads the records.
 """
 
 from __future__ import annotations

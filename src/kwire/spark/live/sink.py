@@ -5,7 +5,7 @@
     df.write.format("kafka-live").option("topic", "orders").mode("append").save()
 
 A task returns when its rows are acknowledged, so there is nothing to commit. What is
-written is in ``live_writing.py``, options and columns in ``live_sink_options.py``.
+written is in ``writing.py``, options and columns in ``sink_options.py``.
 """
 
 from __future__ import annotations

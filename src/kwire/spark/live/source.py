@@ -4,9 +4,9 @@
 
     spark.read.format("kafka-live").option("kafka.bootstrap.servers", "broker:9092")
 
-This file answers the calls of Spark. On the driver ``live_topics.py`` finds the
-offsets; in the tasks ``live_reading.py`` fetches the records. Streams are in
-``live_stream.py``, writers in ``live_sink.py``.
+This file answers the calls of Spark. On the driver ``planning.py`` finds the
+offsets; in the tasks ``reading.py`` fetches the records. Streams are in ``stream.py``,
+writers in ``sink.py``.
 """
 
 from __future__ import annotations

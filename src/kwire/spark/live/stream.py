@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``LiveStream``: the topics of a cluster as a stream.
 
-``stream_reader.py`` decides which offsets make a micro-batch. Nothing here imports
-Spark.
+``spark/topics/stream_reader.py`` decides which offsets make a micro-batch. Nothing here
+imports Spark.
 """
 
 from __future__ import annotations

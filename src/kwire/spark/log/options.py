@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of ``kafka-log``, checked, with the names of Spark's Kafka source.
 
-An option of files is a field of ``LogOptions``. ``option_names.py`` lists the names
-that ``kafka-live`` has too, ``topic_options.py`` reads their values. ``planning.py``,
-which knows the files, finds the offsets that an option means.
+An option of files is a field of ``LogOptions``. ``spark/topics/option_names.py`` lists
+the names that ``kafka-live`` has too, ``spark/topics/options.py`` reads their values.
+``planning.py``, which knows the files, finds the offsets that an option means.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _MIB = 1 << 20
 def _option(read: Callable[..., Any], *details: Any) -> Any:
     """Make the field of an option, which has its name in camel case.
 
-    ``read`` is of ``option_values.py``; it gets all options, the name and ``details``,
-    and its value for an option that is not given is the default.
+    ``read`` is of ``spark/topics/option_values.py``; it gets all options, the name and
+    ``details``, and its value for an option that is not given is the default.
     """
     return field(
         default_factory=partial(read, {}, "", *details),

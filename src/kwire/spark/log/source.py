@@ -5,7 +5,7 @@
     spark.read.format("kafka-log").option("subscribe", "orders").load("kafka-logs/")
 
 This file answers the calls of Spark. ``planning.py`` chooses the files and offsets,
-``reading.py`` reads them. Streams are in ``log_stream.py``.
+``reading.py`` reads them. Streams are in ``stream.py``.
 """
 
 from __future__ import annotations

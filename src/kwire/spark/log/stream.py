@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``LogStream``: the segments of log directories as a stream.
 
-A restart needs nothing but Spark's checkpoint. ``stream_reader.py`` decides which
-offsets make a micro-batch. Nothing here imports Spark.
+A restart needs nothing but Spark's checkpoint. ``spark/topics/stream_reader.py``
+decides which offsets make a micro-batch. Nothing here imports Spark.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 Spark does not start its workers with the Python of the driver, but with the one that
 ``PYSPARK_PYTHON`` names, by default the ``python3`` of the PATH. In a virtual
 environment that is not activated this is another Python. How kwire gets to the workers
-of a cluster is in ``bundling.py``.
+of a cluster is in ``bundle.py``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 """The columns of ``kafka-log`` and ``kafka-live``, and their types.
 
 A column is named once here, with Spark's type and with Arrow's; Spark compares the
-two byte by byte. ``record_batches.py`` and ``reading.py`` fill the columns.
+two byte by byte. ``record_batches.py`` and ``spark/log/reading.py`` fill the columns.
 """
 
 from __future__ import annotations

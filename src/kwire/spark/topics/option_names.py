@@ -4,7 +4,7 @@
 
 It lists the options of Spark's own Kafka source and sink, and those of Kafka's consumer
 and producer (``kafka.*``). Those that only ``kafka-log`` has are fields in
-``options.py``; the tests compare the names with the guides.
+``spark/log/options.py``; the tests compare the names with the guides.
 """
 
 from __future__ import annotations

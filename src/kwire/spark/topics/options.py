@@ -3,8 +3,8 @@
 """``TopicOptions``: which offsets of which topics, named as in Spark's Kafka source.
 
 The options that ``kafka-log`` and ``kafka-live`` share: topics, offsets and limits.
-Offsets are found where the partitions are known, in ``planning.py`` and
-``live_topics.py``.
+Offsets are found where the partitions are known, in ``spark/log/planning.py`` and
+``spark/live/planning.py``.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 An offset of the stream is what Spark's own source ``kafka`` has: the next offset of
 each partition, ``{"orders": {"0": 23}}``. All that a restart needs is in Spark's
 checkpoint; a reader keeps nothing but the target of ``availableNow``. A ``TopicStream``
-has the offsets and the records: ``log_stream.py``, ``live_stream.py``.
+has the offsets and the records: ``spark/log/stream.py``, ``spark/live/stream.py``.
 """
 
 from __future__ import annotations

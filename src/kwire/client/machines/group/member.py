@@ -6,8 +6,7 @@
                          ^-------- fenced -------'
 
 The coordinator decides the assignment. ``target`` is what it wants this member to own,
-``report`` what the member owns by now; ``group_consumer.py`` takes it from one to the
-other.
+``report`` what the member owns by now; ``machine.py`` takes it from one to the other.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     batch -> Produce to the leader -> response -> receipt, another try, or a failure
 
 ``ProducerMachine`` is one, and decides what is to be sent. What an error of a broker
-asks for, and the requests, are in ``producer_requests.py``.
+asks for, and the requests, are in ``requests.py``.
 """
 
 from __future__ import annotations

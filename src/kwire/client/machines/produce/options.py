@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a producer writes, and what it returns for a batch. How is ``producer.py``'s."""
+"""How a producer writes, and what it returns for a batch. How is ``machine.py``'s."""
 
 from __future__ import annotations
 

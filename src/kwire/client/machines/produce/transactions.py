@@ -8,7 +8,7 @@
 A transaction is all that is written between two markers, which the coordinator writes
 to each partition. By the first protocol, a producer names partitions and groups to the
 coordinator before it sends them anything; by the second (KIP-890) their brokers do, and
-each transaction has an epoch of its own. Record batches are ``producer.py``'s.
+each transaction has an epoch of its own. Record batches are ``machine.py``'s.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     request   those that changed, ...
 
 A reader of a thousand quiet partitions sends and receives a few bytes in place of a
-thousand entries each time. No request is written here; ``scan_requests.py`` does that.
+thousand entries each time. No request is written here; ``requests.py`` does that.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
     topics --Metadata--> partitions --ListOffsets--> offsets
 
-``scan.py`` continues from these offsets, ``queries.py`` returns them. ``faults.py``
-decides what to do about an error of a broker.
+``machine.py`` continues from these offsets, ``client/machines/queries.py`` returns
+them. ``client/machines/faults.py`` decides what to do about an error of a broker.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
     topics --Metadata--> partitions --ListOffsets--> positions --Fetch--> Fetched ...
 
 Each partition is at one of these three stages, and each call of ``advance`` moves all
-that can be moved. What an error of a broker asks for is in ``faults.py``; the requests
-are in ``scan_requests.py``, the first two stages in ``lookups.py``. Records are not
-decoded here.
+that can be moved. What to do about an error of a broker is decided in
+``client/machines/faults.py``; the requests are in ``requests.py``, the first two stages
+in ``lookups.py``. Records are not decoded here.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``PartitionReader``: the position of a scan in one partition, and its state.
 
-It holds state and decides nothing; ``scan.py`` changes it.
+It holds state and decides nothing; ``machine.py`` changes it.
 """
 
 from __future__ import annotations
