@@ -9,8 +9,9 @@ import pytest
 
 @pytest.fixture(scope="session")
 def records(kwire):
-    """``kwire.records`` on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.records")
+    """``kwire.records`` on one engine, with its submodule ``batches``."""
+    importlib.import_module(f"{kwire.__name__}.records.batches")
+    return kwire.records
 
 
 @pytest.fixture(scope="session")

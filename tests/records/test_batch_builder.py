@@ -244,7 +244,7 @@ def test_a_transactional_batch_waits_for_its_producer(kwire, records):
 
 def test_a_row_may_get_the_present_time(kwire, records):
     """Protects the timestamps of a producer's ``append``, and its linger."""
-    rows = records.engine.RowList(2, 200)
+    rows = records.batches.engine.RowList(2, 200)
     before = time.time_ns() // 1_000_000
     now = rows.append_now(b"k", b"v")
     assert before <= now <= time.time_ns() // 1_000_000
@@ -262,7 +262,7 @@ def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, recor
     class Text(str):
         """Can be part of a cycle."""
 
-    rows = records.engine.RowList(2, 1 << 20)
+    rows = records.batches.engine.RowList(2, 1 << 20)
     headers = [(Text("h"), b"x")]
     rows.append(b"k", b"v", 5, headers)
     rows.append(b"k", b"v", 5)

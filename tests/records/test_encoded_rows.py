@@ -18,7 +18,7 @@ MOST = 2**40
 @pytest.fixture
 def encoded_rows(records):
     """The class of the engine under test."""
-    return records.engine.EncodedRows
+    return records.batches.engine.EncodedRows
 
 
 @pytest.fixture

@@ -27,7 +27,9 @@ NOW = 77
 def open_rows(kwire, records):
     """Open a table as the producer does."""
     arrow_input = importlib.import_module(f"{kwire.__name__}.records.tables")
-    return lambda table: records.engine.ColumnRows(*arrow_input.split_table(table))
+    return lambda table: records.batches.engine.ColumnRows(
+        *arrow_input.split_table(table)
+    )
 
 
 def numbers_of(rows):

@@ -99,7 +99,9 @@ def contents(kwire, data):
         if header.compression == "none":
             parts.append(data[position:end])
         else:
-            content = records.decompress_payload(data, header, kwire._limits.DEFAULT)
+            content = records.batches.decompress_payload(
+                data, header, kwire._limits.DEFAULT
+            )
             head = header.replace(position=0, size=0, crc=0)
             parts.append((head, bytes(content)))
         position = end

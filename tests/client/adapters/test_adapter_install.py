@@ -140,7 +140,7 @@ def test_without_the_client_there_is_an_import_error(name):
     """As by an import of the client itself."""
     code = (
         "import sys; sys.modules |= {'kafka': None, 'aiokafka': None}\n"
-        "from kwire import adapters\n"
+        "from kwire.client import adapters\n"
         "try:\n"
         f"    adapters.{name}.install()\n"
         "except ImportError:\n"
@@ -154,7 +154,7 @@ def test_without_the_compiled_engine_nothing_changes(name):
     """Plain Python would be slower than the clients are."""
     code = (
         "import warnings; warnings.simplefilter('ignore', DeprecationWarning)\n"
-        "from kwire import adapters\n"
+        "from kwire.client import adapters\n"
         "with warnings.catch_warnings(record=True) as caught:\n"
         "    warnings.simplefilter('always', RuntimeWarning)\n"
         f"    print(adapters.{name}.install())\n"

@@ -225,7 +225,7 @@ def test_hostile_bytes_read_as_without_the_adapter(client, family):
 def test_a_codec_that_the_client_lacks_is_read_by_kwire(client, monkeypatch):
     """The client alone raises an error, because its library is not installed."""
     package = "kafka" if client == "kafka-python" else "aiokafka"
-    codec = sys.modules[f"{package}.messages.codec"]
+    codec = sys.modules[f"{package}.codec"]
     monkeypatch.setattr(codec, "has_zstd", lambda: False)
     data = encode_batch([(b"k", b"v")] * 3, compression="zstd")
     own, adapted = read_both(client, data)

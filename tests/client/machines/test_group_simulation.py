@@ -6,12 +6,12 @@ Each seed is a cluster, its faults and a group; a seed that fails names itself. 
 below are put into the consumer one by one, and the simulation has to notice each.
 """
 
-import importlib
 import os
 
 import pytest
 
 from tests.client.machines.group_scenario import run_group_seed
+from tests.client.machines.machine_modules import import_machines
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "250")) * 2 // 5
 """Fewer than of scans: each takes three times as long."""
@@ -53,20 +53,20 @@ def give_up_at_once(module, patch):
         known(self, target, is_reporting)
         self._is_waiting = was
 
-    consumer = module.group_consumer.ConsumerMachine
+    consumer = module.group.machine.ConsumerMachine
     known = consumer._take_target
     patch.setattr(consumer, "_take_target", take_target)
 
 
 def never_give_up(module, patch):
     """What the group wants back is kept for ever."""
-    consumer = module.group_consumer.ConsumerMachine
+    consumer = module.group.machine.ConsumerMachine
     patch.setattr(consumer, "_give_up_revoked", lambda self: None)
 
 
 def report_too_early(module, patch):
     """The coordinator hears that partitions are given up before they are."""
-    consumer = module.group_consumer.ConsumerMachine
+    consumer = module.group.machine.ConsumerMachine
     known = consumer._reconcile
 
     def reconcile(self, member, now):
@@ -79,7 +79,7 @@ def report_too_early(module, patch):
 
 def keep_when_fenced(module, patch):
     """A member that is fenced keeps what it had."""
-    consumer = module.group_consumer.ConsumerMachine
+    consumer = module.group.machine.ConsumerMachine
     known = consumer._reconcile
 
     def reconcile(self, member, now):
@@ -91,11 +91,11 @@ def keep_when_fenced(module, patch):
 
 def forget_commits(module, patch):
     """Each partition is read from its start, whatever was committed."""
-    consumer = module.group_consumer.ConsumerMachine
+    consumer = module.group.machine.ConsumerMachine
     known = consumer._begin_reading
 
     def begin_reading(self, reader):
-        reader.committed = module.group_options.Committed(-1, -1)
+        reader.committed = module.group.options.Committed(-1, -1)
         known(self, reader)
 
     patch.setattr(consumer, "_begin_reading", begin_reading)
@@ -103,11 +103,11 @@ def forget_commits(module, patch):
 
 def commit_what_was_fetched(module, patch):
     """A commit of everything includes what no caller has had."""
-    consumer = module.group_consumer.ConsumerMachine
+    consumer = module.group.machine.ConsumerMachine
 
     def uncommitted(self):
         return {
-            reader: module.group_options.Committed(reader.position, -1)
+            reader: module.group.options.Committed(reader.position, -1)
             for reader in self._owned.values()
             if reader.position is not None
         }
@@ -117,7 +117,7 @@ def commit_what_was_fetched(module, patch):
 
 def keep_what_was_fetched(module, patch):
     """Chunks of lost partitions are returned all the same."""
-    scan = module.scan.ScanMachine
+    scan = module.scan.machine.ScanMachine
 
     def stop_reading(self, reader):
         self._readers.pop((reader.topic, reader.partition), None)
@@ -128,7 +128,7 @@ def keep_what_was_fetched(module, patch):
 
 def commit_for_others(module, patch):
     """A commit is retried although the partition was lost meanwhile."""
-    offsets = module.group_offsets.GroupOffsets
+    offsets = module.group.offsets.GroupOffsets
     known = offsets._drop_lost
 
     def drop_lost(self, now):
@@ -144,7 +144,7 @@ def commit_for_others(module, patch):
 
 def ignore_who_stalls(module, patch):
     """Who does not come back stays in the group, and keeps its partitions."""
-    consumer = module.group_consumer.ConsumerMachine
+    consumer = module.group.machine.ConsumerMachine
     known = consumer._check_caller
 
     def check_caller(self, member, now):
@@ -157,7 +157,7 @@ def ignore_who_stalls(module, patch):
 
 def trust_old_fetches(module, patch):
     """A process that was stopped for long returns first what it had fetched."""
-    consumer = module.group_consumer.ConsumerMachine
+    consumer = module.group.machine.ConsumerMachine
 
     def begin_wait(self, now):
         self._is_waiting = True
@@ -168,7 +168,7 @@ def trust_old_fetches(module, patch):
 
 def have_brokers_forget(module, patch):
     """A partition that comes back is named and forgotten in one Fetch."""
-    session = module.fetch_session.FetchSession
+    session = module.scan.fetch_session.FetchSession
     known = session.begin_request
 
     def begin_request(self, wanted):
@@ -181,7 +181,7 @@ def have_brokers_forget(module, patch):
 
 def leave_without_a_word(module, patch):
     """A member that closes does not tell its coordinator."""
-    member = module.group_member.GroupMember
+    member = module.group.member.GroupMember
 
     def leave(self, now):
         self._end()
@@ -191,7 +191,7 @@ def leave_without_a_word(module, patch):
 
 def send_lost_offsets(module, patch):
     """A transaction commits the offset of a chunk that others read by now."""
-    consumer = module.group_consumer.ConsumerMachine
+    consumer = module.group.machine.ConsumerMachine
     patch.setattr(consumer, "_owner_of", lambda self, fetched: fetched.reader)
 
 
@@ -218,8 +218,7 @@ RARE = {ignore_who_stalls: 36, trust_old_fetches: 190}
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_the_simulation_notices_a_bug(kwire, monkeypatch, bug):
     """Each of them reads or commits what it may not, or not all, under some fault."""
-    module = importlib.import_module(f"{kwire.__name__}.client.machines")
-    bug(module, monkeypatch)
+    bug(import_machines(kwire), monkeypatch)
     first = RARE.get(bug, 0)
     for seed in range(first, first + NOTICED_WITHIN):
         try:

@@ -11,7 +11,7 @@ import os
 import pytest
 
 import kwire as kwire_package
-import kwire.client.machines
+from tests.client.machines.machine_modules import import_machines
 from tests.client.machines.produce_scenario import run_produce_seed
 
 SEEDS = int(os.environ.get("KWIRE_SIMULATION_SEEDS", "500")) * 2 // 5
@@ -49,7 +49,7 @@ def test_each_acknowledged_record_is_in_the_log_once(kwire, part):
 
 def lose_a_retry(module, patch):
     """A batch that was not acknowledged is taken for one that is over."""
-    finish = module.producer.ProducerMachine._retry
+    finish = module.produce.machine.ProducerMachine._retry
 
     def retry(self, writer, reason, now):
         finish(self, writer, reason, now)
@@ -60,7 +60,7 @@ def lose_a_retry(module, patch):
             writer.remove(batch)
             self.held_bytes -= batch.size
 
-    patch.setattr(module.producer.ProducerMachine, "_retry", retry)
+    patch.setattr(module.produce.machine.ProducerMachine, "_retry", retry)
 
 
 def number_again(module, patch):
@@ -75,26 +75,26 @@ def number_again(module, patch):
         batch.data = None
         return known(self, writer, batch)
 
-    known = module.producer.ProducerMachine._encode
-    patch.setattr(module.partition_writer.PartitionWriter, "number", number)
-    patch.setattr(module.producer.ProducerMachine, "_encode", encode)
+    known = module.produce.machine.ProducerMachine._encode
+    patch.setattr(module.produce.partition_writer.PartitionWriter, "number", number)
+    patch.setattr(module.produce.machine.ProducerMachine, "_encode", encode)
 
 
 def keep_sequences(module, patch):
     """The numbers go on in a new epoch, where they begin at 0."""
-    restart = module.partition_writer.PartitionWriter._restart
+    restart = module.produce.partition_writer.PartitionWriter._restart
 
     def going_on(self):
         number = self._next_sequence
         restart(self)
         self._next_sequence = number
 
-    patch.setattr(module.partition_writer.PartitionWriter, "_restart", going_on)
+    patch.setattr(module.produce.partition_writer.PartitionWriter, "_restart", going_on)
 
 
 def forget_doubts(module, patch):
     """What may be in the log all the same is reported as if it were not."""
-    patch.setattr(module.batch_sender, "may_be_written", lambda code: False)
+    patch.setattr(module.produce.batch_sender, "may_be_written", lambda code: False)
 
 
 def send_past_a_retry(module, patch):
@@ -106,7 +106,9 @@ def send_past_a_retry(module, patch):
         waiting = [each for each in self.batches if not each.is_sent]
         return waiting[-1] if waiting else None
 
-    patch.setattr(module.partition_writer.PartitionWriter, "next_batch", next_batch)
+    patch.setattr(
+        module.produce.partition_writer.PartitionWriter, "next_batch", next_batch
+    )
 
 
 def send_more_than_brokers_remember(module, patch):
@@ -123,13 +125,15 @@ def send_more_than_brokers_remember(module, patch):
             return batch
         return None
 
-    patch.setattr(module.partition_writer.PartitionWriter, "next_batch", next_batch)
+    patch.setattr(
+        module.produce.partition_writer.PartitionWriter, "next_batch", next_batch
+    )
 
 
 def begin_with_many(module, patch):
     """Several batches are in flight before the broker knows the producer."""
     patch.setattr(
-        module.partition_writer.PartitionWriter,
+        module.produce.partition_writer.PartitionWriter,
         "is_established",
         property(lambda self: True, lambda self, value: None),
     )
@@ -137,30 +141,30 @@ def begin_with_many(module, patch):
 
 def lose_half(module, patch):
     """Of a batch that was too large, the first half is sent."""
-    replace = module.partition_writer.PartitionWriter.replace
+    replace = module.produce.partition_writer.PartitionWriter.replace
 
     def losing(self, batch, parts):
         replace(self, batch, parts[:1])
 
-    patch.setattr(module.partition_writer.PartitionWriter, "replace", losing)
+    patch.setattr(module.produce.partition_writer.PartitionWriter, "replace", losing)
 
 
 def take_errors_for_receipts(module, patch):
     """A batch is over when the broker has answered, whatever it answered."""
-    verdict = module.batch_sender.Verdict
-    read = module.batch_sender.read_verdict
+    verdict = module.produce.batch_sender.Verdict
+    read = module.produce.batch_sender.read_verdict
 
     def lenient(code):
         found = read(code)
         return verdict.DONE if found is verdict.RETRY else found
 
-    patch.setattr(module.batch_sender, "read_verdict", lenient)
+    patch.setattr(module.produce.batch_sender, "read_verdict", lenient)
 
 
 def believe_append_times(module, patch):
     """The time that a broker says of a batch it had already is taken for its own."""
     patch.setattr(
-        module.batch_sender,
+        module.produce.batch_sender,
         "read_append_time",
         lambda part, data: part.log_append_time_ms,
     )
@@ -168,13 +172,13 @@ def believe_append_times(module, patch):
 
 def forget_what_was_appended(module, patch):
     """A batch goes ahead of rows that were appended for its partition before."""
-    rows = module.appended_rows.AppendedRows
+    rows = module.produce.appended_rows.AppendedRows
     patch.setattr(rows, "release", lambda self, topic, partition, now: None)
 
 
 def mix_stages(module, patch):
     """Rows for any partition wait beside others for one, and go out in any order."""
-    append = module.appended_rows.AppendedRows.append
+    append = module.produce.appended_rows.AppendedRows.append
 
     def mixing(self, topic, partition, row, now):
         senders, kept = self._senders, []
@@ -185,29 +189,29 @@ def mix_stages(module, patch):
         senders[topic.name].staged.update(kept)
         return is_begun
 
-    patch.setattr(module.appended_rows.AppendedRows, "append", mixing)
+    patch.setattr(module.produce.appended_rows.AppendedRows, "append", mixing)
 
 
 def close_in_the_wrong_order(module, patch):
     """What was appended last is put before the batch that it did not fit into."""
-    add_batch = module.producer.ProducerMachine.add_batch
+    add_batch = module.produce.machine.ProducerMachine.add_batch
 
     def releasing(self, topic, partition, content, now, **options):
         self.appended.release(topic, partition, now)
         return add_batch(self, topic, partition, content, now, **options)
 
-    patch.setattr(module.producer.ProducerMachine, "add_batch", releasing)
+    patch.setattr(module.produce.machine.ProducerMachine, "add_batch", releasing)
 
 
 def count_no_parts(module, patch):
     """The bytes of a batch that was split are counted for ever."""
-    replace = module.partition_writer.PartitionWriter.replace
+    replace = module.produce.partition_writer.PartitionWriter.replace
 
     def counting(self, batch, parts):
         replace(self, batch, parts)
         self.queued_bytes += batch.size
 
-    patch.setattr(module.partition_writer.PartitionWriter, "replace", counting)
+    patch.setattr(module.produce.partition_writer.PartitionWriter, "replace", counting)
 
 
 BUGS = [
@@ -237,7 +241,7 @@ def test_the_simulation_notices_a_bug(monkeypatch, bug):
 
     The logic is the same on both engines; one of them is enough.
     """
-    bug(kwire_package.cluster, monkeypatch)
+    bug(import_machines(kwire_package), monkeypatch)
     first = RARE.get(bug, 0)
     for seed in range(first, first + NOTICED_WITHIN):
         try:
