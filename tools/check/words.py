@@ -50,7 +50,7 @@ BANNED = {
 }
 """What is not written, as a pattern, and what is written instead."""
 
-COMMITS_SINCE = "cc3f501a1a0e50e652dee1080a580cf3c6369027"
+COMMITS_SINCE = "5fe200f529b839cb2e1137e1fa80d2eff6cbf8f2"
 """The messages of later commits are checked, if this one is in the clone."""
 
 SUBJECT_LENGTH = 60
