@@ -51,7 +51,7 @@ def put_common(path: Path, text: str) -> None:
 
 
 def put_chapter(path: Path, text: str) -> None:
-    """Write one chapter with a run of its own, in place of the one that is there."""
+    """Replace the chapter of one question by its newest measurement."""
     common, separate = _read(path)
     separate[text.partition("\n")[0]] = text.strip("\n")
     path.write_text("\n\n".join([*common, *_in_order(separate)]) + "\n")

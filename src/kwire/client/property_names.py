@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of the properties of Kafka's clients, by how kwire treats them.
 
-Each name is in one tuple. ``properties.py`` and ``spark/topics/option_names.py``, which
-writes ``kafka.`` before each name, combine the tuples. This module imports nothing, so
-that ``kwire.spark`` can load the names without a client.
+Each property name appears in exactly one tuple. ``properties.py`` combines the tuples,
+and so does ``spark/topics/option_names.py``, which writes ``kafka.`` before each name.
+This module imports nothing, so that ``kwire.spark`` can load the names without a
+client.
 """
 
 from __future__ import annotations

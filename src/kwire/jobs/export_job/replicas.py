@@ -101,8 +101,8 @@ def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]
     """Replace the scans of files if the other files show that a name is wrong.
 
     ``missing`` is the result of ``find_missing_names``. A file may have the content to
-    which the name of another file belongs. A file that is not a segment may have the
-    name of a segment, so that the segment before it seems to end there.
+    which the name of another file belongs. If a file has the name of a segment but is
+    none, the preceding segment seems to end at the offset in that name.
     """
     found = []
     for file in files:
