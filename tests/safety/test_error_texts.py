@@ -96,3 +96,23 @@ def test_odd_values_have_a_text(kwire):
     assert errors.quote(10**5000) == "<int>"
     request = kwire.messages.FetchRequest()
     assert errors.quote((request,)) == "(FetchRequest(...),)"
+
+
+@pytest.mark.parametrize("name", ["message", "frame"])
+def test_rejected_message_takes_little_memory_after_a_large_one(kwire, name):
+    """The engine does not keep the size of a large message as its guess of the next."""
+    request = kwire.messages.MetadataRequest
+    framing = importlib.import_module(f"{kwire.__name__}.messages.framing")
+    encode_request = framing.encode_request
+    encode = {
+        "message": lambda message: kwire.encode(message, 4),
+        "frame": lambda message: encode_request(message, 4, 0, ""),
+    }[name]
+    encode(request(topics=[request.MetadataRequestTopic(name="topic")] * COUNT))
+
+    def refuse():
+        with pytest.raises(kwire.EncodeError):
+            encode(request(allow_auto_topic_creation="yes"))
+
+    refuse()  # the first rejection still allocates the size of the large message
+    assert peak_of(refuse, COUNT)[0] < COUNT

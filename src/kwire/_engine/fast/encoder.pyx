@@ -494,8 +494,13 @@ def encode(message, version):
 
 
 cdef object make_failure(Writer* writer, Program program):
-    """Build the exception of a noted fault, and free the buffer."""
+    """Build the exception of a noted fault, and free the buffer.
+
+    The size hint starts again, so that a large message, encoded earlier, does not
+    make each rejected message allocate its size.
+    """
     expected = ""
+    store_hint(&program.size_hint, 64)
     Py_XDECREF(writer.out)
     writer.out = NULL
     if writer.fault <= 0:
