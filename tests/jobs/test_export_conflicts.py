@@ -11,6 +11,7 @@ from tests.jobs.broken_logs import (
     make_batch,
     read_table,
     recovered_rows,
+    set_field,
     with_nonsense,
 )
 from tests.jobs.exports import run_export
@@ -58,6 +59,29 @@ def test_a_stale_replica_is_not_taken_for_the_log(tmp_path):
         row for row in read_table(result, "problems") if row["reason"] == "diverged"
     ]
     assert "leader epoch 3" in told[0]["detail"]
+
+
+def test_stale_batch_with_a_damaged_epoch_is_not_exported(tmp_path):
+    """Its own epoch does not show that it has diverged, but the batch before it does.
+
+    It lies after the end of the log, so that no other replica contradicts it.
+    """
+    folders, batches = one_log(tmp_path)
+    change = next(batch.base for batch in batches if batch.epoch == 4)
+    generator = random.Random(1)
+    stale = [batch for batch in batches if batch.base < change]
+    for base in range(change, 120, 3):
+        stale.append(make_batch(generator, base, 3, 3, mark=b"stale"))
+    shutil.rmtree(folders[1].parent)
+    write_log(folders[1], stale)
+    name, at = position(stale, stale[-1].base)
+    set_field(folders[1] / name, at, "epoch", 1)
+    result = run_export(tmp_path)
+    assert recovered_rows(result)["t", 0] == [
+        row for each in batches for row in each.rows
+    ]
+    (coverage,) = read_table(result, "coverage")
+    assert coverage["end_offset"] == 84
 
 
 def test_a_checkpoint_may_not_know_the_last_epoch_yet(tmp_path):
