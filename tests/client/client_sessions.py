@@ -178,7 +178,7 @@ def produce(session):
     for number in range(4):
         if machine.failure is not None or machine.topic("a") is None:
             return 0
-        sender = session.module.RowSender(machine, machine.topic("a"), 0)
+        sender = session.module.RecordBatcher(machine, machine.topic("a"), 0)
         sender.add([(None, b"%d" % number)] * 3, 5, session.world.now)
         batches += sender.finish(session.world.now)
         session.run(lambda: False, 0.05)
@@ -200,7 +200,7 @@ def transact(session):
     assert session.run(lambda: machine.is_settled("a")), "no end of the metadata"
     if machine.failure is not None or machine.topic("a") is None:
         return 0
-    sender = session.module.RowSender(machine, machine.topic("a"), 0)
+    sender = session.module.RecordBatcher(machine, machine.topic("a"), 0)
     sender.add([(None, b"x")] * RECORDS, 5, session.world.now)
     sender.finish(session.world.now)
     machine.end_transaction(True, session.world.now)

@@ -467,13 +467,13 @@ def test_memory_is_bounded(cluster, produce, topic):
 def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypatch):
     """Those of a list and of a generator: a thousand at once would be too many."""
     machines = importlib.import_module(f"{kwire.__name__}.client.machines")
-    add, held = machines.RowSender.add, []
+    add, held = machines.RecordBatcher.add, []
 
     def measured(self, rows, timestamp, now):
         add(self, rows, timestamp, now)
         held.append(self._machine.held_bytes)
 
-    monkeypatch.setattr(machines.RowSender, "add", measured)
+    monkeypatch.setattr(machines.RecordBatcher, "add", measured)
     rows = [(b"k%d" % n, bytes(50_000 if n > 300 else 10)) for n in range(500)]
     for given in (rows, iter(rows)):
         receipts = produce(

@@ -166,8 +166,8 @@ def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
     """Protects memory: what is encoded and not acknowledged has a bound."""
     batches = importlib.import_module(f"{kwire.__name__}.client.table_batches")
     begin, fill, copied, held = (
-        batches.TableSender.begin,
-        batches.TableSender.fill,
+        batches.TableBatcher.begin,
+        batches.TableBatcher.fill,
         [],
         [],
     )
@@ -183,8 +183,8 @@ def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
         finally:
             held.append(self._machine.held_bytes)
 
-    monkeypatch.setattr(batches.TableSender, "begin", begin_measured)
-    monkeypatch.setattr(batches.TableSender, "fill", fill_measured)
+    monkeypatch.setattr(batches.TableBatcher, "begin", begin_measured)
+    monkeypatch.setattr(batches.TableBatcher, "fill", fill_measured)
     values = [b"%04d" % n + bytes(5000) for n in range(600)]
     table = pyarrow.table({"value": values, "p": [n % 3 for n in range(600)]})
     options = {"memory_bytes": 400_000, "request_bytes": 100_000, "batch_bytes": 30_000}

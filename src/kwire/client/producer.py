@@ -7,10 +7,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from .machines import RowSender
+from .machines import RecordBatcher
 from .producing import Awaited, ProducerBase, now_ms, take_rows
 from .runners.aio import AsyncRunner
-from .table_batches import TableColumns, TableSender
+from .table_batches import TableBatcher, TableColumns
 from .transaction import Transaction, check_transactional
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Producer(ProducerBase):
         were not acknowledged, with the ``receipts`` of those that were.
         """
         runner, machine, found = await self._open(topic)
-        sender = RowSender(machine, found, partition)
+        sender = RecordBatcher(machine, found, partition)
         try:
             for chosen in take_rows(rows, sender, self._options.memory_bytes):
                 if not machine.has_room():
@@ -91,7 +91,7 @@ class Producer(ProducerBase):
             partition=partition,
         )
         runner, machine, found = await self._open(topic)
-        sender = TableSender(machine, found, partition, now_ms())
+        sender = TableBatcher(machine, found, partition, now_ms())
         await self._fill(runner, machine, sender, chosen)
         return await self._wait(runner, sender.batches)
 
@@ -159,7 +159,7 @@ class Producer(ProducerBase):
             partition=partition,
         )
         runner, machine, found = await self._open(topic)
-        sender = TableSender(machine, found, partition, now_ms(), is_background=True)
+        sender = TableBatcher(machine, found, partition, now_ms(), is_background=True)
         await self._fill(runner, machine, sender, chosen)
         # A caller that is slow to come back must not let them wait for the machine.
         await runner.run_until(Awaited(sender.batches).is_sent)
@@ -239,7 +239,7 @@ class Producer(ProducerBase):
         self,
         runner: AsyncRunner,
         machine: ProducerMachine,
-        sender: TableSender,
+        sender: TableBatcher,
         table: TableColumns,
     ) -> None:
         """Give all rows of a table to the machine."""

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
         ClusterSettings,
         PendingBatch,
         Receipt,
-        RowSender,
+        RecordBatcher,
         TopicInfo,
     )
-    from .machines.produce.appended_rows import Stage
+    from .machines.produce.lingering_records import Stage
     from .machines.produce.options import Partitioner
 
 ROWS_AT_ONCE = 1000
@@ -118,8 +118,8 @@ def make_producer_options(
         acks=-1 if is_for_all else acks,  # type: ignore[arg-type]
         is_idempotent=idempotent,
         linger_s=linger_ms / 1000,
-        batch_bytes=batch_bytes,
-        request_bytes=request_bytes,
+        max_batch_bytes=batch_bytes,
+        max_request_bytes=request_bytes,
         memory_bytes=memory_bytes,
         delivery_timeout_s=delivery_timeout_s,
         hash=engine.MURMUR2 if hash is None else hash,
@@ -167,7 +167,7 @@ class ProducerBase:
             random=Random(),
             on_receipt=self._on_receipt,
         )
-        self._stages = machine.appended.stages
+        self._stages = machine.lingering.stages
         return machine
 
     def __repr__(self) -> str:
@@ -243,7 +243,7 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def take_rows(rows: Iterable[Row], sender: RowSender, most: int) -> Iterator[Any]:
+def take_rows(rows: Iterable[Row], sender: RecordBatcher, most: int) -> Iterator[Any]:
     """Iterate over lists of rows, which the caller gives to ``sender``.
 
     There is one row in the first list, and more in the next while ``sender`` has not

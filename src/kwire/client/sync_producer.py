@@ -7,10 +7,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from .machines import RowSender
+from .machines import RecordBatcher
 from .producing import Awaited, ProducerBase, now_ms, take_rows
 from .runners.blocking import BlockingRunner
-from .table_batches import TableColumns, TableSender
+from .table_batches import TableBatcher, TableColumns
 from .transaction import TransactionSync, check_transactional
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ProducerSync(ProducerBase):
         were not acknowledged, with the ``receipts`` of those that were.
         """
         runner, machine, found = self._open(topic)
-        sender = RowSender(machine, found, partition)
+        sender = RecordBatcher(machine, found, partition)
         try:
             for chosen in take_rows(rows, sender, self._options.memory_bytes):
                 if not machine.has_room():
@@ -90,7 +90,7 @@ class ProducerSync(ProducerBase):
             partition=partition,
         )
         runner, machine, found = self._open(topic)
-        sender = TableSender(machine, found, partition, now_ms())
+        sender = TableBatcher(machine, found, partition, now_ms())
         self._fill(runner, machine, sender, chosen)
         return self._wait(runner, sender.batches)
 
@@ -163,7 +163,7 @@ class ProducerSync(ProducerBase):
             partition=partition,
         )
         runner, machine, found = self._open(topic)
-        sender = TableSender(machine, found, partition, now_ms(), is_background=True)
+        sender = TableBatcher(machine, found, partition, now_ms(), is_background=True)
         self._fill(runner, machine, sender, chosen)
         # A caller that is slow to come back must not let them wait for the machine.
         runner.run_until(Awaited(sender.batches).is_sent)
@@ -243,7 +243,7 @@ class ProducerSync(ProducerBase):
         self,
         runner: BlockingRunner,
         machine: ProducerMachine,
-        sender: TableSender,
+        sender: TableBatcher,
         table: TableColumns,
     ) -> None:
         """Give all rows of a table to the machine."""

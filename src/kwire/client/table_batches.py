@@ -25,13 +25,13 @@ from ..records.tables import (
     load_column_types,
     split_columns,
 )
-from .machines import BatchSender, check_partition
+from .machines import Batcher, check_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .machines import ProducerMachine, TopicInfo
-    from .machines.produce.pending_batch import RowBatch
+    from .machines.produce.pending_batch import BatchRecords
 
 _FEW = 1 << 15
 """The most partitions whose numbers are 16 bits."""
@@ -128,7 +128,7 @@ class Run(NamedTuple):
     start: int
 
 
-class TableSender(BatchSender):
+class TableBatcher(Batcher):
     """Takes rows of a table: ``begin`` with some, and ``fill`` until none are left.
 
     Rows without a timestamp get ``timestamp`` (ms).
@@ -184,7 +184,7 @@ class TableSender(BatchSender):
         runs, options = self._runs, self._machine.options
         if not runs:
             return False
-        most = min(options.request_bytes, options.memory_bytes // _SHARE)
+        most = min(options.max_request_bytes, options.memory_bytes // _SHARE)
         enough = self.taken_bytes + most
         while runs and self.taken_bytes < enough:
             partition, numbers, start = runs.popleft()
@@ -193,7 +193,9 @@ class TableSender(BatchSender):
                 runs.append(Run(partition, numbers, start))
         return True
 
-    def _extend(self, batch: RowBatch, rows: Any, start: int, timestamp: int) -> int:
+    def _extend(
+        self, batch: BatchRecords, rows: Any, start: int, timestamp: int
+    ) -> int:
         return batch.extend_columns(self._columns, rows, start, timestamp)
 
     def _choose(self, rows: Any) -> Any:

@@ -76,8 +76,8 @@ class ProduceScenario(FaultyCluster):
             is_idempotent=self.is_idempotent,
             acks=-1 if self.is_idempotent else random.choice([-1, 1]),
             linger_s=random.choice([0.0, 0.01, 0.5]),
-            batch_bytes=random.choice([150, 1000, 10_000]),
-            request_bytes=random.choice([500, 1 << 20]),
+            max_batch_bytes=random.choice([150, 1000, 10_000]),
+            max_request_bytes=random.choice([500, 1 << 20]),
             memory_bytes=random.choice([1000, 20_000, 1 << 20]),
             max_in_flight=random.choice([1, 2, 5, 5]),
             delivery_timeout_s=random.choice([2.0, 5.0, 300.0, 300.0]),
@@ -122,7 +122,7 @@ class ProduceScenario(FaultyCluster):
                     chosen = self.module.choose_by_key(machine, topic, key)
                 machine.append(topic, chosen, (key, value, 5, ()), self.world.now)
         else:
-            sender = self.module.RowSender(machine, topic, partition)
+            sender = self.module.RecordBatcher(machine, topic, partition)
             sender.add(rows, 5, self.world.now)
             sender.finish(self.world.now)
         self.most_held = max(self.most_held, machine.held_bytes)

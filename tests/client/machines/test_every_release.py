@@ -136,7 +136,7 @@ class Setting:
     def send(self, rows, **options):
         """Send rows to partition 0; return the batches, or raise the failure."""
         machine = self.producer(**options)
-        sender = self.module.RowSender(machine, machine.topic("orders"), 0)
+        sender = self.module.RecordBatcher(machine, machine.topic("orders"), 0)
         sender.add(rows, 5, self.world.now)
         batches = sender.finish(self.world.now)
         self.run(machine, lambda: all(batch.is_over for batch in batches))
@@ -283,7 +283,7 @@ def test_a_transaction_needs_the_release_that_has_them(kwire, release):
         transactions = machine.transactions
         setting.run(machine, lambda: transactions.is_over and transactions.producer)
         machine.begin_transaction()
-        sender = setting.module.RowSender(machine, machine.topic("orders"), 0)
+        sender = setting.module.RecordBatcher(machine, machine.topic("orders"), 0)
         sender.add([(None, b"value")], 5, setting.world.now)
         sender.finish(setting.world.now)
         machine.end_transaction(True, setting.world.now)

@@ -165,7 +165,7 @@ def write_one(module, machine, world):
         if machine.failure or not machine.transactions.is_settled:
             return []
         machine.begin_transaction()
-    sender = module.RowSender(machine, machine.topic("orders"), 0)
+    sender = module.RecordBatcher(machine, machine.topic("orders"), 0)
     sender.add([(None, b"a")], 5, world.now)
     (batch,) = sender.finish(world.now)
     world.run(machine, lambda: batch.is_over or machine.failure, until)

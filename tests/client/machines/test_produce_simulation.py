@@ -172,13 +172,13 @@ def believe_append_times(module, patch):
 
 def forget_what_was_appended(module, patch):
     """A batch goes ahead of rows that were appended for its partition before."""
-    rows = module.produce.appended_rows.AppendedRows
+    rows = module.produce.lingering_records.LingeringRecords
     patch.setattr(rows, "release", lambda self, topic, partition, now: None)
 
 
 def mix_stages(module, patch):
     """Rows for any partition wait beside others for one, and go out in any order."""
-    append = module.produce.appended_rows.AppendedRows.append
+    append = module.produce.lingering_records.LingeringRecords.append
 
     def mixing(self, topic, partition, row, now):
         senders, kept = self._senders, []
@@ -189,7 +189,7 @@ def mix_stages(module, patch):
         senders[topic.name].staged.update(kept)
         return is_begun
 
-    patch.setattr(module.produce.appended_rows.AppendedRows, "append", mixing)
+    patch.setattr(module.produce.lingering_records.LingeringRecords, "append", mixing)
 
 
 def close_in_the_wrong_order(module, patch):
@@ -197,7 +197,7 @@ def close_in_the_wrong_order(module, patch):
     add_batch = module.produce.machine.ProducerMachine.add_batch
 
     def releasing(self, topic, partition, content, now, **options):
-        self.appended.release(topic, partition, now)
+        self.lingering.release(topic, partition, now)
         return add_batch(self, topic, partition, content, now, **options)
 
     patch.setattr(module.produce.machine.ProducerMachine, "add_batch", releasing)

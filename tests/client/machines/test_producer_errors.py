@@ -48,7 +48,7 @@ class Setting:
     def send(self, *values):
         """Send records as one batch; return the batches that became of it."""
         topic = self.find()
-        sender = self.module.RowSender(self.machine, topic, 0)
+        sender = self.module.RecordBatcher(self.machine, topic, 0)
         sender.add([(None, value) for value in values], 5, self.world.now)
         (batch,) = sender.finish(self.world.now)
         over = lambda: batch.is_over  # noqa: E731
@@ -193,7 +193,7 @@ def test_a_broker_that_throttles_is_left_alone(kwire):
 
 def test_what_is_appended_waits_for_more_until_its_linger_is_over(kwire):
     """And no longer, though nothing else happens; a full batch waits for nothing."""
-    setting = Setting(kwire, linger_s=2.0, batch_bytes=1000)
+    setting = Setting(kwire, linger_s=2.0, max_batch_bytes=1000)
     setting.world.delay = lambda: DELAY_S
     topic, machine, world = setting.find(), setting.machine, setting.world
     began_at = world.now
@@ -258,7 +258,7 @@ def test_a_closed_producer_fails_what_it_has(kwire):
     setting = Setting(kwire, linger_s=100.0)
     topic = setting.find()
     setting.machine.append(topic, 0, (None, b"v", 5, ()), setting.world.now)
-    sender = setting.module.RowSender(setting.machine, topic, 0)
+    sender = setting.module.RecordBatcher(setting.machine, topic, 0)
     sender.add([(b"k", b"v")], 5, setting.world.now)
     setting.machine.close(setting.world.now)
     (first,) = sender.finish(setting.world.now)
@@ -270,7 +270,7 @@ def test_a_closed_producer_fails_what_it_has(kwire):
 @pytest.mark.parametrize("acks", [0, 1])
 def test_fewer_acknowledgements(kwire, acks):
     """Of the leader alone, or none: then what is sent is over, and holds no memory."""
-    setting = Setting(kwire, acks=acks, is_idempotent=False, batch_bytes=100)
+    setting = Setting(kwire, acks=acks, is_idempotent=False, max_batch_bytes=100)
     for number in range(20):
         (batch,) = setting.send(b"v%d" % number)
         assert batch.receipt.base_offset == (number if acks else -1)
@@ -282,11 +282,11 @@ def test_fewer_acknowledgements(kwire, acks):
 
 def test_without_acknowledgement_the_network_holds_up_the_producer(kwire):
     """A second request waits until the runner has taken the first."""
-    setting = Setting(kwire, acks=0, is_idempotent=False, request_bytes=1)
+    setting = Setting(kwire, acks=0, is_idempotent=False, max_request_bytes=1)
     setting.send(b"a")
     (link,) = setting.machine.cluster.links()
     topic = setting.find()
-    sender = setting.module.RowSender(setting.machine, topic, 0)
+    sender = setting.module.RecordBatcher(setting.machine, topic, 0)
     for _ in range(3):
         sender.add([(None, b"v")], 5, setting.world.now)
         sender.finish(setting.world.now)

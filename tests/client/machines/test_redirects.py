@@ -217,7 +217,7 @@ def test_partitions_that_are_never_added_to_a_transaction_are_paused(kwire, kind
     setting.broker._AddPartitionsToTxnRequest = answer
     setting.begin()
     machine, world = setting.machine, setting.world
-    sender = setting.module.RowSender(machine, machine.topic("orders"), 0)
+    sender = setting.module.RecordBatcher(machine, machine.topic("orders"), 0)
     sender.add([(None, b"value")], 5, world.now)
     sender.finish(world.now)
     world.run(machine, lambda: machine.failure is not None, world.now + 30)

@@ -72,7 +72,7 @@ class Setting:
         """Give records as one batch, and wait for it."""
         machine = machine or self.machine
         topic = machine.topic("orders")
-        sender = self.module.RowSender(machine, topic, 0)
+        sender = self.module.RecordBatcher(machine, topic, 0)
         sender.add([(None, value) for value in values], 5, self.world.now)
         (batch,) = sender.finish(self.world.now)
         self.run(lambda: batch.is_over, machine)

@@ -117,8 +117,8 @@ class TransactionScenario(ProduceScenario):
         options = module.ProducerOptions(
             compression=random.choice(["none", "gzip"]),
             linger_s=random.choice([0.0, 0.01, 0.5]),
-            batch_bytes=random.choice([150, 1000, 10_000]),
-            request_bytes=random.choice([500, 1 << 20]),
+            max_batch_bytes=random.choice([150, 1000, 10_000]),
+            max_request_bytes=random.choice([500, 1 << 20]),
             max_in_flight=random.choice([1, 5, 5]),
             delivery_timeout_s=random.choice([3.0, 300.0, 300.0]),
             transactional_id=NAME,
@@ -267,7 +267,7 @@ class TransactionScenario(ProduceScenario):
                     chosen = self.module.choose_by_key(machine, topic, key)
                 machine.append(topic, chosen, (key, value, 5, ()), now)
         else:
-            sender = self.module.RowSender(machine, topic)
+            sender = self.module.RecordBatcher(machine, topic)
             sender.add(rows, 5, now)
             sender.finish(now)
 

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from .produce.options import ProducerOptions as ProducerOptions
     from .produce.options import Receipt as Receipt
     from .produce.pending_batch import PendingBatch as PendingBatch
-    from .produce.row_sender import BatchSender as BatchSender
-    from .produce.row_sender import RowSender as RowSender
-    from .produce.row_sender import check_partition as check_partition
-    from .produce.row_sender import choose_by_key as choose_by_key
+    from .produce.record_batcher import Batcher as Batcher
+    from .produce.record_batcher import RecordBatcher as RecordBatcher
+    from .produce.record_batcher import check_partition as check_partition
+    from .produce.record_batcher import choose_by_key as choose_by_key
     from .produce.transactions import PendingOffsets as PendingOffsets
     from .queries import OffsetsMachine as OffsetsMachine
     from .queries import SizesMachine as SizesMachine
@@ -91,10 +91,10 @@ else:
         "OffsetsMachine": ".queries",
         "SizesMachine": ".queries",
         "TopicsMachine": ".queries",
-        "BatchSender": ".produce.row_sender",
-        "RowSender": ".produce.row_sender",
-        "check_partition": ".produce.row_sender",
-        "choose_by_key": ".produce.row_sender",
+        "Batcher": ".produce.record_batcher",
+        "RecordBatcher": ".produce.record_batcher",
+        "check_partition": ".produce.record_batcher",
+        "choose_by_key": ".produce.record_batcher",
         "ScanMachine": ".scan.machine",
         "EARLIEST": ".scan.options",
         "LATEST": ".scan.options",

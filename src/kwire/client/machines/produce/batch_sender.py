@@ -23,7 +23,7 @@ from ..metadata import NO_ID
 from .identity import ProducerIdentity
 from .options import Receipt
 from .partition_writer import PartitionWriter
-from .pending_batch import PendingBatch, RowBatch
+from .pending_batch import BatchRecords, PendingBatch
 from .requests import (
     MAGIC_CONSTRAINTS,
     Verdict,
@@ -196,7 +196,7 @@ class BatchSender:
                 batch = writer.next_batch(most)
                 if batch is None:
                     continue
-                if chosen and size + batch.size > options.request_bytes:
+                if chosen and size + batch.size > options.max_request_bytes:
                     break
                 if self._encode(writer, batch, magic, link):
                     assert batch.data is not None
@@ -232,7 +232,7 @@ class BatchSender:
                 )
             else:
                 # Only idempotent producers have batches of another type.
-                assert isinstance(batch.content, RowBatch)
+                assert isinstance(batch.content, BatchRecords)
                 if batch.content.has_headers():
                     # Raises the error that names the release.
                     link.pick(ProduceRequest, MAGIC_2)

@@ -6,7 +6,7 @@
 
 Batches wait in the ``PartitionWriter`` of their partition; each call of ``advance``
 sends what can be sent: ``batch_sender.py``. Here is what callers give and ask for. How
-rows come into batches is in ``row_sender.py``.
+rows come into batches is in ``record_batcher.py``.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from ....errors import KwireError
 from ...errors import ClusterError
 from ..cluster import ClusterMachine
-from .appended_rows import AppendedRows
 from .batch_sender import BatchSender
+from .lingering_records import LingeringRecords
 from .options import Receipt
 from .partition_writer import PartitionWriter
-from .pending_batch import PendingBatch, RowBatch
+from .pending_batch import BatchRecords, PendingBatch
 from .wanted_topics import WantedTopics
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ class ProducerMachine(BatchSender):
         super().__init__(cluster, settings, options, now=now, on_receipt=on_receipt)
         # Those of ``held_bytes`` that are in batches that are not full.
         self.open_bytes = 0
-        self._new_batch = RowBatch(
-            options.batch_bytes,
+        self._new_batch = BatchRecords(
+            options.max_batch_bytes,
             compression=options.compression,
             compression_level=options.compression_level,
             is_transactional=options.transactional_id is not None,
         ).new_batch
         self._writers: dict[tuple[str, int], PartitionWriter] = {}
-        self.appended = AppendedRows(self, options)
+        self.lingering = LingeringRecords(self, options)
         self._topics = WantedTopics(cluster, settings.timeout_s)
         self._cleaned_version = 0
 
@@ -84,7 +84,7 @@ class ProducerMachine(BatchSender):
                 self._cleaned_version = self.cluster.version
                 self._forget_deleted()
             self._topics.advance(now)
-            self.appended.close_lingering(now)
+            self.lingering.close_lingering(now)
             self._expire(now)
             self._send_batches(now)
             self._advance_transactions(now)
@@ -155,7 +155,7 @@ class ProducerMachine(BatchSender):
                 self._fail(writer, batch, failure)
             if not writer.batches:
                 del self._active[writer]
-        self.appended.abandon()
+        self.lingering.abandon()
 
     # What is to be written.
 
@@ -194,9 +194,9 @@ class ProducerMachine(BatchSender):
 
     def is_idle(self) -> bool:
         """Whether every record that was given is acknowledged, or has failed."""
-        return not self._active and self.appended.is_empty()
+        return not self._active and self.lingering.is_empty()
 
-    def new_batch(self) -> RowBatch:
+    def new_batch(self) -> BatchRecords:
         """Return an empty batch of rows."""
         return self._new_batch()
 
@@ -208,7 +208,7 @@ class ProducerMachine(BatchSender):
         partitions = [n for n, each in topic.partitions.items() if each.leader >= 0]
         partitions = partitions or list(topic.partitions)
         loads = [self._writer(topic.name, each).queued_bytes for each in partitions]
-        most = max(loads) + self.options.batch_bytes
+        most = max(loads) + self.options.max_batch_bytes
         weights = [most - load for load in loads]
         (chosen,) = self.cluster.random.choices(partitions, weights)
         return chosen
@@ -221,14 +221,14 @@ class ProducerMachine(BatchSender):
         now: float,
         *,
         is_background: bool = False,
-        is_appended: bool = False,
+        is_lingering: bool = False,
     ) -> PendingBatch:
         """Take records as one batch, after all that the partition was given before.
 
-        ``is_appended`` is for batches of ``appended``, which are in order already.
+        ``is_lingering`` is for batches of ``appended``, which are in order already.
         """
-        if not is_appended:
-            self.appended.release(topic, partition, now)
+        if not is_lingering:
+            self.lingering.release(topic, partition, now)
         writer = self._writer(topic, partition)
         give_up_at = now + self.options.delivery_timeout_s
         batch = PendingBatch(
@@ -236,7 +236,7 @@ class ProducerMachine(BatchSender):
             partition,
             content,
             give_up_at,
-            is_background=is_background or is_appended,
+            is_background=is_background or is_lingering,
         )
         if failure := self._refusal():
             batch.finish(failure=failure)
@@ -262,11 +262,11 @@ class ProducerMachine(BatchSender):
         """
         if failure := self._refusal():
             raise failure
-        return self.appended.append(topic, partition, row, now)
+        return self.lingering.append(topic, partition, row, now)
 
     def flush(self, now: float) -> list[PendingBatch]:
         """Have everything that was appended sent now; return what is not over."""
-        self.appended.flush(now)
+        self.lingering.flush(now)
         return [batch for writer in self._active for batch in writer.batches]
 
     def take_background_failure(self) -> KwireError | None:
@@ -305,7 +305,7 @@ class ProducerMachine(BatchSender):
             for batch in writer.clear():
                 self._end(batch, failure)
         self._active.clear()
-        if self.appended.abandon():
+        if self.lingering.abandon():
             self.background_failure = self.background_failure or failure
         if self.transactions is not None:
             self.transactions.stop(failure)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a producer writes, and what it returns for a batch. How is ``machine.py``'s."""
+"""Options of a producer, and the receipt of a batch."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _KIB, _MIB = 1 << 10, 1 << 20
 class Receipt(NamedTuple):
     """A record batch that the cluster has acknowledged.
 
-    Its ``record_count`` records have the offsets from ``base_offset`` on, which is -1
-    where the broker only reports that it had the batch already. ``timestamp`` (ms) is
-    that of the broker where the topic has log append time, otherwise -1.
+    Its ``record_count`` records have consecutive offsets that begin with
+    ``base_offset``. ``base_offset`` is -1 if the broker only reports that the batch is
+    a duplicate. ``timestamp`` (ms) is the log append time, or -1 if the topic keeps the
+    timestamps of the records.
     """
 
     topic: str
@@ -33,15 +34,17 @@ class Receipt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProducerOptions:
-    """How to write: sizes in bytes, times in seconds.
+    """Options of a producer. Sizes are in bytes, durations in seconds.
 
-    ``acks`` is -1 for all replicas in sync, 1 for the leader, 0 for none. ``hash`` is
-    the number of the engine's hash of keys; ``partitioner``, if there is one, chooses
-    instead.
-    With a ``transactional_id``, all records are parts of transactions.
-    ``batch_bytes`` bounds one batch, ``request_bytes`` one request unless a single
-    batch is larger, and ``memory_bytes`` what was given and is not acknowledged yet;
-    appended records that no batch has yet may take about an eighth more.
+    * ``acks``: -1 to wait for all in-sync replicas, 1 for the leader, 0 for nothing.
+    * ``max_batch_bytes``: maximum size of a batch before compression.
+    * ``max_request_bytes``: maximum size of a Produce request. A larger batch is sent
+      in a request of its own.
+    * ``memory_bytes``: upper limit for batches that are not acknowledged. Lingering
+      records that are not in a batch yet may need about an eighth more.
+    * ``hash``: number of the engine's hash function for keys.
+    * ``partitioner``: function that chooses the partition instead of the hash.
+    * ``transactional_id``: if set, all records belong to transactions.
     """
 
     compression: str = "none"
@@ -49,8 +52,8 @@ class ProducerOptions:
     acks: Literal[-1, 0, 1] = -1
     is_idempotent: bool = True
     linger_s: float = 0.005
-    batch_bytes: int = 128 * _KIB
-    request_bytes: int = _MIB
+    max_batch_bytes: int = 128 * _KIB
+    max_request_bytes: int = _MIB
     memory_bytes: int = 32 * _MIB
     max_in_flight: int = 5
     delivery_timeout_s: float = 120.0

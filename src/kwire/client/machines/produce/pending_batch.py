@@ -46,7 +46,7 @@ class BatchContent(Protocol):
         """Return two contents of half as many records, in order."""
 
 
-class RowBatch(engine.EncodedRows):
+class BatchRecords(engine.EncodedRows):
     """Rows of one batch, which are encoded when they are added."""
 
     __slots__ = ("_codec", "_options", "_room")

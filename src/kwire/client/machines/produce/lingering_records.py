@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``AppendedRows``: rows that are given one by one, until they are batches.
+"""``LingeringRecords``: records that are sent one by one, until they are in batches.
 
-    append -> stage, in the order of the calls -> RowSender -> batches
+    send -> stage, in the order of the calls -> LingeringBatcher -> batches
 
-A row that is appended only joins a list. The list, a ``Stage``, goes to the batches of
-the partitions as the rows of one call do: when it is full, at the end of its linger, or
-when something else is written to its topic.
+Sending a record only adds it to the ``Stage`` of its topic. The records of a stage are
+sorted into batches together: when the stage is full, when its linger time has passed,
+or when the topic gets records in another way.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...._engine.active import record_engine as engine
-from .row_sender import RowSender
+from .record_batcher import RecordBatcher
 
 if TYPE_CHECKING:
     from ..metadata import TopicInfo
     from .options import ProducerOptions
-    from .row_sender import BatchTaker
+    from .record_batcher import BatchTaker
 
     Place = str | tuple[str, int]
 
@@ -41,11 +41,11 @@ class Stage(engine.RowList):
         self.linger_until = linger_until
 
 
-class AppendedSender(RowSender):
+class LingeringBatcher(RecordBatcher):
     """The batches of a topic that appended rows may still join."""
 
     def __init__(self, machine: BatchTaker, topic: TopicInfo) -> None:
-        super().__init__(machine, topic, is_appended=True)
+        super().__init__(machine, topic, is_lingering=True)
         # The partitions of its stages; None is any. Never None and others.
         self.staged: set[int | None] = set()
         self._linger_until: dict[int, float] = {}
@@ -81,7 +81,7 @@ class AppendedSender(RowSender):
         super()._close(partition, now)
 
 
-class AppendedRows:
+class LingeringRecords:
     """The appended rows of all topics. A producer may append to ``stages`` itself.
 
     A topic has one stage, by its name, or others by name and partition: what was given
@@ -92,7 +92,7 @@ class AppendedRows:
         self.stages: dict[Place, Stage] = {}
         self._machine = machine
         self._options = options
-        self._senders: dict[str, AppendedSender] = {}
+        self._senders: dict[str, LingeringBatcher] = {}
 
     def append(
         self,
@@ -107,13 +107,13 @@ class AppendedRows:
         if stage is not None and stage.append(*row):
             return False
         options, count = self._options, len(self.stages) + (stage is None)
-        most = min(options.batch_bytes, options.memory_bytes // _SHARE // count)
+        most = min(options.max_batch_bytes, options.memory_bytes // _SHARE // count)
         begun = Stage(topic, partition, most, now + options.linger_s)
         # Raises for what is no row, before anything has changed.
         begun.append(*row)
         sender = self._senders.get(topic.name)
         if sender is None:
-            sender = AppendedSender(self._machine, topic)
+            sender = LingeringBatcher(self._machine, topic)
             self._senders[topic.name] = sender
         for other in list(sender.staged):
             if other == partition or partition is None or other is None:
@@ -165,7 +165,9 @@ class AppendedRows:
         """Whether every row that was appended is in a batch that is closed."""
         return all(sender.is_empty() for sender in self._senders.values())
 
-    def _drain(self, sender: AppendedSender, partition: int | None, now: float) -> None:
+    def _drain(
+        self, sender: LingeringBatcher, partition: int | None, now: float
+    ) -> None:
         sender.staged.remove(partition)
         name = sender.topic_name
         stage = self.stages.pop(name if partition is None else (name, partition))

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``RowSender``: the rows of one call, sorted into batches of their partitions.
+"""``RecordBatcher``: sorts records into batches of their partitions.
 
-``BatchSender`` is what it has in common with senders of columns.
+Its base class ``Batcher`` fills the batches. ``client/table_batches.py`` has the
+subclass for tables.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..cluster import ClusterMachine
     from ..metadata import TopicInfo
     from .options import ProducerOptions
-    from .pending_batch import BatchContent, PendingBatch, RowBatch
+    from .pending_batch import BatchContent, BatchRecords, PendingBatch
 
 
 _POSITIVE = 0x7FFFFFFF
@@ -30,7 +31,7 @@ class BatchTaker(Protocol):
     held_bytes: int
     open_bytes: int
 
-    def new_batch(self) -> RowBatch:
+    def new_batch(self) -> BatchRecords:
         """Return an empty batch of rows."""
 
     def choose_partition(self, topic: TopicInfo) -> int:
@@ -44,18 +45,18 @@ class BatchTaker(Protocol):
         now: float,
         *,
         is_background: bool = False,
-        is_appended: bool = False,
+        is_lingering: bool = False,
     ) -> PendingBatch:
         """Take records as one batch."""
 
 
-class BatchSender:
+class Batcher:
     """Fills batches that have no rows of other senders, and gives these to a machine.
 
     A subclass takes rows. ``finish`` closes the batches that are not full, and
     ``abandon`` drops them. ``batches`` are those that the machine has, ``taken_bytes``
     counts the bytes of all rows. Rows for any partition fill a batch of one, then of
-    another. No one waits for rows that are ``is_appended``: their batches are not in
+    another. No one waits for rows that are ``is_lingering``: their batches are not in
     ``batches``. ``is_background`` is that of ``ProducerMachine.add_batch``.
     """
 
@@ -65,15 +66,15 @@ class BatchSender:
         topic: TopicInfo,
         *,
         is_background: bool = False,
-        is_appended: bool = False,
+        is_lingering: bool = False,
     ) -> None:
         self.batches: list[PendingBatch] = []
         self.taken_bytes = 0
         self._machine = machine
         self._topic = topic
         self._is_background = is_background
-        self._is_appended = is_appended
-        self._open: dict[int, RowBatch] = {}
+        self._is_lingering = is_lingering
+        self._open: dict[int, BatchRecords] = {}
         self._sticky: int | None = None
 
     @property
@@ -130,7 +131,9 @@ class BatchSender:
                 self._sticky = None
         return start
 
-    def _extend(self, batch: RowBatch, rows: Any, start: int, timestamp: int) -> int:
+    def _extend(
+        self, batch: BatchRecords, rows: Any, start: int, timestamp: int
+    ) -> int:
         """Put rows into a batch while they fit; return the index after."""
         raise NotImplementedError
 
@@ -148,13 +151,13 @@ class BatchSender:
             batch,
             now,
             is_background=self._is_background,
-            is_appended=self._is_appended,
+            is_lingering=self._is_lingering,
         )
-        if not self._is_appended:
+        if not self._is_lingering:
             self.batches.append(pending)
 
 
-class RowSender(BatchSender):
+class RecordBatcher(Batcher):
     """Takes rows, by ``add``.
 
     Rows with a key go where its hash says, or the partitioner of the options;
@@ -167,9 +170,9 @@ class RowSender(BatchSender):
         topic: TopicInfo,
         partition: int | None = None,
         *,
-        is_appended: bool = False,
+        is_lingering: bool = False,
     ) -> None:
-        super().__init__(machine, topic, is_appended=is_appended)
+        super().__init__(machine, topic, is_lingering=is_lingering)
         if partition is not None:
             check_partition(topic, partition)
         self._partition = partition
@@ -199,7 +202,9 @@ class RowSender(BatchSender):
         while start < len(rows):
             start = self._fill(partition, rows, start, timestamp, now)
 
-    def _extend(self, batch: RowBatch, rows: Any, start: int, timestamp: int) -> int:
+    def _extend(
+        self, batch: BatchRecords, rows: Any, start: int, timestamp: int
+    ) -> int:
         return batch.extend(rows, start, timestamp)
 
     def _split(self, rows: list[Any]) -> list[list[Any]]:
