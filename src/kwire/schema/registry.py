@@ -93,7 +93,7 @@ def definition_text(family: str) -> str:
 
 
 def fact_text(name: str) -> str:
-    """Read a file of facts that are no message: ``releases`` or ``negotiation``."""
+    """Read a file of facts that are not messages, such as ``releases``."""
     return _text(f"facts/{name}")
 
 

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The destinations of requests, against the message definitions.
+
+The routes are read by ``kwire.schema.destinations``; each attribute that they name is
+looked up in the definitions here.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from kwire.schema import registry
+from kwire.schema.destinations import Destination, _read_routes, find_route
+from tests.harness.sweeps import sweep
+
+ROUTES = {
+    registry.find_by_key(key, "request").name.removesuffix("Request"): find_route(key)
+    for key in registry.keys("request")
+}
+
+
+WITHOUT_ITEM_ERRORS = ("ListGroups", "ListTransactions")
+"""APIs whose response has one error code for all of their items."""
+
+
+def find_field(struct, attribute):
+    """Return the field of a struct with an attribute."""
+    (field,) = [each for each in struct.fields if each.attribute == attribute]
+    return field
+
+
+def last_struct(message, levels):
+    """Follow levels from array to array; return the struct of the last one, or None.
+
+    Each array and each key of its elements has to exist.
+    """
+    struct = registry.load(message).struct
+    for level in levels:
+        field = find_field(struct, level.array)
+        assert field.is_array, f"{message}.{field.name}"
+        struct = field.struct
+        if struct is None:
+            assert level is levels[-1]
+            assert not level.keys
+        for key in level.keys:
+            assert not find_field(struct, key).is_array
+    return struct
+
+
+def test_each_request_has_one_destination_in_the_order_of_api_keys():
+    lines = registry.fact_text("destinations").splitlines()
+    names = [line.split()[0] for line in lines if line and not line.startswith("#")]
+    assert names == list(ROUTES)
+
+
+@sweep("name", ROUTES)
+def test_fields_of_routes_exist_in_requests_and_responses(name):
+    route = ROUTES[name]
+    if route.key is not None:
+        field = find_field(registry.load(f"{name}Request").struct, route.key)
+        assert (field.type, field.is_array) == ("string", False)
+    last_struct(f"{name}Request", route.items)
+    answer = last_struct(f"{name}Response", route.answers)
+    if route.answers and name not in WITHOUT_ITEM_ERRORS:
+        assert find_field(answer, "error_code").type == "int16"
+
+
+@sweep("name", ROUTES)
+def test_routes_have_the_parts_that_their_destination_requires(name):
+    route = ROUTES[name]
+    coordinators = Destination.GROUP, Destination.TRANSACTION
+    splits = Destination.LEADER, Destination.SHARE, Destination.RESOURCE
+    if route.destination in coordinators:
+        assert route.key or route.items
+    elif route.destination in splits:
+        assert route.items and not route.key
+    elif route.destination is Destination.EVERY:
+        assert route.answers and not (route.items or route.key)
+    else:
+        assert not (route.items or route.answers or route.key)
+    if route.items:
+        assert len(route.items) == len(route.answers)
+
+
+@sweep("name", ROUTES)
+def test_group_ids_go_to_group_coordinators_and_transactional_ids_to_theirs(name):
+    """The entity type of Kafka's schemas says which kind of id a field holds."""
+    route = ROUTES[name]
+    struct = registry.load(f"{name}Request").struct
+    entities = []
+    if route.key is not None:
+        entities.append(find_field(struct, route.key).entity_type)
+    for level in route.items:
+        field = find_field(struct, level.array)
+        entities.append(field.entity_type)
+        if field.struct is not None:
+            struct = field.struct
+            entities += [find_field(struct, key).entity_type for key in level.keys]
+    kinds = {
+        Destination.GROUP: "groupId",
+        Destination.TRANSACTION: "transactionalId",
+    }
+    for destination, entity in kinds.items():
+        assert (entity in entities) is (route.destination is destination)
+
+
+def test_unknown_api_key_has_no_route():
+    with pytest.raises(KeyError):
+        find_route(30000)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [("Fetch anywhere", "anywhere"), ("Fetch", "not enough values")],
+)
+def test_malformed_line_is_rejected(line, problem):
+    with pytest.raises(ValueError, match=problem):
+        _read_routes(line)
+
+
+def test_requests_with_an_effect_that_a_second_copy_changes_are_not_repeated():
+    """The answer to the second copy would be an error, or the effect would double."""
+    once = "CreateTopics DeleteTopics CreatePartitions DeleteGroups DeleteRecords"
+    once += " Produce JoinGroup LeaveGroup CreateDelegationToken DeleteAcls"
+    assert not any(ROUTES[name].is_repeatable for name in once.split())
+    reads = [
+        name
+        for name in ROUTES
+        if "Describe" in name or name.startswith(("List", "Find", "Metadata"))
+    ]
+    assert all(ROUTES[name].is_repeatable for name in reads)
