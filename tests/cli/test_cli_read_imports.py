@@ -32,7 +32,6 @@ UNUSED = {
     "kwire.cli.output.console",
     "kwire.cli.output.progress_bar",
     "kwire.client.runners.aio",
-    "kwire.client.asynchronous",
     "kwire.client.consumer",
     "kwire.client.producer",
     "kwire.client.sync_producer",
@@ -91,6 +90,6 @@ def test_reading_into_a_pipe_loads_no_unused_module(address, form, backend):
     assert {
         "click",
         "kwire.client.machines.scan.machine",
-        "kwire.client.sync",
+        "kwire.client.kafka",
     } <= loaded
     assert loaded & UNUSED == set()

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Mapping
 
-    from .asynchronous import Kafka as Kafka
-    from .asynchronous import Scan as Scan
     from .chunks import Chunk as Chunk
     from .chunks import ConsumerRecord as ConsumerRecord
     from .consumer import Consumer as Consumer
@@ -38,6 +36,8 @@ if TYPE_CHECKING:
     from .errors import RequestRefused as RequestRefused
     from .errors import TopicNotFound as TopicNotFound
     from .errors import TransactionFailed as TransactionFailed
+    from .kafka import Kafka as Kafka
+    from .kafka import KafkaSync as KafkaSync
     from .machines.group.options import GroupMetadata as GroupMetadata
     from .machines.metadata import Broker as Broker
     from .machines.metadata import PartitionInfo as PartitionInfo
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from .producer import Producer as Producer
     from .progress import ScanProgress as ScanProgress
     from .property_files import read_properties as read_properties
-    from .sync import KafkaSync as KafkaSync
-    from .sync import ScanSync as ScanSync
+    from .scan import Scan as Scan
+    from .scan import ScanSync as ScanSync
     from .sync_consumer import ConsumerSync as ConsumerSync
     from .sync_producer import ProducerSync as ProducerSync
     from .transaction import Transaction as Transaction
@@ -73,8 +73,8 @@ else:
         "PartitionInfo": ".machines.metadata",
         "TopicInfo": ".machines.metadata",
         "Receipt": ".machines.produce.options",
-        "Kafka": ".asynchronous",
-        "Scan": ".asynchronous",
+        "Kafka": ".kafka",
+        "Scan": ".scan",
         "Chunk": ".chunks",
         "ConsumerRecord": ".chunks",
         "Consumer": ".consumer",
@@ -82,8 +82,8 @@ else:
         "Producer": ".producer",
         "ScanProgress": ".progress",
         "read_properties": ".property_files",
-        "KafkaSync": ".sync",
-        "ScanSync": ".sync",
+        "KafkaSync": ".kafka",
+        "ScanSync": ".scan",
         "ConsumerSync": ".sync_consumer",
         "ProducerSync": ".sync_producer",
         "Transaction": ".transaction",
@@ -178,7 +178,7 @@ def connect(
     Raises ``ValueError`` with the names of two settings that contradict each other, and
     for ``ssl.*`` or ``sasl.*`` without ``security.protocol``. No error shows a value.
     """
-    from .asynchronous import Kafka
+    from .kafka import Kafka
     from .options import make_arguments
 
     arguments = make_arguments(
@@ -210,8 +210,8 @@ def connect_sync(
     request_timeout_s: float = 30.0,
 ) -> KafkaSync:
     """Return a client of a cluster with blocking calls; otherwise as ``connect``."""
+    from .kafka import KafkaSync
     from .options import make_arguments
-    from .sync import KafkaSync
 
     arguments = make_arguments(
         addresses,

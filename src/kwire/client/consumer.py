@@ -49,7 +49,7 @@ class Consumer(ConsumerBase):
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(timeout_s):
-                    await runner.run_until(self._has_result)
+                    await runner.wait(self._has_result)
         finally:
             self._is_read = False
             machine.end_wait(loop.time())
@@ -79,7 +79,7 @@ class Consumer(ConsumerBase):
             return self._commit_nothing()
         now = asyncio.get_running_loop().time()
         pending = self._machine.commit(now, None if chunk is None else chunk.fetched)
-        await self._runner.run_until(lambda: pending.is_over or self._is_closed)
+        await self._runner.wait(lambda: pending.is_over or self._is_closed)
         return pending.result()
 
     async def close(self) -> None:
@@ -97,11 +97,11 @@ class Consumer(ConsumerBase):
             return
         try:
             machine.begin_close(asyncio.get_running_loop().time())
-            await runner.run_until(machine.has_left)
+            await runner.wait(machine.has_left)
         finally:
             self._is_closed = True
             machine.close(asyncio.get_running_loop().time())
-            await runner.close()
+            await runner.end()
 
     def __aiter__(self) -> AsyncIterator[Chunk]:
         self._check_unclosed()

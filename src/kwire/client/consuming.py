@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .machines import ClusterSettings, DataLost, ScanOptions
     from .machines.scan.options import Fetched
     from .options import Offsets
-    from .producing import ClusterAccess
+    from .runners.protocols import ClusterAccess
 
 ConsumedTopics: TypeAlias = "str | Iterable[str] | re.Pattern[str]"
 Partitions: TypeAlias = (

@@ -1,201 +1,100 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``KafkaBase`` and ``ScanBase``: what the blocking and the asyncio client share."""
+"""``Kafka`` and ``KafkaSync``: the client of a cluster, with asyncio or blocking calls.
+
+The client makes scans, producers and consumers, and requests metadata.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from contextlib import AsyncExitStack, ExitStack
+from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 from weakref import WeakSet
 
 from .._text import format_count
-from .descriptions import (
-    describe_cluster,
-    describe_topics,
-    warn_unclosed,
-)
-from .machines import ScanMachine
+from .descriptions import describe_cluster, warn_unclosed
 from .options import make_decoding_options, make_scan_options, read_lookup
-from .position import Position
-from .progress import ProgressBar, ScanProgress
+from .runners.operations import (
+    Asynchronous,
+    Blocking,
+    Operations,
+    operation,
+    run_blocking,
+)
+from .scan import Scan, ScanBase, ScanSync
 
 if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Callable, Iterable
     from datetime import datetime, timedelta
 
-    from ..errors import KwireError
     from ..records.columns import Unit
-    from .chunks import DecodingOptions
+    from .consumer import Consumer
     from .consuming import ConsumedTopics, ConsumerBase, Partitions
-    from .machines import (
-        ClusterMachine,
-        ClusterSettings,
-        DataLost,
-        OffsetsMachine,
-        Receipt,
-        ScanOptions,
-        SizesMachine,
-        TopicInfo,
-        TopicsMachine,
-    )
+    from .machines import ClusterSettings, Receipt, TopicInfo
     from .machines.produce.options import Partitioner
-    from .machines.scan.options import Fetched
     from .options import Offsets, Topics
+    from .producer import Producer
     from .producing import ProducerBase
+    from .progress import ScanProgress
+    from .runners.protocols import Query
+    from .sync_consumer import ConsumerSync
+    from .sync_producer import ProducerSync
 
 Isolation: TypeAlias = Literal["read_uncommitted", "read_committed"]
 
+R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
-
-
-class Query(Protocol[R_co]):
-    """A state machine that answers one question."""
-
-    cluster: ClusterMachine
-    failure: KwireError | None
-
-    @property
-    def wake_at(self) -> float: ...
-
-    def advance(self, now: float) -> None: ...
-
-    def has_result(self) -> bool: ...
-
-    def result(self) -> R_co: ...
-
-    def close(self, now: float) -> None: ...
-
-
-class ScanBase:
-    """A scan: what to read from which cluster."""
-
-    _machine: ScanMachine | None = None
-    _is_closing = False
-    # True when the iteration has ended, after the last chunk or by an error.
-    _is_consumed = False
-    # True when an Arrow stream has taken a chunk, which later uses would not see.
-    _is_streamed = False
-    _bar: ProgressBar | None = None
-
-    def __init__(
-        self,
-        kafka: KafkaBase[Any, Any, Any],
-        options: ScanOptions,
-        decoding: DecodingOptions,
-        progress: bool | Callable[[ScanProgress], None] = False,
-    ) -> None:
-        self._kafka = kafka
-        self._options = options
-        self._decoding = decoding
-        self._on_progress = None if isinstance(progress, bool) else progress
-        if progress is True:
-            self._bar = ProgressBar()
-            self._on_progress = self._bar.show
-        self._done_offsets = 0
-        self._received_bytes = 0
-
-    @property
-    def losses(self) -> list[DataLost]:
-        """Records that were lost, if ``on_data_loss`` let the scan continue."""
-        return [] if self._machine is None else self._machine.losses
-
-    def position(self) -> Position:
-        """Return the next offset of each (topic, partition), a ``start`` for later.
-
-        The offsets are those after the last chunk that was returned. Before the first
-        chunk, they are the offsets that were passed as ``start``. ``Position.to_json``
-        and ``Position.from_json`` store them as text.
-        """
-        start = self._options.start
-        items = start.items() if isinstance(start, Mapping) else ()
-        position = Position(
-            {partition: spec for partition, spec in items if isinstance(spec, int)}
-        )
-        if self._machine is not None:
-            position.update(self._machine.position())
-        return position
-
-    def _check_unread(self) -> None:
-        """Reject a second use, which would look like a scan without records."""
-        if self._is_consumed or self._is_streamed:
-            raise ValueError(
-                "the scan has already been consumed; make another with kafka.scan()"
-            )
-        if self._is_closing:
-            raise ValueError("the scan is closed; make another with kafka.scan()")
-
-    def _report_progress(self, fetched: Fetched) -> None:
-        """Count one more chunk, and call the function that shows the progress."""
-        if self._on_progress is None:
-            return
-        assert self._machine is not None
-        end_offset = fetched.next_offset
-        if fetched.end_offset is not None:
-            end_offset = min(end_offset, fetched.end_offset)
-        self._done_offsets += end_offset - fetched.start_offset
-        self._received_bytes += len(fetched.data)
-        remaining = self._machine.remaining_offsets()
-        total = None if remaining is None else self._done_offsets + remaining
-        self._on_progress(ScanProgress(self._done_offsets, total, self._received_bytes))
-
-    def _describe_state(self) -> str:
-        if self._is_closing:
-            return "closed"
-        if self._is_consumed:
-            return "consumed"
-        if self._machine is None:
-            return "not started"
-        return f"at {self.position().describe() or 'no offset yet'}"
-
-    def __repr__(self) -> str:
-        topics = describe_topics(self._options.topics, self._options.pattern)
-        cluster = describe_cluster(self._kafka.addresses)
-        state = self._describe_state()
-        return f"<{type(self).__name__} of {topics} on {cluster}, {state}>"
-
-    def _repr_html_(self) -> str:
-        from .html_tables import make_html_table
-
-        rows = [
-            (topic, partition, offset)
-            for (topic, partition), offset in sorted(self.position().items())
-        ]
-        columns = ("topic", "partition", "next offset")
-        return make_html_table(repr(self), columns, rows)
-
-    def __del__(self) -> None:
-        if self._machine is not None and not (self._is_consumed or self._is_closing):
-            warn_unclosed(self)
-
-    def _has_result(self) -> bool:
-        """Whether the iteration can go on: there is a chunk, or the scan is over."""
-        assert self._machine is not None
-        return self._is_closing or self._machine.has_result()
-
-    def _begin(self, now: float) -> ScanMachine:
-        self._kafka.has_connected = True
-        self._machine = ScanMachine(
-            self._kafka.addresses,
-            self._kafka.settings,
-            self._options,
-            now=now,
-            random=Random(),
-        )
-        return self._machine
-
-
 S = TypeVar("S", bound=ScanBase)
-
-
 P = TypeVar("P", bound="ProducerBase")
-
-
 C = TypeVar("C", bound="ConsumerBase")
 
 
-class KafkaBase(Generic[S, P, C]):
+class QueryMaker(Protocol[R_co]):
+    """Makes the machine of a query, for example the class of the machine."""
+
+    def __call__(
+        self,
+        bootstrap: list[tuple[str, int]],
+        settings: ClusterSettings,
+        *,
+        now: float,
+        random: Random,
+    ) -> Query[R_co]: ...
+
+
+async def run_query(kafka: KafkaBase[Any, Any, Any], make: QueryMaker[R]) -> R:
+    """Run a machine over connections of its own; return its result or raise.
+
+    This is a body for operations; ``run_blocking`` runs it for other blocking code.
+    """
+    kafka.has_connected = True
+    query, runner = kafka._start(
+        lambda now: make(kafka.addresses, kafka.settings, now=now, random=Random()),
+        kafka.context,
+    )
+    try:
+        await runner.wait(query.has_result)
+        if query.failure is not None:
+            raise query.failure
+        return query.result()
+    finally:
+        query.close(runner.now())
+        await runner.end()
+
+
+class KafkaBase(Operations, Generic[S, P, C]):
     """A client of a cluster: its addresses and settings, and what was made of it."""
 
     _scan_class: type[S]
@@ -404,35 +303,46 @@ class KafkaBase(Generic[S, P, C]):
         if self.has_connected:
             warn_unclosed(self)
 
-    def _load_producer(self) -> type[P]:
-        """Import the class of producers, which a scan does not need."""
-        raise NotImplementedError
-
-    def _load_consumer(self) -> type[C]:
-        """Import the class of consumers, which a scan does not need."""
-        raise NotImplementedError
-
-    def _find_topics(self, now: float) -> TopicsMachine:
+    @operation
+    async def topics(self) -> TopicsByName:
+        """Return the metadata of each topic that the user may see."""
         from .machines import TopicsMachine
 
-        return TopicsMachine(self.addresses, self.settings, now=now, random=Random())
+        return TopicsByName(await run_query(self, TopicsMachine))
 
-    def _find_sizes(self, topics: Iterable[str] | None, now: float) -> SizesMachine:
+    @operation
+    async def sizes(
+        self, topics: Iterable[str] | None = None
+    ) -> dict[tuple[str, int], int]:
+        """Return the size of partitions on the disks of their leaders, in bytes.
+
+        ``topics`` are names; None selects all topics. The result has no partition whose
+        leader does not report its size: this requires the permission Describe on the
+        cluster, and Kafka 1.0 or newer. Source: DescribeLogDirs (KIP-113).
+        """
         from .machines import SizesMachine
 
         names = {topics} if isinstance(topics, str) else topics
         names = None if names is None else set(names)
-        return SizesMachine(
-            self.addresses, self.settings, names, now=now, random=Random()
-        )
+        return await run_query(self, partial(SizesMachine, topics=names))
 
-    def _find_offsets(
+    @operation
+    async def offsets(
         self,
         topics: Topics,
-        at: str | datetime | timedelta,
-        isolation: Isolation,
-        now: float,
-    ) -> OffsetsMachine:
+        *,
+        at: str | datetime | timedelta = "latest",
+        isolation: Isolation = "read_uncommitted",
+    ) -> dict[int, int] | dict[tuple[str, int], int]:
+        """Find one offset of each partition of a topic: {partition: offset}.
+
+        ``at`` is "earliest", "latest", a ``datetime``, or a ``timedelta`` (so long
+        ago). A time means the offset of the first record at that time or later, or the
+        log end offset if there is no such record. ``topics`` may be as in ``scan``. If
+        it is not a single name, the keys are (topic, partition), which ``scan`` accepts
+        as ``start``. "latest" under "read_committed" is before the first open
+        transaction.
+        """
         from .machines import OffsetsMachine
 
         options = make_scan_options(
@@ -445,10 +355,148 @@ class KafkaBase(Generic[S, P, C]):
             on_data_loss="raise",
             rack=None,
         )
-        lookup = read_lookup(at)
-        return OffsetsMachine(
-            self.addresses, self.settings, options, lookup, now=now, random=Random()
-        )
+        make = partial(OffsetsMachine, options=options, lookup=read_lookup(at))
+        offsets = await run_query(self, make)
+        if isinstance(topics, str):
+            return {partition: offset for (_, partition), offset in offsets.items()}
+        return offsets
+
+    def _load_producer(self) -> type[P]:
+        """Import the class of producers, which a scan does not need."""
+        raise NotImplementedError
+
+    def _load_consumer(self) -> type[C]:
+        """Import the class of consumers, which a scan does not need."""
+        raise NotImplementedError
+
+
+class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
+    """A client of a cluster for asyncio; ``client.connect`` makes it."""
+
+    _scan_class = Scan
+
+    if TYPE_CHECKING:
+        # The decorator has the type of one signature. A str is iterable too, but means
+        # a single topic.
+        @overload
+        async def offsets(  # type: ignore[overload-overlap]
+            self,
+            topics: str,
+            *,
+            at: str | datetime | timedelta = "latest",
+            isolation: Isolation = "read_uncommitted",
+        ) -> dict[int, int]: ...
+
+        @overload
+        async def offsets(
+            self,
+            topics: Topics,
+            *,
+            at: str | datetime | timedelta = "latest",
+            isolation: Isolation = "read_uncommitted",
+        ) -> dict[tuple[str, int], int]: ...
+
+        async def offsets(self, topics: Any, **_: Any) -> Any: ...
+
+    async def close(self) -> None:
+        """Close all scans, consumers and producers of this client.
+
+        Consumers leave their groups. Producers send the records that they hold and wait
+        for the acknowledgements, for up to ``delivery_timeout_s``. To drop the records
+        instead, call ``abort`` of the producer. Everything is closed even if something
+        fails. Raises ``ClusterError`` if records were not acknowledged.
+        """
+        await self._leave(has_failed=False)
+
+    async def _leave(self, has_failed: bool) -> None:
+        self.has_connected = False
+        # The stack closes in reverse order, and goes on after an error.
+        async with AsyncExitStack() as stack:
+            for producer in list(self._producers):
+                # An exception drops unsent records, as in the block of a producer.
+                close = producer.abort if has_failed else producer.close
+                stack.push_async_callback(close)
+            for consumer in list(self._consumers):
+                stack.push_async_callback(consumer.close)
+            for scan in list(self._scans):
+                stack.push_async_callback(scan.close)
+        self._scans.clear()
+        self._consumers.clear()
+        self._producers.clear()
+
+    def _load_producer(self) -> type[Producer]:
+        from .producer import Producer
+
+        return Producer
+
+    def _load_consumer(self) -> type[Consumer]:
+        from .consumer import Consumer
+
+        return Consumer
+
+
+class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"], Blocking):
+    """A client of a cluster with blocking calls; ``client.connect_sync`` makes it."""
+
+    _scan_class = ScanSync
+
+    if TYPE_CHECKING:
+        # The decorator has the type of one signature. A str is iterable too, but means
+        # a single topic.
+        @overload
+        def offsets(  # type: ignore[overload-overlap]
+            self,
+            topics: str,
+            *,
+            at: str | datetime | timedelta = "latest",
+            isolation: Isolation = "read_uncommitted",
+        ) -> dict[int, int]: ...
+
+        @overload
+        def offsets(
+            self,
+            topics: Topics,
+            *,
+            at: str | datetime | timedelta = "latest",
+            isolation: Isolation = "read_uncommitted",
+        ) -> dict[tuple[str, int], int]: ...
+
+        def offsets(self, topics: Any, **_: Any) -> Any: ...
+
+    def close(self) -> None:
+        """Close all scans, consumers and producers of this client.
+
+        Consumers leave their groups. Producers send the records that they hold and wait
+        for the acknowledgements, for up to ``delivery_timeout_s``. To drop the records
+        instead, call ``abort`` of the producer. Everything is closed even if something
+        fails. Raises ``ClusterError`` if records were not acknowledged.
+        """
+        run_blocking(self._leave(has_failed=False))
+
+    async def _leave(self, has_failed: bool) -> None:
+        self.has_connected = False
+        # The stack closes in reverse order, and goes on after an error.
+        with ExitStack() as stack:
+            for producer in list(self._producers):
+                # An exception drops unsent records, as in the block of a producer.
+                stack.callback(producer.abort if has_failed else producer.close)
+            for consumer in list(self._consumers):
+                stack.callback(consumer.close)
+            for scan in list(self._scans):
+                stack.callback(scan.close)
+        self._scans.clear()
+        self._consumers.clear()
+        self._producers.clear()
+
+    def _load_producer(self) -> type[ProducerSync]:
+        from .sync_producer import ProducerSync
+
+        return ProducerSync
+
+    def _load_consumer(self) -> type[ConsumerSync]:
+        from .sync_consumer import ConsumerSync
+
+        return ConsumerSync
 
 
 class TopicsByName(dict[str, "TopicInfo"]):
@@ -470,12 +518,3 @@ class TopicsByName(dict[str, "TopicInfo"]):
         ]
         columns = ("topic", "partitions", "replicas", "")
         return make_html_table(format_count(len(self), "topic"), columns, rows)
-
-
-def offsets_by_partition(
-    topics: Topics, offsets: dict[tuple[str, int], int]
-) -> dict[Any, int]:
-    """Return offsets by partition where the topics are a single name."""
-    if isinstance(topics, str):
-        return {partition: offset for (_, partition), offset in offsets.items()}
-    return offsets

@@ -48,7 +48,7 @@ class Producer(ProducerBase):
             for chosen in take_rows(rows, sender, self._options.memory_bytes):
                 if not machine.has_room():
                     sender.give_way(asyncio.get_running_loop().time())
-                    await runner.run_until(machine.has_room)
+                    await runner.wait(machine.has_room)
                 sender.add(chosen, now_ms(), asyncio.get_running_loop().time())
                 runner.step()
                 # Other tasks have their turn.
@@ -127,7 +127,7 @@ class Producer(ProducerBase):
             await asyncio.sleep(0)
         else:
             machine.flush(now)
-            await runner.run_until(machine.has_room)
+            await runner.wait(machine.has_room)
 
     async def append_table(
         self,
@@ -162,7 +162,7 @@ class Producer(ProducerBase):
         sender = TableBatcher(machine, found, partition, now_ms(), is_background=True)
         await self._fill(runner, machine, sender, chosen)
         # A caller that is slow to come back must not let them wait for the machine.
-        await runner.run_until(Awaited(sender.batches).is_sent)
+        await runner.wait(Awaited(sender.batches).is_sent)
         if failure := machine.take_background_failure():
             raise failure
 
@@ -184,7 +184,7 @@ class Producer(ProducerBase):
         machine, runner = self._machine, self._runner
         if machine is not None and runner is not None:
             waiting = Awaited(machine.flush(asyncio.get_running_loop().time()))
-            await runner.run_until(waiting.is_over)
+            await runner.wait(waiting.is_over)
             if failure := machine.take_background_failure():
                 raise failure
 
@@ -202,7 +202,7 @@ class Producer(ProducerBase):
         self._is_closed = True
         if self._machine is not None and self._runner is not None:
             self._machine.close(asyncio.get_running_loop().time())
-            await self._runner.close()
+            await self._runner.end()
             self._machine = self._runner = None
 
     async def __aenter__(self) -> Producer:
@@ -230,7 +230,7 @@ class Producer(ProducerBase):
         self._check_sending()
         machine, runner = self._connect()
         machine.want_topic(topic, asyncio.get_running_loop().time())
-        await runner.run_until(lambda: machine.is_settled(topic))
+        await runner.wait(lambda: machine.is_settled(topic))
         found = machine.topic(topic)
         assert found is not None, "a topic that is settled is known, or raises"
         return runner, machine, found
@@ -252,7 +252,7 @@ class Producer(ProducerBase):
                     await asyncio.sleep(0)
                     if not machine.has_room():
                         sender.give_way(asyncio.get_running_loop().time())
-                        await runner.run_until(machine.has_room)
+                        await runner.wait(machine.has_room)
         except BaseException:
             sender.abandon()
             raise
@@ -260,7 +260,7 @@ class Producer(ProducerBase):
 
     async def _wait(self, runner: AsyncRunner, batches: Any) -> list[Receipt]:
         awaited = Awaited(batches)
-        await runner.run_until(awaited.is_over)
+        await runner.wait(awaited.is_over)
         return awaited.receipts()
 
     def _connect(self) -> tuple[ProducerMachine, AsyncRunner]:
@@ -278,7 +278,7 @@ class Producer(ProducerBase):
         machine, runner = self._connect()
         transactions = machine.transactions
         assert transactions is not None
-        await runner.run_until(
+        await runner.wait(
             lambda: transactions.is_settled or machine.failure is not None
         )
         if machine.failure is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from copy import copy
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._engine.active import record_engine as engine
 from ..records import BatchBuilder, partitioners
@@ -24,12 +24,10 @@ from .machines import (
 )
 
 if TYPE_CHECKING:
-    import ssl as tls
     from collections.abc import Callable, Iterator, Mapping
 
     from ..records import Headers, Row
     from .machines import (
-        ClusterSettings,
         PendingBatch,
         Receipt,
         RecordBatcher,
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     )
     from .machines.produce.lingering_records import Stage
     from .machines.produce.options import Partitioner
+    from .runners.protocols import ClusterAccess
 
 ROWS_AT_ONCE = 1000
 """How many rows are taken at most before the limit of memory is looked at again."""
@@ -127,15 +126,6 @@ def make_producer_options(
         transactional_id=transactional_id,
         transaction_timeout_s=transaction_timeout_s,
     )
-
-
-class ClusterAccess(Protocol):
-    """What producers and consumers need of their client: where the cluster is."""
-
-    addresses: list[tuple[str, int]]
-    settings: ClusterSettings
-    context: tls.SSLContext | None
-    has_connected: bool
 
 
 class ProducerBase:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         GroupOptions,
         ScanOptions,
     )
-    from .producing import ClusterAccess
+    from .runners.protocols import ClusterAccess
 
 _BETWEEN_S = 0.25
 """How often the machine is moved while the caller does something else."""

@@ -125,7 +125,7 @@ class Transaction(TransactionBase):
         pending = self._add_offsets(group, offsets, now)
         if pending is not None:
             assert self._runner is not None
-            await self._runner.run_until(lambda: pending.is_over)
+            await self._runner.wait(lambda: pending.is_over)
             if pending.failure is not None:
                 raise pending.failure
 
@@ -139,7 +139,7 @@ class Transaction(TransactionBase):
         assert machine is not None and runner is not None
         is_commit = kind is None
         machine.end_transaction(is_commit, asyncio.get_running_loop().time())
-        await runner.run_until(self._is_over)
+        await runner.wait(self._is_over)
         self._leave(is_commit)
 
 

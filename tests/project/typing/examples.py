@@ -13,7 +13,7 @@ import uuid
 from typing import reveal_type
 
 import kwire
-from kwire import messages, records
+from kwire import client, messages, records
 from kwire.messages import (
     FetchRequest,
     FetchResponse,
@@ -178,3 +178,21 @@ def failing(data: bytes) -> None:
         reveal_type(error.version)  # int | None
     except kwire.KwireError as error:
         reveal_type(error)  # KwireError
+
+
+async def awaiting(kafka: client.Kafka) -> None:
+    """Await the operations of a client of asyncio."""
+    reveal_type(await kafka.topics())  # TopicsByName
+    reveal_type(await kafka.sizes(["orders"]))  # dict[tuple[str, int], int]
+    reveal_type(await kafka.offsets("orders"))  # dict[int, int]
+    reveal_type(await kafka.offsets(["orders"]))  # dict[tuple[str, int], int]
+    await kafka.sizes(names=["orders"])  # error
+
+
+def blocking(kafka: client.KafkaSync) -> None:
+    """Call the same operations of a blocking client."""
+    reveal_type(kafka.topics())  # TopicsByName
+    reveal_type(kafka.sizes(["orders"]))  # dict[tuple[str, int], int]
+    reveal_type(kafka.offsets("orders"))  # dict[int, int]
+    reveal_type(kafka.offsets(["orders"]))  # dict[tuple[str, int], int]
+    kafka.sizes(names=["orders"])  # error

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a state machine of ``cluster`` with asyncio, uvloop included.
+"""Runs a state machine with asyncio, uvloop included.
 
 This file has transports, TLS and the clock; the machine decides what is sent to which
 broker.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..machines import ClusterMachine, Link
-    from .blocking import Machine
+    from .protocols import Machine
 
 _NEVER = float("inf")
 
@@ -44,17 +44,32 @@ class AsyncRunner:
         self._alive: set[_LinkProtocol] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = _NEVER
-        # One for each caller of ``run_until``.
+        # One for each caller of ``wait``.
         self._waiters: set[asyncio.Future[None]] = set()
         self._is_closed = False
         self._failure: BaseException | None = None
 
-    async def run_until(self, is_over: Callable[[], bool]) -> None:
-        """Run the machine until ``is_over()``, which is called after each step.
+    def now(self) -> float:
+        """Return the time of the event loop."""
+        return self._loop.time()
 
-        What the machine wants to send by then has been given to the transports, and it
-        keeps moving while no caller waits. Any number of tasks may wait.
+    async def wait(
+        self, is_over: Callable[[], bool], timeout_s: float | None = None
+    ) -> None:
+        """Run the machine until ``is_over()``, or return after ``timeout_s``.
+
+        ``is_over`` is called after each step of the machine. When it returns True, the
+        bytes that the machine wants to send have been passed to the transports. The
+        machine also runs while no task waits. Any number of tasks may wait.
         """
+        if timeout_s is None:
+            await self._wait(is_over)
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._wait(is_over)
+
+    async def _wait(self, is_over: Callable[[], bool]) -> None:
         # A timer that is due is left to the loop, which reads the sockets first: what
         # came while the caller took its time was not late.
         is_due = self._loop.time() >= self._timer_at
@@ -70,6 +85,11 @@ class AsyncRunner:
                 await waiter
             finally:
                 self._waiters.discard(waiter)
+
+    async def pass_turn(self) -> None:
+        """Let the machine and other tasks do what they can now."""
+        self.step()
+        await asyncio.sleep(0)
 
     def step(self) -> None:
         """Let the machine do what it can now."""
@@ -124,7 +144,7 @@ class AsyncRunner:
         for task in self._tasks:
             task.cancel()
 
-    async def close(self) -> None:
+    async def end(self) -> None:
         """Close all connections; return when no task and no socket is left."""
         self._stop()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -133,7 +153,7 @@ class AsyncRunner:
         await asyncio.gather(*(each.close() for each in self._alive))
 
     def note_alive(self, protocol: _LinkProtocol) -> None:
-        """Add a connection to those that ``close`` has to end."""
+        """Add a connection to those that ``end`` has to close."""
         self._alive.add(protocol)
 
     def note_lost(self, protocol: _LinkProtocol) -> None:
@@ -141,7 +161,7 @@ class AsyncRunner:
         self._alive.discard(protocol)
 
     def fail(self, error: BaseException) -> None:
-        """Let ``run_until`` raise an unexpected error."""
+        """Let ``wait`` raise an unexpected error."""
         self._failure = error
         self._wake_waiters()
 

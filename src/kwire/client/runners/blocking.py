@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a state machine of ``cluster`` with blocking calls and one selector.
+"""Runs a state machine with blocking calls and one selector.
 
 This file has sockets, TLS and the clock; the machine decides what is sent to which
 broker.
@@ -12,7 +12,7 @@ import selectors
 import socket
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from .addresses import connection_problem
 
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Callable
 
-    from ..kafka import Query
     from ..machines import ClusterMachine, Link
-
-    R = TypeVar("R")
+    from .protocols import Machine
 
 _NEVER = float("inf")
 
@@ -32,19 +30,12 @@ _LONGEST_WAIT_S = 3600.0
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
-class Machine(Protocol):
-    """What a runner runs: ``ClusterMachine``, or a machine that is built on it."""
-
-    @property
-    def wake_at(self) -> float:
-        """When to call ``advance`` if nothing happens before."""
-
-    def advance(self, now: float) -> None:
-        """Do what can be done now."""
-
-
 class BlockingRunner:
-    """Runs one machine, in the thread that calls ``run_until``."""
+    """Runs one machine, in the thread that calls its methods.
+
+    The coroutines block the thread and never suspend. They let the operations of
+    ``operations.py`` wait for this runner as they wait for an ``AsyncRunner``.
+    """
 
     def __init__(
         self, machine: Machine, cluster: ClusterMachine, context: tls.SSLContext | None
@@ -99,6 +90,29 @@ class BlockingRunner:
         with suppress(OSError):
             self._bell.send(b"!")
 
+    def now(self) -> float:
+        """Return the time of ``time.monotonic``."""
+        return time.monotonic()
+
+    async def wait(
+        self, is_over: Callable[[], bool], timeout_s: float | None = None
+    ) -> None:
+        """Call ``run_until`` with a timeout in seconds."""
+        until = _NEVER if timeout_s is None else time.monotonic() + timeout_s
+        self.run_until(is_over, until)
+
+    async def pass_turn(self) -> None:
+        """Call ``poll``."""
+        self.poll()
+
+    async def end(self) -> None:
+        """Call ``close``."""
+        self.close()
+
+    def abandon(self) -> None:
+        """Call ``close`` for an owner that the garbage collector deletes."""
+        self.close()
+
     def close(self) -> None:
         """Close all sockets."""
         self._alarm.close()
@@ -132,19 +146,6 @@ class BlockingRunner:
             self._sockets.pop(link).close()
         for link in self._cluster.take_new_links():
             self._sockets[link] = _LinkSocket(link, self._selector, self._context, now)
-
-
-def run_query(query: Query[R], context: tls.SSLContext | None) -> R:
-    """Run a machine that answers one question; return the answer, or raise."""
-    runner = BlockingRunner(query, query.cluster, context)
-    try:
-        runner.run_until(query.has_result)
-        if query.failure is not None:
-            raise query.failure
-        return query.result()
-    finally:
-        query.close(time.monotonic())
-        runner.close()
 
 
 def _list_blocking_errors(context: tls.SSLContext | None) -> tuple[type[OSError], ...]:

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...client.kafka import run_query
 from ...client.machines import (
     CreationMachine,
     DeliveryFailed,
@@ -22,7 +24,8 @@ from ...client.machines import (
     ProducerMachine,
     ProducerOptions,
 )
-from ...client.runners.blocking import BlockingRunner, run_query
+from ...client.runners.blocking import BlockingRunner
+from ...client.runners.operations import run_blocking
 from ...schema import error_codes
 from ..running import JobError
 from .batches import Numbering, RestoredBatch, cut_rows, make_producer_id
@@ -81,14 +84,8 @@ def create_topic(
     configs: Mapping[str, str],
 ) -> None:
     """Create a topic, unless there is one of this name."""
-    machine = CreationMachine(
-        kafka.addresses,
-        kafka.settings,
-        NewTopic(name, partitions, replication_factor, configs),
-        now=time.monotonic(),
-        random=Random(),
-    )
-    run_query(machine, kafka.context)
+    topic = NewTopic(name, partitions, replication_factor, configs)
+    run_blocking(run_query(kafka, partial(CreationMachine, topic=topic)))
 
 
 def restore(
