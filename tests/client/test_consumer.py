@@ -58,12 +58,12 @@ def wait_until(is_so):
 def frequent_heartbeats(kwire, monkeypatch):
     """Replace the 3 seconds that the mock coordinator asks for by 0.1 s."""
     module = importlib.import_module(f"{kwire.__name__}.client.machines.group.member")
-    take_epoch = module.GroupMember._take_epoch
+    accept = module.GroupMember._accept
 
-    def take_sooner(self, response, *arguments):
-        take_epoch(self, response.replace(heartbeat_interval_ms=100), *arguments)
+    def accept_sooner(self, response, *arguments):
+        accept(self, response.replace(heartbeat_interval_ms=100), *arguments)
 
-    monkeypatch.setattr(module.GroupMember, "_take_epoch", take_sooner)
+    monkeypatch.setattr(module.GroupMember, "_accept", accept_sooner)
 
 
 class Awaitable:

@@ -90,9 +90,11 @@ class SimulatedCaller:
         if self.seat.has_news or now >= machine.wake_at:
             self.seat.has_news = False
             machine.advance(now)
+            machine.check_invariants()
         while self._act(now):
             if now >= machine.wake_at:
                 machine.advance(now)
+                machine.check_invariants()
         self.seat.connect(machine)
 
     def _is_blocking(self):

@@ -411,7 +411,7 @@ class GroupScenario:
         self._expect(fetched.start_offset <= done, f"{place}: records were left out")
         self.again += fetched.start_offset < done
         self.done[place] = max(done, fetched.next_offset)
-        caller.losses = self._losses(caller)
+        caller.incarnation = caller.machine._member.incarnation
         silence = self.world.now - caller.machine._member._heard_at
         self._expect(silence <= SESSION_S, f"{place}: read after {silence} s alone")
         if not self._is_member(caller):
@@ -473,8 +473,8 @@ class GroupScenario:
     def note_lost(self, caller):
         """A chunk may be lost only with the membership, or with its topic."""
         self.lost += 1
-        is_known = caller.losses == self._losses(caller) and self._is_member(caller)
-        is_known = is_known and not self.created_again
+        is_known = caller.incarnation == caller.machine._member.incarnation
+        is_known = is_known and self._is_member(caller) and not self.created_again
         self._expect(not is_known, "a partition was lost while a caller was busy")
 
     def check_failure(self, machine):
@@ -483,10 +483,6 @@ class GroupScenario:
         self._expect(not is_reached, f"failed: {machine.failure}")
         if self.is_well:
             self._join()
-
-    def _losses(self, caller):
-        member = caller.machine._member
-        return member.life, member.losses
 
     def _is_member(self, caller):
         """Whether the coordinator counts on this member, in the epoch it knows."""

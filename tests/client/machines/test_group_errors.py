@@ -217,10 +217,10 @@ def test_who_was_fenced_is_named_as_before_until_the_next_chunk(kwire):
     assert setting.poll() is not None
     before = machine.metadata
     fence(setting)
-    assert machine._describe().member_epoch > before.member_epoch
+    assert machine._offsets.identity.member_epoch > before.member_epoch
     assert machine.metadata == before
     assert setting.poll() is not None
-    assert machine.metadata == machine._describe()
+    assert machine.metadata == machine._offsets.identity
 
 
 def test_a_commit_for_a_deleted_topic_ends(kwire):
@@ -260,4 +260,4 @@ def fence(setting):
     setting.group.remove(known)
     is_back = lambda: bool(setting.group.members)  # noqa: E731
     assert world.run(machine, is_back, world.now + 10)
-    assert world.run(machine, lambda: machine._describe().member_epoch > 0, 1e6)
+    assert world.run(machine, lambda: machine._offsets.identity.member_epoch > 0, 1e6)

@@ -48,9 +48,9 @@ def test_a_group_reads_everything_and_nothing_committed_twice(kwire, part):
 def give_up_at_once(module, patch):
     """A partition is given up while the caller works on its chunk."""
 
-    def take_target(self, target, is_reporting):
+    def take_target(self, target, can_add):
         was, self._is_waiting = self._is_waiting, True
-        known(self, target, is_reporting)
+        known(self, target, can_add)
         self._is_waiting = was
 
     consumer = module.group.machine.ConsumerMachine
@@ -83,7 +83,7 @@ def keep_when_fenced(module, patch):
     known = consumer._reconcile
 
     def reconcile(self, member, now):
-        self._known_losses = member.losses
+        self._incarnation = member.incarnation
         known(self, member, now)
 
     patch.setattr(consumer, "_reconcile", reconcile)
@@ -132,12 +132,12 @@ def commit_for_others(module, patch):
     known = offsets._drop_lost
 
     def drop_lost(self, now):
-        was = [(each, each.is_lost) for p in self._commits for each in p.waiting]
+        was = [(each, each.ownership) for p in self._commits for each in p.waiting]
         for each, _ in was:
-            each.is_lost = False
+            each.ownership = module.group.options.Ownership.READING
         known(self, now)
-        for each, is_lost in was:
-            each.is_lost = is_lost
+        for each, ownership in was:
+            each.ownership = ownership
 
     patch.setattr(offsets, "_drop_lost", drop_lost)
 
@@ -182,9 +182,10 @@ def have_brokers_forget(module, patch):
 def leave_without_a_word(module, patch):
     """A member that closes does not tell its coordinator."""
     member = module.group.member.GroupMember
+    outside = module.group.member.MemberState.OUTSIDE
 
     def leave(self, now):
-        self._end()
+        self.state = outside
 
     patch.setattr(member, "leave", leave)
 

@@ -17,9 +17,9 @@ from ...errors import BrokersUnreachable, PartitionLost
 from ..coordinators import Coordinators
 from ..scan.machine import ScanMachine
 from ..scan.options import EARLIEST, choose_spec
-from .member import GroupMember, MemberState
+from .member import GroupMember
 from .offsets import GroupOffsets, PendingCommit
-from .options import Committed, GroupMetadata, GroupReader, position_after
+from .options import Committed, GroupReader, Ownership, position_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ..scan.options import Fetched, ScanOptions
     from ..scan.partition_reader import PartitionReader
     from ..settings import ClusterSettings
-    from .options import GroupOptions
+    from .membership import Membership
+    from .options import GroupMetadata, GroupOptions
 
 _NEVER = float("inf")
 
@@ -62,16 +63,16 @@ class ConsumerMachine(ScanMachine):
         super().__init__(bootstrap, settings, options, now=now, random=random)
         self.group = group
         coordinators = Coordinators(self.cluster, is_apart=True)
-        self._member = (
+        self._member: Membership | None = (
             GroupMember(self.cluster, coordinators, group, options.topics, options.rack)
             if group.joins
             else None
         )
         self._offsets = GroupOffsets(
-            self.cluster, coordinators, self._describe, self._begin_reading
+            self.cluster, coordinators, group.group, self._member, self._begin_reading
         )
         self._owned: dict[tuple[str, int], GroupReader] = {}
-        self._known_losses = 0
+        self._incarnation = 0
         # The caller, who is either waiting for a chunk or busy with one.
         self._is_waiting = False
         self._away_since = now
@@ -82,7 +83,7 @@ class ConsumerMachine(ScanMachine):
         self._has_revoked = False
         self._is_in_doubt = False
         self._is_established = False
-        self._taken_as = _NO_LIFE, self._describe()
+        self._taken_as = _NO_LIFE, self._offsets.identity
 
     @property
     def is_done(self) -> bool:
@@ -96,14 +97,21 @@ class ConsumerMachine(ScanMachine):
         Who has lost the membership since the last chunk is named as before: others may
         have its partitions, so the coordinator has to refuse the offset.
         """
-        life, known = self._taken_as
-        if self._member is not None and life not in (_NO_LIFE, self._member.life):
+        incarnation, known = self._taken_as
+        if self._member is not None and incarnation not in (
+            _NO_LIFE,
+            self._member.incarnation,
+        ):
             return known
-        return self._describe()
+        return self._offsets.identity
 
     def assignment(self) -> set[tuple[str, int]]:
         """Return the partitions that this consumer owns and reads."""
-        return {each.place for each in self._owned.values() if not each.is_revoked}
+        return {
+            each.place
+            for each in self._owned.values()
+            if each.ownership is not Ownership.REVOKED
+        }
 
     # The caller.
 
@@ -113,7 +121,7 @@ class ConsumerMachine(ScanMachine):
         if self._member is None or self._is_closing:
             return
         is_late = now > self._advanced_at + _LATE_S
-        if is_late or self._has_revoked or self._member.state is MemberState.OUTSIDE:
+        if is_late or self._has_revoked or self._member.is_outside:
             # What was fetched may belong to others by now.
             self._is_in_doubt = True
             self.cluster.wake(now)
@@ -132,7 +140,7 @@ class ConsumerMachine(ScanMachine):
         if fetched is not None:
             fetched.reader.taken = position_after(fetched)
             if self._member is not None:
-                self._taken_as = self._member.life, self._describe()
+                self._taken_as = self._member.incarnation, self._offsets.identity
         return fetched
 
     def has_result(self) -> bool:
@@ -161,7 +169,7 @@ class ConsumerMachine(ScanMachine):
         for fetched in chunks:
             place = self._owner_of(fetched).place
             offsets[place] = max(fetched.next_offset, offsets.get(place, 0))
-        return self._describe(), offsets
+        return self._offsets.identity, offsets
 
     def begin_close(self, now: float) -> None:
         """Stop reading, and leave the group once commits are over."""
@@ -177,9 +185,7 @@ class ConsumerMachine(ScanMachine):
         if not self._is_closing:
             return False
         member = self._member
-        has_left = member is None or (
-            member.failure is not None or member.state is MemberState.OUTSIDE
-        )
+        has_left = member is None or member.is_outside
         is_lost = self.cluster.failure is not None or self._close_at == 0.0
         return is_lost or (has_left and not self._offsets.has_pending())
 
@@ -213,9 +219,8 @@ class ConsumerMachine(ScanMachine):
         self._offsets.advance(now)
         member = self._member
         if member is not None and not self._offsets.has_pending():
-            if member.state is not MemberState.LEAVING:
-                self._lose_all()
-                member.leave(now)
+            self._lose_all()
+            member.leave(now)
             member.advance(now)
         self.cluster.refresh_metadata(now)
 
@@ -228,16 +233,12 @@ class ConsumerMachine(ScanMachine):
             self._check_caller(self._member, now)
             self._reconcile(self._member, now)
             self._member.advance(now)
-            if self._member.losses != self._known_losses:
+            if self._member.incarnation != self._incarnation:
                 # Out of the group between two heartbeats.
                 self._reconcile(self._member, now)
             self.failure = self.failure or self._member.failure
         self._offsets.advance(now)
         self.failure = self.failure or self._offsets.failure
-        if self._offsets.is_fenced and self._member is not None:
-            self._offsets.is_fenced = False
-            self._member.beat_now(now)
-            self._member.advance(now)
 
     def _forget_deleted(self, now: float) -> None:
         if self._member is None:
@@ -265,11 +266,11 @@ class ConsumerMachine(ScanMachine):
                 self._unknown_since.pop(name, None)
         self._is_planned = not self._unknown_since
 
-    def _check_caller(self, member: GroupMember, now: float) -> None:
+    def _check_caller(self, member: Membership, now: float) -> None:
         """Leave the group if the caller has not come back for too long."""
         if self._is_waiting:
             member.join(now)
-        if self._is_waiting or member.state is MemberState.OUTSIDE:
+        if self._is_waiting or member.is_outside:
             return
         late_at = self._away_since + self.group.max_poll_interval_s
         if now < late_at:
@@ -278,30 +279,32 @@ class ConsumerMachine(ScanMachine):
         self._lose_all()
         member.leave(now)
 
-    def _reconcile(self, member: GroupMember, now: float) -> None:
+    def _reconcile(self, member: Membership, now: float) -> None:
         """Bring what is owned nearer to what the coordinator wants."""
-        if member.losses != self._known_losses:
-            self._known_losses = member.losses
+        if member.incarnation != self._incarnation:
+            self._incarnation = member.incarnation
             self._lose_all()
         if member.target is None:
             return
         owned = {each.id_and_partition for each in self._owned.values()}
         if owned != member.target:
-            self._take_target(member.target, member.is_reporting)
+            self._take_target(member.target, member.can_add)
         member.report(frozenset(each.id_and_partition for each in self._owned.values()))
 
-    def _take_target(
-        self, target: Iterable[tuple[UUID, int]], is_reporting: bool
-    ) -> None:
+    def _take_target(self, target: Iterable[tuple[UUID, int]], can_add: bool) -> None:
         wanted = set(target)
         for reader in self._owned.values():
-            if reader.id_and_partition not in wanted and not reader.is_revoked:
-                reader.is_revoked = self._has_revoked = True
+            if (
+                reader.id_and_partition not in wanted
+                and reader.ownership is not Ownership.REVOKED
+            ):
+                reader.ownership = Ownership.REVOKED
+                self._has_revoked = True
                 self._stop_reading(reader)
         if self._is_waiting:
             self._give_up_revoked()
         wanted -= {each.id_and_partition for each in self._owned.values()}
-        if not wanted or is_reporting:
+        if not wanted or not can_add:
             return
         names = {each.topic_id: each for each in self.cluster.metadata.topics.values()}
         new: list[GroupReader] = []
@@ -316,11 +319,13 @@ class ConsumerMachine(ScanMachine):
 
     def _give_up_revoked(self) -> None:
         """Give up what the group wants back, but for what is being committed."""
-        revoked = [each for each in self._owned.values() if each.is_revoked]
+        revoked = [
+            each for each in self._owned.values() if each.ownership is Ownership.REVOKED
+        ]
         for reader in revoked:
             if not self._offsets.is_pending(reader):
                 self._lose_reader(reader)
-        self._has_revoked = any(not each.is_lost for each in revoked)
+        self._has_revoked = any(each.ownership is Ownership.REVOKED for each in revoked)
 
     def _own(self, topic: TopicInfo, partition: int) -> GroupReader:
         reader = GroupReader(topic.name, partition, topic.topic_id)
@@ -334,7 +339,7 @@ class ConsumerMachine(ScanMachine):
         self._has_revoked = False
 
     def _lose_reader(self, reader: GroupReader) -> None:
-        reader.is_lost = True
+        reader.ownership = Ownership.LOST
         del self._owned[reader.place]
 
     def _read_partition(self, topic: TopicInfo, partition: int) -> None:
@@ -345,8 +350,7 @@ class ConsumerMachine(ScanMachine):
     def _begin_reading(self, reader: GroupReader) -> None:
         """Read from the committed offset on, or from where the options say."""
         assert reader.committed is not None
-        if reader.is_revoked:
-            return
+        reader.ownership = Ownership.READING
         start = choose_spec(self.options.start, reader.place, EARLIEST)
         if reader.committed.offset >= 0:
             start = reader.committed.offset
@@ -396,7 +400,19 @@ class ConsumerMachine(ScanMachine):
                 f" {timeout_s:g} s; {self.cluster.reasons(since=self._begun_at)}"
             )
 
-    def _describe(self) -> GroupMetadata:
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the state contradicts itself."""
+        self._offsets.check_invariants()
+        target = None
         if self._member is not None:
-            return self._member.metadata
-        return GroupMetadata(self.group.group, "", -1, None)
+            self._member.check_invariants()
+            target = self._member.target
+        for place, reader in self._owned.items():
+            ownership = reader.ownership
+            is_read = place in self._readers
+            is_reading = ownership is Ownership.READING and not self._is_closing
+            assert is_read is is_reading, f"{reader.name} is {ownership}"
+            assert ownership is not Ownership.LOST, f"{reader.name} is lost"
+            if target is not None and ownership is not Ownership.REVOKED:
+                is_target = reader.id_and_partition in target
+                assert is_target, f"{reader.name} is not assigned"

@@ -2,17 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """``GroupMember``: membership in a consumer group by heartbeats (KIP-848).
 
-    OUTSIDE --join--> JOINING --epoch 0--> MEMBER --leave--> LEAVING --> OUTSIDE
-                         ^-------- fenced -------'
-
-The coordinator decides the assignment. ``target`` is what it wants this member to own,
-``report`` what the member owns by now; ``machine.py`` takes it from one to the other.
+The states of a member, the events, and all transitions are in this file; DESIGN.md
+shows them in a table. ``machine.py`` changes the partitions that the member owns.
 """
 
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from ....connection.negotiation import GROUP_PATTERNS
@@ -33,45 +30,106 @@ if TYPE_CHECKING:
     from ..cluster import ClusterMachine
     from ..coordinators import Coordinators
     from ..link import Link
+    from .membership import Assignment
     from .options import GroupOptions
 
-    Assignment = frozenset[tuple[UUID, int]]
-
 _JOIN, _LEAVE, _LEAVE_FOR_A_WHILE = 0, -1, -2
-"""Member epochs of requests; the last is a static member's, who will be back."""
+"""Member epochs of requests. A static member that intends to return sends the last."""
 
 _FIRST_WITH_PATTERN = first_version(
     "ConsumerGroupHeartbeatRequest", "subscribed_topic_regex"
 )
 
-_SHORTEST_INTERVAL_S = 0.1
-"""Heartbeats are not more frequent than that, whatever a coordinator wants."""
+_MIN_INTERVAL_S = 0.1
+"""Minimum heartbeat interval, whatever the coordinator requests."""
 
 _EARLY_BURST = 10
 _EARLY_S = 1.0
-"""Heartbeats that may be sent before their interval is over, because the assignment has
-changed or the member was fenced, and the interval between further ones.
+"""Number of heartbeats that may be sent before their interval has passed, because the
+assignment has changed or the member was fenced, and the interval between further ones.
 """
 
 _FENCED = {codes.FENCED_MEMBER_EPOCH, codes.UNKNOWN_MEMBER_ID, codes.STALE_MEMBER_EPOCH}
-"""Errors after which a member joins again, with nothing."""
+"""Errors after which a member has lost its partitions and joins again."""
 
 
 class MemberState(Enum):
-    """Where a member is between joining and leaving."""
+    """State of a member."""
 
     OUTSIDE = auto()
+    """Not in the group, and not joining."""
     JOINING = auto()
-    MEMBER = auto()
+    """About to send the first heartbeat."""
+    UNCERTAIN = auto()
+    """Joining, and the coordinator may already count this consumer as a member."""
+    RECONCILING = auto()
+    """Member with an assignment that it has not acknowledged."""
+    STABLE = auto()
+    """Member that has acknowledged its assignment."""
     LEAVING = auto()
+    """Leaving; the coordinator has not answered yet."""
+    FAILED = auto()
+    """Cannot be a member. ``GroupMember.failure`` is the reason."""
+
+
+class MemberEvent(Enum):
+    """Event that may change the state of a member."""
+
+    JOIN = auto()
+    """The consumer wants to join."""
+    SEND = auto()
+    """A heartbeat is sent."""
+    ASSIGN = auto()
+    """The coordinator accepts a heartbeat, and its response has an assignment."""
+    ACKNOWLEDGE = auto()
+    """The coordinator accepts a heartbeat, and its response has no assignment."""
+    LOSE = auto()
+    """The coordinator fences the member, or does not answer for too long."""
+    LEAVE = auto()
+    """The consumer wants to leave."""
+    END = auto()
+    """The coordinator does not count this consumer as a member any longer."""
+    FAIL = auto()
+    """An error occurs that a retry does not solve."""
+
+
+_S, _E = MemberState, MemberEvent
+
+TRANSITIONS = {
+    (_S.OUTSIDE, _E.JOIN): _S.JOINING,
+    (_S.JOINING, _E.SEND): _S.UNCERTAIN,
+    (_S.JOINING, _E.LEAVE): _S.OUTSIDE,
+    (_S.JOINING, _E.FAIL): _S.FAILED,
+    (_S.LEAVING, _E.SEND): _S.LEAVING,
+    (_S.LEAVING, _E.END): _S.OUTSIDE,
+    (_S.LEAVING, _E.FAIL): _S.FAILED,
+}
+for _state in (_S.UNCERTAIN, _S.RECONCILING, _S.STABLE):
+    TRANSITIONS |= {
+        (_state, _E.SEND): _state,
+        (_state, _E.ASSIGN): _S.RECONCILING,
+        (_state, _E.ACKNOWLEDGE): _S.STABLE,
+        (_state, _E.LOSE): _S.UNCERTAIN,
+        (_state, _E.LEAVE): _S.LEAVING,
+        (_state, _E.FAIL): _S.FAILED,
+    }
+"""Next state for each state and each event that is possible in it."""
+
+_MEMBERS = {MemberState.RECONCILING, MemberState.STABLE}
+
+
+class _Heartbeat(NamedTuple):
+    """A heartbeat in flight, and the partitions that the member owned."""
+
+    owned: Assignment
+    has_owned: bool
+    """Whether the request contains these partitions."""
 
 
 class GroupMember:
-    """One member: its id and epoch, and the heartbeats that keep it.
+    """One member: its state, its id and epoch, and its heartbeats.
 
-    ``target`` is None until the coordinator has sent an assignment. ``losses`` counts
-    how often all partitions were lost at once: the member was fenced, or nothing was
-    heard for too long. ``failure`` is why it cannot be a member.
+    Implements ``Membership``.
     """
 
     def __init__(
@@ -86,7 +144,8 @@ class GroupMember:
         self.epoch = _JOIN
         self.state = MemberState.OUTSIDE
         self.target: Assignment | None = None
-        self.losses = 0
+        self.incarnation = 0
+        self.has_answered = False
         self.failure: KwireError | None = None
         self._cluster = cluster
         self._coordinators = coordinators
@@ -94,73 +153,72 @@ class GroupMember:
         self._topics = topics
         self._rack = rack
         self._owned: Assignment = frozenset()
-        # What the coordinator knows: None is to be sent all again.
+        # The partitions that the coordinator knows to be owned. None makes the next
+        # heartbeat contain everything.
         self._reported: Assignment | None = None
-        # Whether the coordinator knows of what is owned since its last assignment: it
-        # may wait to hear that a partition is given up that was never owned.
-        self._is_confirmed = True
-        # Whether a report of what is owned is on its way: nothing may be added to that,
-        # which the coordinator would take for given up.
-        self.is_reporting = False
-        # Whether the coordinator answers; and whether it may count on this member.
-        self.has_answered = False
-        self._is_known = False
-        self._is_waiting = False
-        # Grows with each loss of the membership. A response to a request of an earlier
-        # life is left alone.
-        self.life = 0
+        # At most one in each incarnation. A response to an earlier one is ignored.
+        self._in_flight: _Heartbeat | None = None
         self._interval_s = 0.0
         self._next_at = 0.0
         self._heard_at = 0.0
         self._failures = 0
         self._early_pace = Pace(_EARLY_BURST, _EARLY_S)
         self._due_at = 0.0
-        self._wanted_id_since = 0.0
+        self._join_began_at = 0.0
 
     @property
     def metadata(self) -> GroupMetadata:
-        """Who this member is when it commits."""
+        """Identity in the current incarnation."""
         options = self._options
         return GroupMetadata(
             options.group, self.member_id, self.epoch, options.instance_id
         )
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether the consumer is neither a member nor joining nor leaving."""
+        return self.state in (MemberState.OUTSIDE, MemberState.FAILED)
+
+    @property
+    def can_add(self) -> bool:
+        """Whether the consumer may own further partitions of ``target`` now.
+
+        The coordinator would understand a report in flight, which lacks them, as their
+        revocation.
+        """
+        return self._in_flight is None or not self._in_flight.has_owned
+
     def join(self, now: float) -> None:
-        """Begin to join, unless this has been done."""
-        if self.state is MemberState.OUTSIDE and self.failure is None:
-            self.state = MemberState.JOINING
-            self._begin(now)
-            self._heard_at = self._wanted_id_since = now
+        """Join the group if the consumer is outside."""
+        if self.state is MemberState.OUTSIDE:
+            self._begin(MemberEvent.JOIN, now)
+            self._join_began_at = now
 
     def leave(self, now: float) -> None:
-        """Begin to leave; what was owned is lost."""
-        if self.state is MemberState.LEAVING:
-            return
-        self.state = MemberState.LEAVING if self._is_known else MemberState.OUTSIDE
-        # The coordinator may learn of it as late as a session takes.
-        self._heard_at = now
-        self._begin(now)
+        """Leave the group unless the consumer is outside. All partitions are lost."""
+        if not self.is_outside and self.state is not MemberState.LEAVING:
+            self._begin(MemberEvent.LEAVE, now)
+            # If no response arrives, the session of the coordinator ends by then.
+            self._heard_at = now
 
     def report(self, owned: Assignment) -> None:
-        """Note what the member owns now: the coordinator hears of it at once."""
+        """Set the partitions that the consumer owns now."""
         self._owned = owned
 
-    def beat_now(self, now: float) -> None:
-        """Send a heartbeat as soon as possible: something is wrong with the epoch."""
+    def verify(self, now: float) -> None:
+        """Ask the coordinator soon, because it has rejected the member epoch."""
         self._next_at = min(self._next_at, now)
 
     def advance(self, now: float) -> None:
-        """Send a heartbeat if it is time."""
-        if self.state is MemberState.OUTSIDE or self.failure is not None:
+        """Send a heartbeat if it is due."""
+        if self.is_outside or not self._check_session(now):
             return
-        if self.state is not MemberState.JOINING and not self._check_session(now):
+        if self._in_flight is not None:
             return
-        if self._is_waiting:
-            return
-        is_news = self._reported is not None and self._reported != self._owned
-        at = now if is_news and not self._failures else self._next_at
+        has_news = self._reported is not None and self._reported != self._owned
+        at = now if has_news and not self._failures else self._next_at
         if now < self._due_at:
-            # A coordinator that changes the assignment, or fences the member, in each
+            # A coordinator that changes the assignment or fences the member in each
             # response would otherwise get heartbeats without a pause.
             at = max(at, min(self._early_pace.next_at, self._due_at))
         if at > now:
@@ -170,118 +228,133 @@ class GroupMember:
         link = self._coordinators.link_to(CoordinatorType.GROUP, group, now)
         if link is not None:
             self._send(link, now)
-        else:
-            failure = self._coordinators.failure(CoordinatorType.GROUP, group)
-            if isinstance(failure, FeatureUnsupported):
-                from ..missing_features import as_joining
+            return
+        failure = self._coordinators.failure(CoordinatorType.GROUP, group)
+        if isinstance(failure, FeatureUnsupported):
+            from ..missing_features import as_joining
 
-                failure = as_joining(failure)
-            self.failure = failure
+            failure = as_joining(failure)
+        if failure is not None:
+            self._fail(failure)
 
-    def _begin(self, now: float) -> None:
-        """Begin another life: what is on its way belongs to the last one."""
-        self.life += 1
-        self._is_waiting = self.is_reporting = False
-        self._reported = None
-        self._is_confirmed = True
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the state contradicts itself."""
+        is_member = self.state in _MEMBERS
+        is_idle = self.is_outside or self.state is MemberState.JOINING
+        assert is_member or self.target is None, "only members have a target"
+        assert not is_idle or self._in_flight is None, "nothing to answer"
+        assert is_member or self._reported is None, "only members are known to own"
+        assert self.epoch >= _JOIN, "the epoch of a member is never negative"
+        assert (self.state is MemberState.FAILED) is (self.failure is not None)
+
+    def _move(self, event: MemberEvent) -> None:
+        self.state = TRANSITIONS[self.state, event]
+
+    def _begin(self, event: MemberEvent, now: float) -> None:
+        """Begin another incarnation, which owns nothing and has no target."""
+        self._move(event)
+        self.incarnation += 1
+        self.target = None
+        self._in_flight = self._reported = None
         self._failures = 0
         self._next_at = now
-        self.target = None
-        if self.state is MemberState.JOINING:
+        if self.state is MemberState.UNCERTAIN or self.state is MemberState.JOINING:
             self.epoch = _JOIN
             self._owned = frozenset()
 
+    def _fail(self, failure: KwireError) -> None:
+        self._move(MemberEvent.FAIL)
+        self.failure = failure
+        self.target = self._in_flight = self._reported = None
+
     def _check_session(self, now: float) -> bool:
-        """Count partitions as lost where no heartbeat was answered for too long."""
+        """Return whether the coordinator may still count this consumer as a member."""
+        if self.state in (MemberState.JOINING, MemberState.UNCERTAIN):
+            return True
         lost_at = self._heard_at + self._options.session_timeout_s
         if now < lost_at:
             self._cluster.wake(lost_at)
             return True
         if self.state is MemberState.LEAVING:
-            # The coordinator has found out by itself.
-            self._end()
+            self._move(MemberEvent.END)
         else:
             self._lose(now)
         return False
 
-    def _end(self) -> None:
-        self.state = MemberState.OUTSIDE
-        self._is_known = False
-
     def _lose(self, now: float) -> None:
-        """Join again: all that was owned may belong to others by now."""
-        self.losses += 1
-        self.state = MemberState.JOINING
-        self._begin(now)
+        """Join again, because other members may own the partitions now."""
+        self._begin(MemberEvent.LOSE, now)
         self._cluster.wake(now)
 
     def _send(self, link: Link, now: float) -> None:
         constraints = () if self._options.pattern is None else (GROUP_PATTERNS,)
-        try:
-            version = link.pick(ConsumerGroupHeartbeatRequest, *constraints)
-        except KwireError as error:
-            self.failure = error
-            return
-        life, owned = self.life, self._owned
+        heartbeat = _Heartbeat(self._owned, self._has_owned())
 
         def done(response: Any, now: float) -> None:
-            if life == self.life:
-                self._is_waiting = self.is_reporting = False
-                self._take(response, owned, now)
+            if heartbeat is self._in_flight:
+                self._in_flight = None
+                self._take(response, heartbeat.owned, now)
 
         try:
+            version = link.pick(ConsumerGroupHeartbeatRequest, *constraints)
             link.send(self._request(version), done, now, version=version)
         except KwireError as error:
-            self.failure = error
+            self._fail(error)
             return
+        self._move(MemberEvent.SEND)
         if now < self._due_at:
             self._early_pace.note(now)
-        self._due_at = now + max(self._interval_s, _SHORTEST_INTERVAL_S)
-        self._is_waiting = self._is_known = True
-        self.is_reporting = self._has_report()
+        self._due_at = now + max(self._interval_s, _MIN_INTERVAL_S)
+        self._in_flight = heartbeat
 
     def _request(self, version: int) -> ConsumerGroupHeartbeatRequest:
         options = self._options
-        who: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "group_id": options.group,
             "member_id": self.member_id,
             "instance_id": options.instance_id,
         }
         if self.state is MemberState.LEAVING:
             epoch = _LEAVE if options.instance_id is None else _LEAVE_FOR_A_WHILE
-            return ConsumerGroupHeartbeatRequest(member_epoch=epoch, **who)
-        who["member_epoch"] = self.epoch
+            return ConsumerGroupHeartbeatRequest(member_epoch=epoch, **fields)
+        fields["member_epoch"] = self.epoch
         if self._reported is None:
-            who |= {
+            fields |= {
                 "rack_id": self._rack or None,
                 "rebalance_timeout_ms": int(options.max_poll_interval_s * 1000),
                 "server_assignor": options.server_assignor,
             }
-            # Null would be "as before".
-            who["subscribed_topic_names"] = self._topics
+            # Null would mean that the subscription has not changed.
+            fields["subscribed_topic_names"] = self._topics
             if version >= _FIRST_WITH_PATTERN:
-                who["subscribed_topic_regex"] = options.pattern or ""
-        if self._has_report():
-            who["topic_partitions"] = assignment_entries(self._owned)
-        return ConsumerGroupHeartbeatRequest(**who)
+                fields["subscribed_topic_regex"] = options.pattern or ""
+        if self._has_owned():
+            fields["topic_partitions"] = assignment_entries(self._owned)
+        return ConsumerGroupHeartbeatRequest(**fields)
 
-    def _has_report(self) -> bool:
-        """Whether the next heartbeat names what is owned."""
-        return self._reported != self._owned or not self._is_confirmed
+    def _has_owned(self) -> bool:
+        """Whether the next heartbeat contains the owned partitions.
+
+        After an assignment it does so even if they have not changed: the coordinator
+        may wait for the revocation of a partition that was never owned.
+        """
+        is_reconciling = self.state is MemberState.RECONCILING
+        return is_reconciling or self._reported != self._owned
 
     def _take(self, response: Any, owned: Assignment, now: float) -> None:
         code = codes.NETWORK_EXCEPTION if response is None else response.error_code
         if self.state is MemberState.LEAVING:
-            if code and not self._is_over(code):
+            # Other errors mean that there is no such member.
+            if code and faults.may_pass(code) and code not in _FENCED:
                 self._retry(code, now)
             else:
-                self._end()
+                self._move(MemberEvent.END)
         elif not code:
-            self._take_epoch(response, owned, now)
+            self._accept(response, owned, now)
         elif code in _FENCED:
             failures = self._failures
             self._lose(now)
-            # Whom the coordinator fences again and again waits a little.
+            # A member that is fenced repeatedly waits before it joins again.
             self._failures = failures + 1
             if failures:
                 self._next_at = now + self._pause()
@@ -291,31 +364,29 @@ class GroupMember:
         elif faults.may_pass(code) and code != codes.UNKNOWN_SERVER_ERROR:
             self._retry(code, now)
         else:
-            self.failure = self._refusal(code, response.error_message)
+            self._fail(self._refusal(code, response.error_message))
 
-    def _is_over(self, code: int) -> bool:
-        """Whether an error says that there is no member who could leave."""
-        return code in _FENCED or not faults.may_pass(code)
-
-    def _take_epoch(self, response: Any, owned: Assignment, now: float) -> None:
-        self.state = MemberState.MEMBER
+    def _accept(self, response: Any, owned: Assignment, now: float) -> None:
+        """Handle a response without an error."""
         self.has_answered = True
-        self.epoch = response.member_epoch
+        # An epoch below the current one would be that of a coordinator that has lost
+        # its state. It fences the current epoch.
+        self.epoch = max(self.epoch, response.member_epoch)
         self.member_id = response.member_id or self.member_id
-        # Who is still in epoch 0 has to send all again, as for joining.
+        # In epoch 0, each request has to contain everything.
         self._reported = owned if self.epoch else None
         self._heard_at = now
         self._failures = 0
-        self._interval_s = max(
-            response.heartbeat_interval_ms / 1000, _SHORTEST_INTERVAL_S
-        )
+        self._interval_s = max(response.heartbeat_interval_ms / 1000, _MIN_INTERVAL_S)
         self._next_at = now + self._interval_s
-        self._is_confirmed = response.assignment is None
-        if response.assignment is not None:
+        if response.assignment is None:
+            self._move(MemberEvent.ACKNOWLEDGE)
+        else:
+            self._move(MemberEvent.ASSIGN)
             self.target = read_assignment(response.assignment)
 
     def _retry(self, code: int, now: float) -> None:
-        """Send all again after a pause: the coordinator may be another one."""
+        """Send everything again after a pause: the coordinator may have changed."""
         if is_moved(code):
             group = self._options.group
             self._coordinators.forget(CoordinatorType.GROUP, group)
@@ -328,17 +399,18 @@ class GroupMember:
         return settings.backoff_s(self._failures, self._cluster.random.random())
 
     def _wait_for_instance_id(self, now: float) -> None:
-        """Wait until the session of who had the instance id before has ended."""
+        """Retry until the session of the previous owner of the instance id ends."""
         timeout_s = self._cluster.settings.timeout_s
-        if now < self._wanted_id_since + timeout_s:
+        if now < self._join_began_at + timeout_s:
             self._retry(codes.UNRELEASED_INSTANCE_ID, now)
             return
-        self.failure = RequestRefused(
+        failure = RequestRefused(
             f"joining group {self._options.group!r}: another member has had the"
             f" instance_id {self._options.instance_id!r} for {timeout_s:g} s; give each"
             " member its own",
             codes.UNRELEASED_INSTANCE_ID,
         )
+        self._fail(failure)
 
     def _refusal(self, code: int, message: str | None) -> KwireError:
         doing = f"joining group {self._options.group!r}"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``GroupOffsets``: fetches and commits the offsets of a group, at its coordinator.
+"""``GroupOffsets``: fetches and commits the offsets of a group at its coordinator.
 
-Commits are sent one after another, in the order in which they were requested: a later
-one may not be overtaken by the retry of an earlier one.
+Commits are sent one after another, in the order in which they were requested. Otherwise
+a later commit could be overwritten by the retry of an earlier one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...errors import (
 )
 from .. import faults
 from ..coordinators import CoordinatorType, is_moved
-from .options import Committed
+from .options import Committed, GroupMetadata, Ownership
 from .requests import (
     commit_request,
     fetch_request,
@@ -37,23 +37,28 @@ if TYPE_CHECKING:
 
     from ..cluster import ClusterMachine
     from ..coordinators import Coordinators
-    from .options import GroupMetadata, GroupReader
+    from ..link import Link
+    from .membership import Membership
+    from .options import GroupReader
 
 _STALE = {codes.STALE_MEMBER_EPOCH, codes.ILLEGAL_GENERATION}
-"""Errors of a member that has a newer epoch, or is fenced: a heartbeat shows which."""
+"""Errors of a member that has a newer epoch or is fenced. A heartbeat shows which."""
 
 _NOT_A_MEMBER = {codes.UNKNOWN_MEMBER_ID, codes.FENCED_MEMBER_EPOCH}
 
 _NO_TOPIC = {codes.UNKNOWN_TOPIC_ID, codes.UNKNOWN_TOPIC_OR_PARTITION}
 
 _FIRST_PAUSE_S = 0.01
-"""The first pause for a coordinator that has another epoch: mostly milliseconds."""
+"""First pause if the coordinator has another member epoch. The next heartbeat usually
+solves this within milliseconds.
+"""
 
 
 class PendingCommit:
-    """A commit that was requested: over when the coordinator has answered for all.
+    """A commit that was requested. It ends when each partition has an answer.
 
-    ``done`` is what was committed, ``failure`` the first thing that went wrong.
+    ``waiting`` has the partitions without an answer, ``done`` the committed offsets,
+    and ``failure`` the first error.
     """
 
     __slots__ = ("done", "failure", "give_up_at", "waiting")
@@ -68,66 +73,92 @@ class PendingCommit:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is waited for any more."""
+        """Whether each partition has an answer."""
         return not self.waiting
 
     def result(self) -> dict[tuple[str, int], int]:
-        """Return what was committed, or raise what went wrong."""
+        """Return the committed offsets, or raise the first error."""
         if self.failure is not None:
             raise self.failure
         if self.waiting:
-            names = ", ".join(each.name for each in self.waiting)
+            names = ", ".join(reader.name for reader in self.waiting)
             raise ClusterError(
                 f"committing {names}: the consumer was closed before the coordinator"
                 " answered"
             )
         return self.done
 
+    def succeed(self, reader: GroupReader) -> None:
+        """Record that the offset of a partition was committed."""
+        reader.committed = committed = self.waiting.pop(reader)
+        self.done[reader.place] = committed.offset
+
     def fail(self, reader: GroupReader, failure: KwireError) -> None:
-        """Note that the offset of a partition was not committed."""
+        """Record that the offset of a partition was not committed."""
         self.failure = self.failure or failure
         del self.waiting[reader]
+
+    def fail_all(self, failure: KwireError) -> None:
+        """End the commit with an error."""
+        self.failure = self.failure or failure
+        self.waiting.clear()
+
+
+class _Exchange:
+    """One of the two kinds of requests: at most one is in flight, with pauses."""
+
+    __slots__ = ("failures", "is_in_flight", "next_at")
+
+    def __init__(self) -> None:
+        self.is_in_flight = False
+        self.failures = 0
+        self.next_at = 0.0
 
 
 class GroupOffsets:
     """The offsets of one group, over the link to its coordinator.
 
-    ``who`` returns who commits; ``take_start`` is called with each partition whose
-    offset was found. ``failure`` is why offsets cannot be fetched.
+    ``membership`` is None if the consumer does not join the group. ``begin_reading``
+    is called with each partition whose committed offset was found. ``failure`` is the
+    reason why offsets cannot be fetched, or None. ``has_answered`` is True if the
+    coordinator has ever returned offsets.
     """
 
     def __init__(
         self,
         cluster: ClusterMachine,
         coordinators: Coordinators,
-        who: Callable[[], GroupMetadata],
-        take_start: Callable[[GroupReader], None],
+        group: str,
+        membership: Membership | None,
+        begin_reading: Callable[[GroupReader], None],
     ) -> None:
         self.failure: KwireError | None = None
-        # Whether the group's coordinator wanted nothing of a member that commits.
-        self.is_fenced = False
         self.has_answered = False
         self._cluster = cluster
         self._coordinators = coordinators
-        self._who = who
-        self._take_start = take_start
+        self._group = group
+        self._membership = membership
+        self._begin_reading = begin_reading
         self._unknown: list[GroupReader] = []
-        self._is_fetching = False
-        self._fetch_at = 0.0
-        self._fetch_failures = 0
+        self._fetch = _Exchange()
         self._commits: deque[PendingCommit] = deque()
-        self._is_committing = False
-        self._commit_at = 0.0
-        self._commit_failures = 0
+        self._commit = _Exchange()
+
+    @property
+    def identity(self) -> GroupMetadata:
+        """Identity that the next commit is sent with."""
+        if self._membership is not None:
+            return self._membership.metadata
+        return GroupMetadata(self._group, "", -1, None)
 
     def find(self, readers: Iterable[GroupReader]) -> None:
-        """Look for the committed offsets of partitions."""
+        """Fetch the committed offsets of partitions."""
         self._unknown += readers
 
     def commit(
         self, offsets: Mapping[GroupReader, Committed], now: float
     ) -> PendingCommit:
-        """Commit offsets; what becomes of it is in the object that is returned."""
+        """Commit offsets. The returned object receives the result."""
         settings = self._cluster.settings
         pending = PendingCommit(offsets, now + settings.timeout_s)
         if not pending.is_over:
@@ -137,195 +168,187 @@ class GroupOffsets:
 
     def is_pending(self, reader: GroupReader) -> bool:
         """Whether an offset of a partition is being committed."""
-        return any(reader in each.waiting for each in self._commits)
+        return any(reader in pending.waiting for pending in self._commits)
 
     def has_pending(self) -> bool:
-        """Whether anything is being committed."""
+        """Whether any offset is being committed."""
         return bool(self._commits)
 
     def advance(self, now: float) -> None:
-        """Send what can be sent now."""
+        """Send the requests that are due."""
         if self._cluster.failure is not None:
             self._fail_commits(self._cluster.failure)
             return
-        self._unknown = [each for each in self._unknown if not each.is_lost]
-        if self._unknown and not self._is_fetching:
-            self._fetch(now)
-        self._drop_lost(now)
-        if self._commits and not self._is_committing:
-            self._commit(now)
+        self._unknown = [
+            reader
+            for reader in self._unknown
+            if reader.ownership is Ownership.FINDING_OFFSET
+        ]
+        if self._unknown and not self._fetch.is_in_flight:
+            self._send_fetch(now)
+        if not self._commit.is_in_flight:
+            self._drop_lost(now)
+            if self._commits:
+                self._send_commit(now)
 
-    def _link(self, at: float, now: float) -> Any:
-        if at > now:
-            self._cluster.wake(at)
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the state contradicts itself."""
+        for pending in self._commits:
+            assert pending.waiting, "a commit with all answers is removed"
+            for reader in () if self._commit.is_in_flight else pending.waiting:
+                is_lost = reader.ownership is Ownership.LOST
+                assert not is_lost, f"{reader.name} is lost, and is not committed"
+        assert self._commits or not self._commit.is_in_flight, "nothing to commit"
+
+    def _find_link(self, exchange: _Exchange, now: float) -> Link | None:
+        """Return the link to the coordinator if a request can be sent now."""
+        if exchange.next_at > now:
+            self._cluster.wake(exchange.next_at)
             return None
-        group = self._who().group
-        link = self._coordinators.link_to(CoordinatorType.GROUP, group, now)
+        place = CoordinatorType.GROUP, self._group
+        link = self._coordinators.link_to(*place, now)
         if link is None:
-            failure = self._coordinators.failure(CoordinatorType.GROUP, group)
-            self.failure = self.failure or failure
+            self.failure = self.failure or self._coordinators.failure(*place)
         return link
 
-    # Where to begin.
+    def _retry(self, exchange: _Exchange, code: int, now: float) -> None:
+        """Send a request again after a pause."""
+        if is_moved(code):
+            self._coordinators.forget(CoordinatorType.GROUP, self._group)
+        exchange.failures += 1
+        jitter = self._cluster.random.random()
+        first_s = _FIRST_PAUSE_S if code in _STALE else None
+        settings = self._cluster.settings
+        exchange.next_at = now + settings.backoff_s(exchange.failures, jitter, first_s)
 
-    def _fetch(self, now: float) -> None:
-        link = self._link(self._fetch_at, now)
+    def _is_rejected(self, code: int, now: float) -> bool:
+        """Whether the coordinator rejects the member. If so, the member verifies it."""
+        is_rejected = code in _STALE or code in _NOT_A_MEMBER
+        if is_rejected and self._membership is not None:
+            self._membership.verify(now)
+            return True
+        return False
+
+    # Fetching offsets.
+
+    def _send_fetch(self, now: float) -> None:
+        link = self._find_link(self._fetch, now)
         if link is None:
             return
-        asked = list(self._unknown)
-        who = self._who()
+        readers = list(self._unknown)
 
         def done(response: Any, now: float) -> None:
-            self._is_fetching = False
+            self._fetch.is_in_flight = False
             if response is None:
-                self._fetch_again(codes.NETWORK_EXCEPTION, now)
+                self._retry(self._fetch, codes.NETWORK_EXCEPTION, now)
                 return
-            code, entries = read_offsets(response, asked)
-            worst = code or self._take_offsets(entries)
-            if worst:
-                self._judge_fetch(worst, now)
-            elif len(entries) == len(asked):
-                self._fetch_failures = 0
+            code, entries = read_offsets(response, readers)
+            code = code or self._take_offsets(entries)
+            if not code and len(entries) == len(readers):
+                self._fetch.failures = 0
                 self.has_answered = True
+            elif not code or self._is_rejected(code, now) or faults.may_pass(code):
+                self._retry(self._fetch, code, now)
             else:
-                self._fetch_again(codes.NONE, now)
+                self.failure = self._refusal("fetching the offsets", code)
 
         try:
-            version = pick_version(link, OffsetFetchRequest, asked)
-            link.send(fetch_request(who, asked, version), done, now, version=version)
+            version = pick_version(link, OffsetFetchRequest, readers)
+            request = fetch_request(self.identity, readers, version)
+            link.send(request, done, now, version=version)
         except KwireError as error:
             self.failure = error
             return
-        self._is_fetching = True
+        self._fetch.is_in_flight = True
 
     def _take_offsets(self, entries: Mapping[GroupReader, Any]) -> int:
-        """Take the offsets that were found; return an error code, if there is any."""
-        worst = 0
-        found = {each for each, part in entries.items() if not part.error_code}
-        self._unknown = [each for each in self._unknown if each not in found]
+        """Use the offsets that were found. Returns the first error code, or 0."""
+        code = 0
         for reader, part in entries.items():
             if part.error_code:
-                worst = worst or part.error_code
-            elif not reader.is_lost:
-                # Brokers before OffsetFetch 5 have no epoch.
+                code = code or int(part.error_code)
+            elif reader.ownership is Ownership.FINDING_OFFSET:
+                # Brokers before OffsetFetch 5 return no epoch.
                 reader.committed = Committed(
                     part.committed_offset, part.committed_leader_epoch
                 )
-                self._take_start(reader)
-        return int(worst)
+                self._begin_reading(reader)
+        return code
 
-    def _judge_fetch(self, code: int, now: float) -> None:
-        is_member = bool(self._who().member_id)
-        if is_member and (code in _STALE or code in _NOT_A_MEMBER):
-            self.is_fenced = True
-            self._fetch_again(code, now)
-        elif faults.may_pass(code):
-            self._fetch_again(code, now)
-        else:
-            self.failure = self._refusal("fetching the offsets", code)
-
-    def _fetch_again(self, code: int, now: float) -> None:
-        self._fetch_failures += 1
-        self._fetch_at = now + self._pause(code, self._fetch_failures)
-
-    # What is done with.
+    # Committing offsets.
 
     def _drop_lost(self, now: float) -> None:
-        """Fail what belongs to others by now, or takes too long."""
-        for pending in self._commits if not self._is_committing else ():
-            for reader in [each for each in pending.waiting if each.is_lost]:
-                pending.fail(reader, PartitionLost(*reader.place))
-            if now >= pending.give_up_at:
-                for reader in list(pending.waiting):
-                    pending.fail(reader, self._too_late())
-            else:
-                self._cluster.wake(pending.give_up_at)
-        while self._commits and self._commits[0].is_over:
-            self._commits.popleft()
+        """Fail commits of partitions that are lost, and commits that take too long."""
+        for pending in self._commits:
+            for reader in list(pending.waiting):
+                if reader.ownership is Ownership.LOST:
+                    pending.fail(reader, PartitionLost(*reader.place))
+            if not pending.is_over and now >= pending.give_up_at:
+                pending.fail_all(self._timeout())
+        self._commits = deque(each for each in self._commits if not each.is_over)
+        for pending in self._commits:
+            self._cluster.wake(pending.give_up_at)
 
-    def _commit(self, now: float) -> None:
-        link = self._link(self._commit_at, now)
+    def _send_commit(self, now: float) -> None:
+        link = self._find_link(self._commit, now)
         if link is None:
             if self.failure is not None:
                 self._fail_commits(self.failure)
             return
         pending = self._commits[0]
-        asked = dict(pending.waiting)
 
         def done(response: Any, now: float) -> None:
-            self._is_committing = False
+            self._commit.is_in_flight = False
             if response is None:
-                self._commit_again(codes.NETWORK_EXCEPTION, now)
+                self._retry(self._commit, codes.NETWORK_EXCEPTION, now)
                 return
-            worst = 0
-            for reader, part in read_entries(response.topics, asked).items():
-                code = part.error_code
-                if not code:
-                    reader.committed = asked[reader]
-                    pending.done[reader.place] = asked[reader].offset
-                    del pending.waiting[reader]
+            code = 0
+            for reader, part in read_entries(response.topics, pending.waiting).items():
+                if not part.error_code:
+                    pending.succeed(reader)
                 else:
-                    self._judge_commit(pending, reader, code)
-                    worst = worst or code
+                    self._judge_commit(pending, reader, part.error_code, now)
+                    code = code or part.error_code
             if pending.waiting:
-                self._commit_again(worst, now)
+                self._retry(self._commit, code, now)
             else:
-                self._commit_failures = 0
+                self._commit.failures = 0
             self._cluster.wake(now)
 
         try:
-            version = pick_version(link, OffsetCommitRequest, asked)
-            request = commit_request(self._who(), asked, version)
+            version = pick_version(link, OffsetCommitRequest, pending.waiting)
+            request = commit_request(self.identity, pending.waiting, version)
             link.send(request, done, now, version=version)
         except KwireError as error:
             self._fail_commits(error)
             return
-        self._is_committing = True
+        self._commit.is_in_flight = True
 
     def _judge_commit(
-        self, pending: PendingCommit, reader: GroupReader, code: int
+        self, pending: PendingCommit, reader: GroupReader, code: int, now: float
     ) -> None:
-        is_member = bool(self._who().member_id)
-        if is_member and code in _STALE:
-            self.is_fenced = True
-        elif is_member and code in _NOT_A_MEMBER:
-            self.is_fenced = True
-            pending.fail(reader, PartitionLost(*reader.place))
-        elif self._is_deleted(reader, code):
-            pending.fail(reader, PartitionLost(*reader.place))
+        """Fail the commit of a partition unless a retry may solve the error."""
+        # The group has revoked a partition because its topic was deleted.
+        is_deleted = reader.ownership is Ownership.REVOKED and code in _NO_TOPIC
+        if is_deleted or self._is_rejected(code, now):
+            if code not in _STALE:
+                pending.fail(reader, PartitionLost(*reader.place))
         elif not faults.may_pass(code):
             pending.fail(reader, self._refusal("committing", code))
 
-    def _is_deleted(self, reader: GroupReader, code: int) -> bool:
-        """Whether the group has taken a partition because its topic is gone."""
-        return reader.is_revoked and code in _NO_TOPIC
-
-    def _commit_again(self, code: int, now: float) -> None:
-        self._commit_failures += 1
-        self._commit_at = now + self._pause(code, self._commit_failures)
-
     def _fail_commits(self, failure: KwireError) -> None:
         for pending in self._commits:
-            for reader in list(pending.waiting):
-                pending.fail(reader, failure)
+            pending.fail_all(failure)
         self._commits.clear()
 
-    def _pause(self, code: int, failures: int) -> float:
-        if is_moved(code):
-            self._coordinators.forget(CoordinatorType.GROUP, self._who().group)
-        jitter = self._cluster.random.random()
-        first_s = _FIRST_PAUSE_S if code in _STALE else None
-        return self._cluster.settings.backoff_s(failures, jitter, first_s)
-
-    def _too_late(self) -> BrokersUnreachable:
+    def _timeout(self) -> BrokersUnreachable:
         return BrokersUnreachable(
-            f"committing for group {self._who().group!r}: the coordinator did not"
-            f" answer within {self._cluster.settings.timeout_s:g} s;"
-            f" {self._cluster.reasons()}"
+            f"committing for group {self._group!r}: the coordinator did not answer"
+            f" within {self._cluster.settings.timeout_s:g} s; {self._cluster.reasons()}"
         )
 
     def _refusal(self, doing: str, code: int) -> KwireError:
-        doing = f"{doing} of group {self._who().group!r}"
+        doing = f"{doing} of group {self._group!r}"
         if code in (
             codes.GROUP_AUTHORIZATION_FAILED,
             codes.TOPIC_AUTHORIZATION_FAILED,
@@ -340,4 +363,4 @@ class GroupOffsets:
                 " partitions that are chosen by hand; use another group",
                 code,
             )
-        return RequestRefused(f"{doing}: the broker answered {codes.name(code)}", code)
+        return RequestRefused(f"{doing}: {faults.describe_answer(code, None)}", code)

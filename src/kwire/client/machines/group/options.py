@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..scan.partition_reader import PartitionReader
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GroupOptions:
-    """Which group to read with, and how.
+    """The group, and how to be a member of it. Times are in seconds.
 
-    ``joins`` is False for partitions that are chosen by hand: only the committed
-    offsets are the group's then. ``pattern`` is what the broker matches topics with,
-    in the syntax of RE2/J. Times are in seconds: without a heartbeat that was answered
-    for ``session_timeout_s``, partitions count as lost; a caller who does not come back
-    for ``max_poll_interval_s`` leaves the group.
+    * ``joins``: False if partitions are chosen by hand. Then only the committed offsets
+      belong to the group.
+    * ``pattern``: topic pattern for the broker, in the syntax of RE2/J.
+    * ``session_timeout_s``: all partitions are lost if no heartbeat was answered for
+      this time.
+    * ``max_poll_interval_s``: the consumer leaves the group if the caller does not
+      return for this time.
     """
 
     group: str
@@ -37,9 +40,9 @@ class GroupOptions:
 
 
 class GroupMetadata(NamedTuple):
-    """Who commits: what a transaction names that includes a group's offsets.
+    """Identity of a consumer in its group: sent with commits and by transactions.
 
-    ``member_epoch`` is -1 and ``member_id`` empty of who has not joined.
+    A consumer that has not joined has an empty ``member_id`` and ``member_epoch`` -1.
     """
 
     group: str
@@ -55,22 +58,35 @@ class Committed(NamedTuple):
     leader_epoch: int
 
 
-class GroupReader(PartitionReader):
-    """A partition from the moment that this consumer gets it until it is lost.
+class Ownership(Enum):
+    """State of a partition that this consumer owns, or has owned."""
 
-    ``committed`` is None until it is known, and has offset -1 if there is none.
-    ``taken`` is where reading goes on after the chunks that the caller has had.
-    ``is_revoked`` while the caller may still commit what it has; then ``is_lost``.
+    FINDING_OFFSET = auto()
+    """Its committed offset is not known yet."""
+    READING = auto()
+    """It is read."""
+    REVOKED = auto()
+    """It is not read any more, and the caller may still commit what it has."""
+    LOST = auto()
+    """It may belong to another consumer. Offsets are not committed any more."""
+
+
+class GroupReader(PartitionReader):
+    """A partition from the moment that this consumer owns it until it is lost.
+
+    If the consumer owns the same partition again later, it is another ``GroupReader``.
+    ``committed`` is the last committed offset, or None while it is unknown; its offset
+    is -1 if nothing was committed. ``taken`` is the offset to commit after the chunks
+    that the caller has taken.
     """
 
-    __slots__ = ("committed", "is_lost", "is_revoked", "taken")
+    __slots__ = ("committed", "ownership", "taken")
 
     def __init__(self, topic: str, partition: int, topic_id: UUID) -> None:
         super().__init__(topic, partition, topic_id)
+        self.ownership = Ownership.FINDING_OFFSET
         self.committed: Committed | None = None
         self.taken: Committed | None = None
-        self.is_revoked = False
-        self.is_lost = False
 
     @property
     def place(self) -> tuple[str, int]:
@@ -79,10 +95,10 @@ class GroupReader(PartitionReader):
 
     @property
     def id_and_partition(self) -> tuple[UUID, int]:
-        """Topic id and partition, as an assignment has them."""
+        """Topic id and partition, as assignments contain them."""
         return self.topic_id, self.partition
 
 
 def position_after(fetched: Fetched) -> Committed:
-    """Return what to commit once the records of a chunk are done with."""
+    """Return the offset to commit after the records of a chunk."""
     return Committed(fetched.next_offset, fetched.leader_epoch)
