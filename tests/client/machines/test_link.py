@@ -73,7 +73,8 @@ def new_link(kwire):
             request_timeout_s=5.0,
         )
         budget = cluster.FrameBudget(1 << 20)
-        return cluster.Link("sim", 9092, None, settings, 0.0, budget)
+        metrics = settings.metrics.open()
+        return cluster.Link("sim", 9092, None, settings, 0.0, budget, metrics)
 
     return make
 

@@ -4,10 +4,11 @@
 
 Simulated brokers put control characters into the string fields of every response, and
 error codes into some of them. Whatever a client reports about that is printable: texts,
-attributes and tracebacks of errors, data losses, and the repr of its links.
+attributes and tracebacks of errors, data losses, log lines, and the repr of its links.
 """
 
 import importlib
+import logging
 import random as random_module
 import re
 import traceback
@@ -246,14 +247,17 @@ def run_operation(kwire, name, seed):
         "consumer of a pattern",
     ],
 )
-def test_no_operation_reports_unescaped_text_of_a_broker(kwire, name):
+def test_no_operation_reports_unescaped_text_of_a_broker(kwire, name, caplog):
     """Each operation meets every field of its responses, with and without errors."""
+    caplog.set_level(logging.DEBUG, "kwire.client")
     defaced, failures = set(), 0
     for seed in range(SEEDS):
+        caplog.clear()
         texts, fields, errors = run_operation(kwire, name, seed)
         defaced |= fields
         failures += bool(errors)
-        for text in texts:
+        assert caplog.messages, f"seed {seed}: nothing is logged"
+        for text in [*texts, *caplog.messages]:
             assert text.isprintable(), f"seed {seed}: {text!r}"
             assert len(text) < LONGEST_TEXT, f"seed {seed}"
     assert "host" in defaced

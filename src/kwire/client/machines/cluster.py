@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..._text import format_address
+from ..._text import format_address, quote_text
 from ...errors import KwireError
 from ...messages import MetadataRequest
 from ...schema import error_codes
 from ..errors import AuthenticationRefused, BrokersUnreachable, FeatureUnsupported
+from .events import Event, report
 from .link import Link, LinkState
 from .metadata import (
     Broker,
@@ -48,6 +49,9 @@ _CONNECT_BURST = 10
 _CONNECT_S = 0.1
 """As above, for connections to any broker, of which Metadata may name thousands."""
 
+
+_MAX_SHOWN_CHANGES = 3
+"""Number of partitions in a log line about leaders; a broker may lead thousands."""
 
 _FRAME_BYTES = 16 << 20
 """Frame budget of a machine without records. Larger frames arrive one after another."""
@@ -85,6 +89,7 @@ class ClusterMachine:
         self.metadata = Metadata()
         self.topics: set[str] | None = set()
         self.failure: KwireError | None = None
+        self.metrics = settings.metrics.open()
         self.frame_budget = FrameBudget(_FRAME_BYTES)
         self.version = 0
         self._bootstrap = list(bootstrap)
@@ -122,6 +127,8 @@ class ClusterMachine:
     def advance(self, now: float) -> None:
         """Do what can be done now; ``wake_at`` is when there is more to do."""
         self._wake_at = NEVER
+        # The machines that build on this one follow the hints of brokers (KIP-951).
+        self._report_leader_changes()
         for key, link in list(self._links.items()):
             place = key[:2]
             link.check(now)
@@ -244,12 +251,23 @@ class ClusterMachine:
             )
         return "; ".join(texts[:5])
 
+    def report_retry(self, operation: str, pause_s: float, reason: str) -> None:
+        """Report that something is tried again after a pause."""
+        report(
+            self.metrics,
+            Event.RETRY,
+            operation=operation,
+            pause_s=pause_s,
+            reason=reason,
+        )
+
     def close(self, now: float) -> None:
         """End all links."""
         for link in self._links.values():
             link.close(now)
         self._links.clear()
         self._new_links.clear()
+        self.settings.metrics.close(self.metrics)
 
     def _link_at(
         self,
@@ -271,7 +289,15 @@ class ClusterMachine:
         if until <= now:
             # A client that was idle has not seen whether the broker was upgraded.
             table = None
-        link = Link(*place, node_id, self.settings, now, self.frame_budget, table)
+        link = Link(
+            *place,
+            node_id,
+            self.settings,
+            now,
+            self.frame_budget,
+            self.metrics,
+            table,
+        )
         if "\0" in place[0]:
             # Some resolvers read a name only up to NUL, and find another host.
             link.note_failure("a host name cannot contain NUL characters", now)
@@ -298,6 +324,7 @@ class ClusterMachine:
             failures.reason += "; brokers do so when they require SASL: set sasl"
         pause = self.settings.backoff_s(failures.count, self.random.random())
         failures.retry_at = now + pause
+        self.report_retry(f"connecting to {link.address}", pause, failures.reason)
         self.want_metadata()
         if isinstance(link.error, FeatureUnsupported):
             self.failure = link.error
@@ -368,17 +395,39 @@ class ClusterMachine:
             if response is None or not is_known_cluster(response, version):
                 self._is_stale = True
             else:
-                self._take_metadata(complete_response(response, names, version), now)
+                response = complete_response(response, names, version)
+                self._take_metadata(response, link, now)
 
         link.send(metadata_request(names, version), done, now, version=version)
 
-    def _take_metadata(self, response: Any, now: float) -> None:
+    def _take_metadata(self, response: Any, link: Link, now: float) -> None:
         self.metadata.update(response, self.topics)
+        report(
+            self.metrics,
+            Event.METADATA_REFRESHED,
+            address=link.address,
+            broker_count=len(self.metadata.brokers),
+            topic_count=len(self.metadata.topics),
+        )
+        self._report_leader_changes()
         self._forget_unnamed(now)
         self.version += 1
         codes = [each.error_code for each in response.topics]
         if any(code in _COMING for code in codes):
             self._is_stale = True
+
+    def _report_leader_changes(self) -> None:
+        """Report the leaders that have moved: the first few of them by name."""
+        changes = self.metadata.take_leader_changes()
+        if not changes:
+            return
+        shown = ", ".join(
+            f"{quote_text(topic)}-{partition} from {old} to {new}"
+            for topic, partition, old, new in changes[:_MAX_SHOWN_CHANGES]
+        )
+        if len(changes) > _MAX_SHOWN_CHANGES:
+            shown += f" and {len(changes) - _MAX_SHOWN_CHANGES} more"
+        report(self.metrics, Event.LEADER_MOVED, len(changes), changes=shown)
 
 
 _COMING = {error_codes.LEADER_NOT_AVAILABLE, error_codes.UNKNOWN_TOPIC_OR_PARTITION}

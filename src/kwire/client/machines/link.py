@@ -32,15 +32,18 @@ from ...connection.negotiation.handshake import SILENCE_S
 from ...errors import KwireError, UnsupportedVersion
 from ...messages import SaslHandshakeRequest
 from ...schema import error_codes
+from .events import Event, report
+from .metrics import REQUEST_LATENCY, THROTTLE_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
-    from ...connection import Event
+    from ...connection import Event as ConnectionEvent
     from ...connection.negotiation import ApiVersionTable, Constraint, Feature
     from ...messages import Request
     from ..errors import FeatureUnsupported
+    from .metrics import Metrics
     from .scan.frame_budget import FrameBudget
     from .settings import ClusterSettings, Mechanism
 
@@ -74,6 +77,7 @@ class LinkState(Enum):
 class _Call(NamedTuple):
     """A request in flight: its deadline, and the function that takes the response."""
 
+    sent_at: float
     deadline: float
     done: Done
 
@@ -99,8 +103,10 @@ class Link:
         "_calls",
         "_connection",
         "_deadline",
+        "_has_been_ready",
         "_last_look_until",
         "_mechanism",
+        "_metrics",
         "_offers_sasl",
         "_paused_at",
         "_reauthenticate_at",
@@ -128,6 +134,7 @@ class Link:
         settings: ClusterSettings,
         now: float,
         budget: FrameBudget,
+        metrics: Metrics,
         table: ApiVersionTable | None = None,
     ) -> None:
         self.host = host
@@ -146,6 +153,9 @@ class Link:
         self.quiet_until = now
         self._settings = settings
         self._budget = budget
+        self._metrics = metrics
+        # Whether this connection is one of the metric "connection_count".
+        self._has_been_ready = False
         # Since when the budget has no memory for the frame that is arriving.
         self._paused_at: float | None = None
         self._deadline = now + settings.connect_timeout_s
@@ -254,10 +264,12 @@ class Link:
             version = self.pick(type(request))
         self._connection.send(request, version)
         self.has_unsent = True
+        self._metrics.add("request_total")
         if not expects_response(request):
             return
         timeout = self._settings.request_timeout_s + wait_s
-        self._calls.append(_Call(now + timeout, done))
+        self._calls.append(_Call(now, now + timeout, done))
+        self._metrics.add("requests_in_flight")
 
     def check(self, now: float) -> None:
         """End the link if it waited too long; authenticate again if it is time.
@@ -286,9 +298,8 @@ class Link:
             else "the connection was not ready"
         )
         hint = _SILENCE_HINT if is_negotiating else ""
-        self._end(
-            f"{what} in time; the broker is slow, or this is not a broker{hint}", now
-        )
+        reason = f"{what} in time; the broker is slow, or this is not a broker{hint}"
+        self._end(reason, now, Event.CONNECTION_FAILED)
 
     def wake_at(self) -> float:
         """Return when ``check`` has something to do."""
@@ -301,7 +312,7 @@ class Link:
 
     def close(self, now: float) -> None:
         """End the link from this side; what is in flight gets no response."""
-        self._end("it was closed by this side", now)
+        self._end("it was closed by this side", now, Event.CONNECTION_CLOSED)
 
     def note_open(self, now: float) -> None:
         """Note that the socket is open, TLS included."""
@@ -322,6 +333,7 @@ class Link:
             return b""
         data = self._connection.next_to_send()
         self.has_unsent = bool(data)
+        self._metrics.add("outgoing_byte_total", len(data))
         return data
 
     def can_receive(self, now: float) -> bool:
@@ -354,15 +366,17 @@ class Link:
         """
         if self.state is LinkState.OVER:
             return False
+        self._metrics.add("incoming_byte_total", count)
         return self._take(self._connection.buffer_updated(count), now)
 
     def receive_data(self, chunk: bytes, now: float) -> bool:
         """As ``buffer_updated``; empty bytes are the end of the stream."""
         if self.state is LinkState.OVER:
             return False
+        self._metrics.add("incoming_byte_total", len(chunk))
         return self._take(self._connection.receive_data(chunk), now)
 
-    def _take(self, events: Iterable[Event], now: float) -> bool:
+    def _take(self, events: Iterable[ConnectionEvent], now: float) -> bool:
         something = False
         try:
             for event in events:
@@ -378,11 +392,14 @@ class Link:
             self.can_receive(now)
         return something or self.state is LinkState.OVER
 
-    def _react(self, event: Event, now: float) -> None:
+    def _react(self, event: ConnectionEvent, now: float) -> None:
         if isinstance(event, ResponseReceived):
             self.has_answered = True
             self._throttle(event.response, now)
-            self._calls.popleft().done(event.response, now)
+            call = self._calls.popleft()
+            self._metrics.add("requests_in_flight", -1)
+            self._metrics.time(REQUEST_LATENCY, now - call.sent_at)
+            call.done(event.response, now)
         elif isinstance(event, Negotiated):
             self._authenticate(now)
         elif isinstance(event, SaslStarted):
@@ -401,13 +418,26 @@ class Link:
         # KIP-219: the broker has answered already, and mutes who does not wait.
         pause_ms = getattr(response, "throttle_time_ms", 0)
         if pause_ms > 0:
-            self.quiet_until = max(self.quiet_until, now + pause_ms / 1000)
+            pause_s = pause_ms / 1000
+            self.quiet_until = max(self.quiet_until, now + pause_s)
+            self._metrics.time(THROTTLE_TIME, pause_s)
+            self._report(Event.THROTTLED, pause_s=pause_s)
+
+    def _report(self, event: Event, **fields: Any) -> None:
+        report(self._metrics, event, address=self.address, **fields)
+
+    def _become_ready(self) -> None:
+        self.state = LinkState.READY
+        if not self._has_been_ready:
+            self._has_been_ready = True
+            self._metrics.add("connection_count")
+            self._report(Event.CONNECTION_OPENED)
 
     def _authenticate(self, now: float) -> None:
         make = self._settings.new_mechanism
         if make is None:
             self._offers_sasl = bool(self.table.usable(SaslHandshakeRequest))
-            self.state = LinkState.READY
+            self._become_ready()
             return
         self.state = LinkState.AUTHENTICATING
         self._reauthenticate_at = None
@@ -447,7 +477,7 @@ class Link:
             self._connection.send_sasl_token(token)
             return
         self._connection.finish_sasl()
-        self.state = LinkState.READY
+        self._become_ready()
         if event.session_lifetime_ms > 0:
             lifetime_s = max(event.session_lifetime_ms / 1000, _SHORTEST_SESSION_S)
             self._reauthenticate_at = now + lifetime_s * _REAUTHENTICATE_AT
@@ -489,11 +519,22 @@ class Link:
             return max(self._calls[0].deadline, self._last_look_until)
         return max(self._deadline, self._last_look_until)
 
-    def _end(self, reason: str, now: float) -> None:
+    def _end(self, reason: str, now: float, event: Event | None = None) -> None:
         if self.is_over:
             return
         self.state = LinkState.OVER
         self.reason = reason
+        if event is None:
+            # Brokers close idle connections. A connection on which they never answered
+            # had another problem, unless it only showed that the broker is old.
+            is_usual = self.has_answered or self.fallback_table is not None
+            event = Event.CONNECTION_FAILED
+            if is_usual:
+                event = Event.CONNECTION_CLOSED
+        self._report(event, reason=reason)
+        if self._has_been_ready:
+            self._metrics.add("connection_count", -1)
+        self._metrics.add("requests_in_flight", -len(self._calls))
         self._connection.close()
         self._budget.forget(self)
         while self._calls:

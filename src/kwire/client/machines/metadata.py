@@ -48,6 +48,15 @@ class PartitionInfo(NamedTuple):
     offline: tuple[int, ...] = ()
 
 
+class LeaderChange(NamedTuple):
+    """A partition whose leader is another broker than before; -1 is none."""
+
+    topic: str
+    partition: int
+    old: int
+    new: int
+
+
 class TopicInfo(NamedTuple):
     """A topic; if ``error_code`` is not 0, nothing else of it is known."""
 
@@ -66,6 +75,8 @@ class Metadata:
         self.topics: dict[str, TopicInfo] = {}
         self.cluster_id: str | None = None
         self.controller = -1
+        # What ``take_leader_changes`` has not returned yet.
+        self._leader_changes: list[LeaderChange] = []
 
     def update(self, response: Any, requested: Collection[str] | None) -> None:
         """Replace the metadata by that of a response.
@@ -88,8 +99,14 @@ class Metadata:
                 topics[name] = known
         for each in response.topics:
             if each.name is not None and (requested is None or each.name in requested):
-                topics[each.name] = _merge(self.topics.get(each.name), each)
+                known = self.topics.get(each.name)
+                topics[each.name] = _merge(known, each, self._leader_changes)
         self.topics = topics
+
+    def take_leader_changes(self) -> list[LeaderChange]:
+        """Return the partitions whose leader has changed since the last call."""
+        changes, self._leader_changes = self._leader_changes, []
+        return changes
 
     def partition(self, topic: str, partition: int) -> PartitionInfo | None:
         """Return what is known of a partition, if anything is."""
@@ -130,6 +147,9 @@ class Metadata:
         self.topics[topic].partitions[partition] = known._replace(
             leader=leader, leader_epoch=leader_epoch
         )
+        if leader != known.leader:
+            change = LeaderChange(topic, partition, known.leader, leader)
+            self._leader_changes.append(change)
         return True
 
 
@@ -184,8 +204,13 @@ def complete_response(
     return response
 
 
-def _merge(known: TopicInfo | None, response: Any) -> TopicInfo:
-    """Merge a response into what is known of a topic; leader epochs never go back."""
+def _merge(
+    known: TopicInfo | None, response: Any, changes: list[LeaderChange]
+) -> TopicInfo:
+    """Merge a response into what is known of a topic; leader epochs never go back.
+
+    Adds the partitions whose leader has changed to ``changes``.
+    """
     partitions: dict[int, PartitionInfo] = {}
     same = known is not None and known.topic_id == response.topic_id
     if response.error_code and known is not None and not response.partitions:
@@ -206,6 +231,10 @@ def _merge(known: TopicInfo | None, response: Any) -> TopicInfo:
         old = known.partitions.get(each.partition_index) if known and same else None
         if old is not None and 0 <= new.leader_epoch < old.leader_epoch:
             new = old
+        if old is not None and old.leader != new.leader:
+            index = each.partition_index
+            change = LeaderChange(response.name, index, old.leader, new.leader)
+            changes.append(change)
         partitions[each.partition_index] = new
     return TopicInfo(
         response.name,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..._limits import DEFAULT, Limits
 from ...connection.negotiation import DEFAULT_POLICY
+from .metrics import MetricsSum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +66,10 @@ class ClusterSettings:
     # may have been upgraded.
     assumed_versions: dict[tuple[str, int], tuple[ApiVersionTable, float]] = field(
         default_factory=dict, init=False, repr=False, compare=False
+    )
+    # The metrics of all machines of one client.
+    metrics: MetricsSum = field(
+        default_factory=MetricsSum, init=False, repr=False, compare=False
     )
 
     def backoff_s(

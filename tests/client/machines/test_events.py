@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The events that state machines log and count: level, text, fields and metrics."""
+
+import importlib
+import logging
+import random as random_module
+import re
+
+import pytest
+
+from kwire.client.machines.events import Event, report
+from kwire.client.machines.metrics import METRICS, Metrics, MetricsSum
+from tests.client.machines.scan_scenario import Scenario
+from tests.client.machines.test_link import Broker
+
+HOSTILE = "\x1b[2J\x00\r\nfake: line\u202e\x9b\ud800" * 500
+SECRET = "hunter2-Kx9"
+
+
+@pytest.fixture
+def log(caplog):
+    """The log records of the client, of every level."""
+    caplog.set_level(logging.DEBUG, "kwire.client")
+    return caplog
+
+
+def fields_of(event):
+    """Return the names of an event's fields, with the type of each value."""
+    return dict(re.findall(r"%\((\w+)\)[.\d]*(\w)", event.text))
+
+
+@pytest.mark.parametrize("event", Event)
+def test_an_event_with_hostile_texts_is_one_short_printable_line(log, event):
+    values = {"s": HOSTILE, "d": 1 << 62, "f": 1e300}
+    fields = {name: values[kind] for name, kind in fields_of(event).items()}
+    report(Metrics(), event, **fields)
+    (record,) = log.records
+    assert record.getMessage().isprintable()
+    assert len(record.getMessage()) < 1500
+    assert record.name.startswith("kwire.client.")
+    assert (record.levelno, record.event) == (event.level, event.name.lower())
+    assert record.args.keys() == fields.keys()
+    assert record.funcName.startswith("test_an_event"), "the caller is named"
+
+
+@pytest.mark.parametrize("event", Event)
+def test_an_event_without_a_logger_is_counted_and_not_formatted(event):
+    class Text:
+        def __str__(self):
+            raise AssertionError("a text was made for no logger")
+
+    metrics = Metrics()
+    logging.getLogger("kwire.client").setLevel(logging.CRITICAL)
+    try:
+        report(metrics, event, 3, **dict.fromkeys(fields_of(event), Text()))
+    finally:
+        logging.getLogger("kwire.client").setLevel(logging.NOTSET)
+    counted = {name: value for name, value in metrics.snapshot().items() if value}
+    assert counted == ({event.metric: 3} if event.metric else {})
+
+
+def test_a_program_without_logging_prints_nothing(capfd):
+    for event in Event:
+        report(Metrics(), event, **dict.fromkeys(fields_of(event), 1))
+    assert capfd.readouterr() == ("", "")
+
+
+def run_scan(kwire, seed):
+    """Run a scan of the simulation; return its log records and metrics."""
+    records = []
+    handler = logging.Handler()
+    handler.emit = lambda record: records.append((record.event, record.getMessage()))
+    logger = logging.getLogger("kwire.client")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        scenario = Scenario(kwire, seed)
+        scenario.run()
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
+    return records
+
+
+def test_a_simulation_has_the_same_events_for_the_same_seed(kwire):
+    """The events are a function of the seed, and faults cause those of each kind."""
+    names = set()
+    for seed in range(12):
+        records = run_scan(kwire, seed)
+        assert records == run_scan(kwire, seed), f"seed {seed}"
+        names |= {name for name, _ in records}
+    assert names >= {
+        "connection_opened",
+        "connection_closed",
+        "connection_failed",
+        "leader_moved",
+        "metadata_refreshed",
+        "retry",
+        "throttled",
+    }
+
+
+def test_metrics_of_a_closed_machine_stay_in_the_sum():
+    total = MetricsSum()
+    first, second = total.open(), total.open()
+    first.add("request_total", 2)
+    second.add("request_total", 3)
+    first.add("request_latency_max_s", 0.5)
+    second.add("request_latency_max_s", 0.25)
+    assert total.snapshot()["request_total"] == 5
+    total.close(first)
+    total.close(first)
+    del first
+    snapshot = total.snapshot()
+    assert snapshot["request_total"] == 5
+    assert snapshot["request_latency_max_s"] == 0.5
+    assert tuple(snapshot) == METRICS
+
+
+class Indiscreet:
+    """A mechanism whose error contains its password."""
+
+    mechanism = "PLAIN"
+
+    def first(self):
+        raise ValueError(SECRET)
+
+
+def test_no_log_line_has_a_secret_of_an_address_or_of_a_mechanism(kwire, log):
+    machines = importlib.import_module(f"{kwire.__name__}.client.machines")
+    settings = machines.ClusterSettings(new_mechanism=Indiscreet)
+    machine = machines.ScanMachine(
+        [(f"ann:{SECRET}@sim", 9092)],
+        settings,
+        machines.ScanOptions(topics=("a",)),
+        now=0.0,
+        random=random_module.Random(1),
+    )
+    machine.advance(0.0)
+    (link,) = machine.cluster.take_new_links()
+    link.note_open(0.0)
+    Broker(kwire).exchange(link, 0.0)
+    machine.advance(1.0)
+    assert [record.event for record in log.records] == ["connection_failed", "retry"]
+    assert "the mechanism raised ValueError" in log.text
+    assert "sim:9092" in log.text
+    assert SECRET not in log.text
