@@ -20,6 +20,7 @@ from typing import Any
 from kwire.client.machines import ClusterSettings, ScanMachine, ScanOptions
 from kwire.client.options import read_addresses
 from kwire.client.runners.blocking import BlockingRunner
+from kwire.client.runners.network import Network
 
 PACE_S = 0.001
 FETCH_BYTES = 1 << 16
@@ -81,7 +82,7 @@ def main() -> None:
         is_ending.set()
 
     threading.Thread(target=wait_for_end, daemon=True).start()
-    runner = BlockingRunner(machine, machine.cluster, None)
+    runner = BlockingRunner(machine, machine.cluster, Network())
     try:
         while not is_ending.is_set():
             runner.run_until(machine.has_result)

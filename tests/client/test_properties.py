@@ -128,11 +128,11 @@ def test_each_property_has_its_effect(kwire):
     assert kafka.settings.request_timeout_s == 9
     assert kafka.settings.connect_timeout_s == 5
     assert kafka.settings.timeout_s == 70
-    assert not kafka.context.check_hostname
-    assert kafka.context.verify_mode is ssl.CERT_REQUIRED
+    assert not kafka.network.context.check_hostname
+    assert kafka.network.context.verify_mode is ssl.CERT_REQUIRED
     assert client.connect("c:3", config=config).addresses == [("c", 3)]
     del config["ssl.endpoint.identification.algorithm"]
-    assert client.connect(config=config).context.check_hostname
+    assert client.connect(config=config).network.context.check_hostname
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .producer import Producer as Producer
     from .progress import ScanProgress as ScanProgress
     from .property_files import read_properties as read_properties
+    from .runners.network import AddressMap, Connector
     from .scan import Scan as Scan
     from .scan import ScanSync as ScanSync
     from .sync_consumer import ConsumerSync as ConsumerSync
@@ -149,6 +150,8 @@ def connect(
     config: Mapping[str, Any] | None = None,
     ssl: tls.SSLContext | bool | None = None,
     sasl: Any = None,
+    connector: Connector | None = None,
+    address_map: AddressMap | None = None,
     client_id: str | None = "kwire",
     fallback: str | None = None,
     limits: Limits = DEFAULT,
@@ -167,6 +170,13 @@ def connect(
       the system. Default: no TLS, unless ``config`` requires it.
     * ``sasl``: a mechanism of ``kwire.connection.sasl``, or a function that returns a
       new mechanism for each connection.
+    * ``connector``: a function (host, port, timeout in seconds) that opens a connection
+      to a broker, for example through a SOCKS proxy or a bastion host. It returns a
+      connected ``socket.socket``; for asyncio also an awaitable of a socket or of a
+      transport. TLS is started afterwards, and checks the host name of the broker.
+    * ``address_map``: the reachable address of each advertised one, as
+      ``{(host, port): (host, port)}`` or a function (host, port). TLS checks the
+      advertised host name.
     * ``fallback``: the release to assume of brokers before Kafka 0.10, such as "0.9.0".
       They cannot report their versions.
     * ``timeout_s``: raise ``BrokersUnreachable`` if a bounded scan makes no progress
@@ -186,6 +196,8 @@ def connect(
         config,
         ssl=ssl,
         sasl=sasl,
+        connector=connector,
+        address_map=address_map,
         client_id=client_id,
         fallback=fallback,
         limits=limits,
@@ -202,6 +214,8 @@ def connect_sync(
     config: Mapping[str, Any] | None = None,
     ssl: tls.SSLContext | bool | None = None,
     sasl: Any = None,
+    connector: Connector | None = None,
+    address_map: AddressMap | None = None,
     client_id: str | None = "kwire",
     fallback: str | None = None,
     limits: Limits = DEFAULT,
@@ -218,6 +232,8 @@ def connect_sync(
         config,
         ssl=ssl,
         sasl=sasl,
+        connector=connector,
+        address_map=address_map,
         client_id=client_id,
         fallback=fallback,
         limits=limits,

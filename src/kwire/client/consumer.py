@@ -127,5 +127,5 @@ class Consumer(ConsumerBase):
         if self._machine is None or self._runner is None:
             machine = self._begin(asyncio.get_running_loop().time())
             self._machine = machine
-            self._runner = AsyncRunner(machine, machine.cluster, self._context)
+            self._runner = AsyncRunner(machine, machine.cluster, self._network)
         return self._machine, self._runner

@@ -17,12 +17,11 @@ from .options import make_scan_options
 from .position import Position
 
 if TYPE_CHECKING:
-    import ssl as tls
-
     from .chunks import DecodingOptions
     from .machines import ClusterSettings, DataLost, ScanOptions
     from .machines.scan.options import Fetched
     from .options import Offsets
+    from .runners.network import Network
     from .runners.protocols import ClusterAccess
 
 ConsumedTopics: TypeAlias = "str | Iterable[str] | re.Pattern[str]"
@@ -138,7 +137,7 @@ class ConsumerBase:
         self._kafka = kafka
         self._addresses: list[tuple[str, int]] = kafka.addresses
         self._settings: ClusterSettings = kafka.settings
-        self._context: tls.SSLContext | None = kafka.context
+        self._network: Network = kafka.network
         self._options = options
         self._decoding = decoding
         self._held: Fetched | None = None

@@ -35,7 +35,6 @@ from .runners.operations import (
 from .scan import Scan, ScanBase, ScanSync
 
 if TYPE_CHECKING:
-    import ssl as tls
     from collections.abc import Callable, Iterable
     from datetime import datetime, timedelta
 
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from .producer import Producer
     from .producing import ProducerBase
     from .progress import ScanProgress
+    from .runners.network import Network
     from .runners.protocols import Query
     from .sync_consumer import ConsumerSync
     from .sync_producer import ProducerSync
@@ -82,7 +82,7 @@ async def run_query(kafka: KafkaBase[Any, Any, Any], make: QueryMaker[R]) -> R:
     kafka.has_connected = True
     query, runner = kafka._start(
         lambda now: make(kafka.addresses, kafka.settings, now=now, random=Random()),
-        kafka.context,
+        kafka.network,
     )
     try:
         await runner.wait(query.has_result)
@@ -103,13 +103,13 @@ class KafkaBase(Operations, Generic[S, P, C]):
         self,
         addresses: list[tuple[str, int]],
         settings: ClusterSettings,
-        context: tls.SSLContext | None,
+        network: Network,
         rack: str | None = None,
         isolation: Isolation | None = None,
     ) -> None:
         self.addresses = addresses
         self.settings = settings
-        self.context = context
+        self.network = network
         # True from the first connection until ``close``.
         self.has_connected = False
         self._rack = rack

@@ -18,6 +18,7 @@ from .chunks import COLUMNS, DecodingOptions
 from .machines import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
 from .properties import is_fallback, read_config
 from .runners.addresses import split_address
+from .runners.network import Network, check_connector
 from .security import is_mechanism
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..records.columns import Unit
     from .machines.scan.options import Spec
+    from .runners.network import AddressMap, Connector
 
 When: TypeAlias = "str | int | datetime | timedelta"
 Topics: TypeAlias = (
@@ -89,15 +91,16 @@ def make_arguments(
     *,
     ssl: tls.SSLContext | bool | None,
     sasl: Any,
+    connector: Connector | None,
+    address_map: AddressMap | None,
     **settings: Any,
-) -> tuple[
-    list[tuple[str, int]], ClusterSettings, tls.SSLContext | None, str | None, Any
-]:
-    """Return addresses, settings and TLS; rack and isolation level if config has any.
+) -> tuple[list[tuple[str, int]], ClusterSettings, Network, str | None, Any]:
+    """Return addresses, settings, network; rack, isolation level if config has any.
 
     ``settings`` are those of ``ClusterSettings``. Raises ``ValueError`` if ``ssl``,
     ``sasl`` and ``config`` contradict each other.
     """
+    check_connector(connector, address_map)
     known = read_config({} if config is None else config, ssl, sasl)
     for name in (
         "client_id",
@@ -112,7 +115,12 @@ def make_arguments(
     return (
         read_addresses(addresses or known.addresses or ""),
         make_settings(known.sasl, **settings),
-        known.context,
+        Network(
+            known.context,
+            connector,
+            address_map,
+            settings["connect_timeout_s"],
+        ),
         known.rack,
         known.isolation,
     )

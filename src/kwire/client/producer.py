@@ -269,7 +269,7 @@ class Producer(ProducerBase):
         if self._machine is None or self._runner is None:
             machine = self._begin(asyncio.get_running_loop().time())
             self._machine = machine
-            self._runner = AsyncRunner(machine, machine.cluster, self._kafka.context)
+            self._runner = AsyncRunner(machine, machine.cluster, self._kafka.network)
         return self._machine, self._runner
 
     async def _start(self) -> tuple[ProducerMachine, AsyncRunner]:

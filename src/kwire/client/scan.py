@@ -208,7 +208,7 @@ class Scan(ScanBase, Asynchronous):
         await self.close()
 
     async def _read(self) -> AsyncGenerator[Chunk]:
-        machine, runner = self._start(self._make_machine, self._kafka.context)
+        machine, runner = self._start(self._make_machine, self._kafka.network)
         self._runner = runner
         try:
             while True:
@@ -334,7 +334,7 @@ class ScanSync(ScanBase, Blocking):
                 self._user = user
 
     def _read(self) -> Generator[Chunk]:
-        machine, runner = self._start(self._make_machine, self._kafka.context)
+        machine, runner = self._start(self._make_machine, self._kafka.network)
         self._runner = runner
         try:
             while True:

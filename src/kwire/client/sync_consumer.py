@@ -168,7 +168,7 @@ class ConsumerSync(ConsumerBase):
         if self._machine is None or self._runner is None:
             machine = self._begin(time.monotonic())
             self._machine = machine
-            self._runner = BlockingRunner(machine, machine.cluster, self._context)
+            self._runner = BlockingRunner(machine, machine.cluster, self._network)
             thread = threading.Thread(
                 target=_keep_alive,
                 args=(weakref.ref(self), self._over),

@@ -271,7 +271,7 @@ class ProducerSync(ProducerBase):
         if self._machine is None or self._runner is None:
             machine = self._begin(time.monotonic())
             self._machine = machine
-            self._runner = BlockingRunner(machine, machine.cluster, self._kafka.context)
+            self._runner = BlockingRunner(machine, machine.cluster, self._kafka.network)
         return self._machine, self._runner
 
     def _start(self) -> tuple[ProducerMachine, BlockingRunner]:

@@ -11,6 +11,7 @@ import os
 import re
 
 from ..._text import quote_text
+from .network import ConnectorError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
     import socket
     import ssl as tls
 
+    if isinstance(error, ConnectorError):
+        return str(error)
     if not isinstance(error, OSError):
         return "not an address: the host name or the port is not valid"
     if isinstance(error, tls.SSLCertVerificationError):

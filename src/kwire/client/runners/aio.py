@@ -9,7 +9,6 @@ broker.
 from __future__ import annotations
 
 import asyncio
-import ssl as tls
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..machines import ClusterMachine, Link
+    from .network import Network
     from .protocols import Machine
 
 _NEVER = float("inf")
@@ -31,11 +31,11 @@ class AsyncRunner:
     """Runs one machine, on the event loop that it was made on."""
 
     def __init__(
-        self, machine: Machine, cluster: ClusterMachine, context: tls.SSLContext | None
+        self, machine: Machine, cluster: ClusterMachine, network: Network
     ) -> None:
         self._machine = machine
         self._cluster = cluster
-        self._context = context
+        self._network = network
         self._loop = asyncio.get_running_loop()
         self._protocols: dict[Link, _LinkProtocol] = {}
         self._openings: dict[Link, asyncio.Task[None]] = {}
@@ -183,18 +183,12 @@ class AsyncRunner:
 
     async def _open(self, link: Link) -> None:
         protocol = _LinkProtocol(link, self)
+        context = None
         try:
-            await self._loop.create_connection(
-                lambda: protocol,
-                link.host,
-                link.port,
-                ssl=self._context,
-                server_hostname=link.host if self._context else None,
-            )
+            context = self._network.load_context()
+            await self._network.open_transport(link, protocol, context)
         except (OSError, ValueError, OverflowError) as error:
-            link.note_failure(
-                connection_problem(error, self._context), self._loop.time()
-            )
+            link.note_failure(connection_problem(error, context), self._loop.time())
         except asyncio.CancelledError:
             protocol.abort()
             raise

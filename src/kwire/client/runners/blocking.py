@@ -8,6 +8,7 @@ broker.
 
 from __future__ import annotations
 
+import errno
 import selectors
 import socket
 import time
@@ -15,12 +16,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .addresses import connection_problem
+from .network import set_no_delay
 
 if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Callable
 
     from ..machines import ClusterMachine, Link
+    from .network import Network, SocketAddress
     from .protocols import Machine
 
 _NEVER = float("inf")
@@ -38,11 +41,11 @@ class BlockingRunner:
     """
 
     def __init__(
-        self, machine: Machine, cluster: ClusterMachine, context: tls.SSLContext | None
+        self, machine: Machine, cluster: ClusterMachine, network: Network
     ) -> None:
         self._machine = machine
         self._cluster = cluster
-        self._context = context
+        self._network = network
         self._selector = selectors.DefaultSelector()
         self._sockets: dict[Link, _LinkSocket] = {}
         # When the machine wanted to be moved, as of its last ``advance``.
@@ -74,7 +77,8 @@ class BlockingRunner:
                 # No name, or no connection: known at once, without an event.
                 has_news = True
                 continue
-            at = min(self._machine.wake_at, until)
+            sockets = self._sockets.values()
+            at = min([self._machine.wake_at, until, *(s.next_at for s in sockets)])
             pause = min(max(at - now, 0.0), _LONGEST_WAIT_S)
             has_news = self._take_ready(pause)
 
@@ -145,7 +149,7 @@ class BlockingRunner:
         for link in [link for link in self._sockets if link.is_over]:
             self._sockets.pop(link).close()
         for link in self._cluster.take_new_links():
-            self._sockets[link] = _LinkSocket(link, self._selector, self._context, now)
+            self._sockets[link] = _LinkSocket(link, self._selector, self._network, now)
 
 
 def _list_blocking_errors(context: tls.SSLContext | None) -> tuple[type[OSError], ...]:
@@ -165,27 +169,37 @@ class _LinkSocket:
         self,
         link: Link,
         selector: selectors.BaseSelector,
-        context: tls.SSLContext | None,
+        network: Network,
         now: float,
     ) -> None:
         self._link = link
         self._selector = selector
-        self._context = context
+        # When to try the next address of the host name, unless this one answers.
+        self.next_at = _NEVER
+        self._context: tls.SSLContext | None = None
         self._socket: socket.socket | None = None
         self._tls: tls.SSLSocket | None = None
-        self._would_block = _list_blocking_errors(context)
         self._is_open = False
         self._unsent = memoryview(b"")
         self._watched = 0
-        self._places: list[tuple[int, tuple[object, ...]]] = []
+        self._places: list[SocketAddress] = []
+        self._share_s = 0.0
         self._last_error: OSError | ValueError | None = None
         try:
-            found = socket.getaddrinfo(link.host, link.port, type=socket.SOCK_STREAM)
+            self._context = network.load_context()
+            opened = network.connect(link)
+            if opened is None:
+                self._places = network.find_addresses(link)
+                self._share_s = network.share_timeout(len(self._places))
         except (OSError, ValueError, OverflowError) as error:
-            link.note_failure(connection_problem(error, context), now)
+            link.note_failure(connection_problem(error, self._context), now)
             return
-        self._places = [(family, place) for family, _, _, _, place in found]
-        self._try_next(now)
+        self._would_block = _list_blocking_errors(self._context)
+        if opened is None:
+            self._try_next(now)
+        else:
+            opened.setblocking(False)
+            self._watch_opening(opened)
 
     def step(self, now: float) -> bool:
         """Do what the socket is ready for; return whether the machine has news."""
@@ -204,6 +218,8 @@ class _LinkSocket:
     def write(self, now: float) -> None:
         """Write what the link has to send, as far as the kernel takes it."""
         if not self._is_open:
+            if now >= self.next_at:
+                self._fail(TimeoutError(errno.ETIMEDOUT, ""), now)
             return
         connection = self._connection()
         try:
@@ -249,7 +265,6 @@ class _LinkSocket:
                 self._last_error = error
                 continue
             new.setblocking(False)
-            new.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with suppress(BlockingIOError):
                 try:
                     new.connect(place)
@@ -259,12 +274,17 @@ class _LinkSocket:
                     self._last_error = error
                     new.close()
                     continue
-            self._socket = new
-            self._selector.register(new, _READ | _WRITE, self)
-            self._watched = _READ | _WRITE
+            self._watch_opening(new)
+            self.next_at = now + self._share_s if self._places else _NEVER
             return
         problem = self._last_error or OSError("the host name has no address")
         self._link.note_failure(connection_problem(problem, self._context), now)
+
+    def _watch_opening(self, new: socket.socket) -> None:
+        set_no_delay(new)
+        self._socket = new
+        self._selector.register(new, _READ | _WRITE, self)
+        self._watched = _READ | _WRITE
 
     def _is_connected(self) -> bool:
         assert self._socket is not None
@@ -278,6 +298,8 @@ class _LinkSocket:
         return True
 
     def _shake_hands(self, now: float) -> bool:
+        # The address has answered.
+        self.next_at = _NEVER
         if self._context is not None:
             # Only a connection with TLS requires ssl, which takes long to import.
             import ssl as tls

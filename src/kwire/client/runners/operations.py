@@ -7,7 +7,7 @@ The body of an operation is a coroutine that waits for conditions::
     class KafkaBase(Operations):
         @operation
         async def topics(self) -> TopicsByName:
-            machine, runner = self._start(self._make_machine, self.context)
+            machine, runner = self._start(self._make_machine, self.network)
             await runner.wait(machine.has_result)
             return machine.result()
 
@@ -41,11 +41,11 @@ from typing import (
 )
 
 if TYPE_CHECKING:
-    import ssl as tls
     from collections.abc import Callable, Coroutine
 
     from .aio import AsyncRunner
     from .blocking import BlockingRunner
+    from .network import Network
     from .protocols import Machine, Runner
 
     M = TypeVar("M", bound=Machine)
@@ -99,9 +99,7 @@ class operation(Generic[P, R]):
 class Operations:
     """Base of a class with operations, in neither form."""
 
-    def _start(
-        self, make: Callable[[float], M], context: tls.SSLContext | None
-    ) -> tuple[M, Runner]:
+    def _start(self, make: Callable[[float], M], network: Network) -> tuple[M, Runner]:
         """Make a machine, which is passed the time, and its runner."""
         raise NotImplementedError
 
@@ -129,7 +127,7 @@ class Asynchronous(Operations):
         await self._leave(kind is not None)
 
     def _start(
-        self, make: Callable[[float], M], context: tls.SSLContext | None
+        self, make: Callable[[float], M], network: Network
     ) -> tuple[M, AsyncRunner]:
         # Blocking programs must not load asyncio.
         import asyncio
@@ -137,7 +135,7 @@ class Asynchronous(Operations):
         from .aio import AsyncRunner
 
         machine = make(asyncio.get_running_loop().time())
-        return machine, AsyncRunner(machine, machine.cluster, context)
+        return machine, AsyncRunner(machine, machine.cluster, network)
 
 
 class Blocking(Operations):
@@ -156,14 +154,14 @@ class Blocking(Operations):
         run_blocking(self._leave(kind is not None))
 
     def _start(
-        self, make: Callable[[float], M], context: tls.SSLContext | None
+        self, make: Callable[[float], M], network: Network
     ) -> tuple[M, BlockingRunner]:
         from time import monotonic
 
         from .blocking import BlockingRunner
 
         machine = make(monotonic())
-        return machine, BlockingRunner(machine, machine.cluster, context)
+        return machine, BlockingRunner(machine, machine.cluster, network)
 
 
 def _list_operations(owner: type) -> list[tuple[str, operation[Any, Any]]]:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    import ssl as tls
     from collections.abc import Callable
 
     from ...errors import KwireError
     from ..machines import ClusterMachine, ClusterSettings
+    from .network import Network
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -85,5 +85,5 @@ class ClusterAccess(Protocol):
 
     addresses: list[tuple[str, int]]
     settings: ClusterSettings
-    context: tls.SSLContext | None
+    network: Network
     has_connected: bool

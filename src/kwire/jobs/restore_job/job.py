@@ -147,7 +147,7 @@ class _Writer:
             random=Random(),
         )
         self._runner = BlockingRunner(
-            self._machine, self._machine.cluster, kafka.context
+            self._machine, self._machine.cluster, kafka.network
         )
         self._bytes_per_s = options.bytes_per_s
         self._begun = time.monotonic()
