@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``GroupMember``: membership in a consumer group by heartbeats (KIP-848).
 
-The states of a member, the events, and all transitions are in this file; DESIGN.md
-shows them in a table. ``machine.py`` changes the partitions that the member owns.
+``TRANSITIONS`` has the states of a member and the events that change them, and so has a
+table in DESIGN.md. ``machine.py`` changes the partitions that the member owns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .options import GroupMetadata
 from .requests import assignment_entries, read_assignment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..cluster import ClusterMachine
     from ..coordinators import Coordinators
@@ -72,50 +72,30 @@ class MemberState(Enum):
     """Cannot be a member. ``GroupMember.failure`` is the reason."""
 
 
-class MemberEvent(Enum):
-    """Event that may change the state of a member."""
+_S = MemberState
+_MEMBERS = _S.RECONCILING, _S.STABLE
+_KNOWN = _S.UNCERTAIN, *_MEMBERS
 
-    JOIN = auto()
-    """The consumer wants to join."""
-    SEND = auto()
-    """A heartbeat is sent."""
-    ASSIGN = auto()
-    """The coordinator accepts a heartbeat, and its response has an assignment."""
-    ACKNOWLEDGE = auto()
-    """The coordinator accepts a heartbeat, and its response has no assignment."""
-    LOSE = auto()
-    """The coordinator fences the member, or does not answer for too long."""
-    LEAVE = auto()
-    """The consumer wants to leave."""
-    END = auto()
-    """The coordinator does not count this consumer as a member any longer."""
-    FAIL = auto()
-    """An error occurs that a retry does not solve."""
-
-
-_S, _E = MemberState, MemberEvent
-
-TRANSITIONS = {
-    (_S.OUTSIDE, _E.JOIN): _S.JOINING,
-    (_S.JOINING, _E.SEND): _S.UNCERTAIN,
-    (_S.JOINING, _E.LEAVE): _S.OUTSIDE,
-    (_S.JOINING, _E.FAIL): _S.FAILED,
-    (_S.LEAVING, _E.SEND): _S.LEAVING,
-    (_S.LEAVING, _E.END): _S.OUTSIDE,
-    (_S.LEAVING, _E.FAIL): _S.FAILED,
+TRANSITIONS: Mapping[str, Mapping[MemberState, MemberState]] = {
+    "join": {_S.OUTSIDE: _S.JOINING},
+    "send": {
+        _S.JOINING: _S.UNCERTAIN,
+        **{state: state for state in (*_KNOWN, _S.LEAVING)},
+    },
+    "assign": dict.fromkeys(_KNOWN, _S.RECONCILING),
+    "acknowledge": dict.fromkeys(_KNOWN, _S.STABLE),
+    "lose": dict.fromkeys(_KNOWN, _S.UNCERTAIN),
+    "leave": {_S.JOINING: _S.OUTSIDE, **dict.fromkeys(_KNOWN, _S.LEAVING)},
+    "end": {_S.LEAVING: _S.OUTSIDE},
+    "fail": dict.fromkeys((_S.JOINING, *_KNOWN, _S.LEAVING), _S.FAILED),
 }
-for _state in (_S.UNCERTAIN, _S.RECONCILING, _S.STABLE):
-    TRANSITIONS |= {
-        (_state, _E.SEND): _state,
-        (_state, _E.ASSIGN): _S.RECONCILING,
-        (_state, _E.ACKNOWLEDGE): _S.STABLE,
-        (_state, _E.LOSE): _S.UNCERTAIN,
-        (_state, _E.LEAVE): _S.LEAVING,
-        (_state, _E.FAIL): _S.FAILED,
-    }
-"""Next state for each state and each event that is possible in it."""
+"""Next state by event and state. An event must not happen in any other state.
 
-_MEMBERS = {MemberState.RECONCILING, MemberState.STABLE}
+"join" and "leave" are decisions of the consumer. "send" is a heartbeat. "assign" and
+"acknowledge" are responses with and without an assignment. "lose" means that the
+coordinator fences the member or does not answer for too long, "end" that it has removed
+the member, and "fail" that an error occurs which a retry does not solve.
+"""
 
 
 class _Heartbeat(NamedTuple):
@@ -191,13 +171,13 @@ class GroupMember:
     def join(self, now: float) -> None:
         """Join the group if the consumer is outside."""
         if self.state is MemberState.OUTSIDE:
-            self._begin(MemberEvent.JOIN, now)
+            self._begin("join", now)
             self._join_began_at = now
 
     def leave(self, now: float) -> None:
         """Leave the group unless the consumer is outside. All partitions are lost."""
         if not self.is_outside and self.state is not MemberState.LEAVING:
-            self._begin(MemberEvent.LEAVE, now)
+            self._begin("leave", now)
             # If no response arrives, the session of the coordinator ends by then.
             self._heard_at = now
 
@@ -247,10 +227,12 @@ class GroupMember:
         assert self.epoch >= _JOIN, "the epoch of a member is never negative"
         assert (self.state is MemberState.FAILED) is (self.failure is not None)
 
-    def _move(self, event: MemberEvent) -> None:
-        self.state = TRANSITIONS[self.state, event]
+    def _move(self, event: str) -> None:
+        following = TRANSITIONS[event].get(self.state)
+        assert following is not None, f"{event}: the member is {self.state.name}"
+        self.state = following
 
-    def _begin(self, event: MemberEvent, now: float) -> None:
+    def _begin(self, event: str, now: float) -> None:
         """Begin another incarnation, which owns nothing and has no target."""
         self._move(event)
         self.incarnation += 1
@@ -263,7 +245,7 @@ class GroupMember:
             self._owned = frozenset()
 
     def _fail(self, failure: KwireError) -> None:
-        self._move(MemberEvent.FAIL)
+        self._move("fail")
         self.failure = failure
         self.target = self._in_flight = self._reported = None
 
@@ -276,14 +258,14 @@ class GroupMember:
             self._cluster.wake(lost_at)
             return True
         if self.state is MemberState.LEAVING:
-            self._move(MemberEvent.END)
+            self._move("end")
         else:
             self._lose(now)
         return False
 
     def _lose(self, now: float) -> None:
         """Join again, because other members may own the partitions now."""
-        self._begin(MemberEvent.LOSE, now)
+        self._begin("lose", now)
         self._cluster.wake(now)
 
     def _send(self, link: Link, now: float) -> None:
@@ -301,7 +283,7 @@ class GroupMember:
         except KwireError as error:
             self._fail(error)
             return
-        self._move(MemberEvent.SEND)
+        self._move("send")
         if now < self._due_at:
             self._early_pace.note(now)
         self._due_at = now + max(self._interval_s, _MIN_INTERVAL_S)
@@ -348,7 +330,7 @@ class GroupMember:
             if code and faults.may_pass(code) and code not in _FENCED:
                 self._retry(code, now)
             else:
-                self._move(MemberEvent.END)
+                self._move("end")
         elif not code:
             self._accept(response, owned, now)
         elif code in _FENCED:
@@ -380,9 +362,9 @@ class GroupMember:
         self._interval_s = max(response.heartbeat_interval_ms / 1000, _MIN_INTERVAL_S)
         self._next_at = now + self._interval_s
         if response.assignment is None:
-            self._move(MemberEvent.ACKNOWLEDGE)
+            self._move("acknowledge")
         else:
-            self._move(MemberEvent.ASSIGN)
+            self._move("assign")
             self.target = read_assignment(response.assignment)
 
     def _retry(self, code: int, now: float) -> None:
