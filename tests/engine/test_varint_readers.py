@@ -83,7 +83,7 @@ def read_bulk(kwire, data, form, after=b""):
 
 def read_object(kwire, **fields):
     """Read a record as an object; its offset and timestamp."""
-    (row,) = kwire.records.decode_rows(batch_of(**fields))[0]
+    (row,) = kwire.records.decode_records(batch_of(**fields))[0]
     return row
 
 

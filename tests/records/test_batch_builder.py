@@ -244,12 +244,12 @@ def test_a_transactional_batch_waits_for_its_producer(kwire, records):
 
 def test_a_row_may_get_the_present_time(kwire, records):
     """Protects the timestamps of a producer's ``append``, and its linger."""
-    rows = records.batches.engine.RowList(2, 200)
+    rows = records.batches.engine.RecordList(2, 200)
     before = time.time_ns() // 1_000_000
     now = rows.append_now(b"k", b"v")
     assert before <= now <= time.time_ns() // 1_000_000
     assert rows.append_now(None, bytearray(b"w"), 5, [("h", b"x")]) >= now
-    assert rows.rows == [(b"k", b"v", now, ()), (None, b"w", 5, (("h", b"x"),))]
+    assert rows.records == [(b"k", b"v", now, ()), (None, b"w", 5, (("h", b"x"),))]
     assert rows.append_now(b"k", bytes(200)) == 0
     with pytest.raises(kwire.EncodeError):
         rows.append_now("text", b"v")
@@ -262,12 +262,12 @@ def test_rows_that_are_in_no_cycle_are_not_visited_by_the_collector(kwire, recor
     class Text(str):
         """Can be part of a cycle."""
 
-    rows = records.batches.engine.RowList(2, 1 << 20)
+    rows = records.batches.engine.RecordList(2, 1 << 20)
     headers = [(Text("h"), b"x")]
     rows.append(b"k", b"v", 5, headers)
     rows.append(b"k", b"v", 5)
     rows.extend([(bytearray(b"k"), None), (b"k", b"v", 5, headers)], 0, 7)
-    tracked = [gc.is_tracked(row) for row in rows.rows]
+    tracked = [gc.is_tracked(row) for row in rows.records]
     assert tracked[0]
     assert tracked[3]
     if kwire.backend == "fast":
@@ -330,5 +330,5 @@ def test_what_is_no_row_is_refused_by_extend(kwire, records, row, path):
     assert caught.value.path == f"records[1].{path}"
     assert len(builder) == 1
     assert builder.extend([(b"c", b"d")]) == 1
-    with pytest.raises(TypeError, match="rows must be a list or a tuple"):
+    with pytest.raises(TypeError, match="records must be a list or a tuple"):
         builder.extend(iter([]))

@@ -79,7 +79,7 @@ def make_sets(kwire):
 def decoders(kwire):
     """Return the functions that decode a record set in one call."""
     return (
-        kwire.records.decode_rows,
+        kwire.records.decode_records,
         kwire.records.columns.decode_records,
         kwire.records.arrow.records_to_arrow,
     )
@@ -94,7 +94,7 @@ def test_calls_may_decompress_as_much_as_their_limit(kwire):
             middle = (low + high) // 2
             limits = kwire.Limits(total_decompressed_bytes=middle)
             try:
-                kwire.records.decode_rows(data, limits=limits)
+                kwire.records.decode_records(data, limits=limits)
                 high = middle
             except kwire.LimitExceeded:
                 low = middle
@@ -148,10 +148,10 @@ def test_false_record_counts_are_damage_and_no_limit(kwire):
 def test_pieces_together_are_the_whole(kwire):
     """Each record once and in order, whatever the size of the pieces."""
     data = b"".join(make_sets(kwire).values())
-    rows = kwire.records.decode_rows(data)[0]
+    rows = kwire.records.decode_records(data)[0]
     assert len(rows) == 24
     for piece_bytes in (1, 2000, 2500, 5000, MIB):
-        pieces = list(kwire.records.iter_rows(data, piece_bytes=piece_bytes))
+        pieces = list(kwire.records.iter_records(data, piece_bytes=piece_bytes))
         assert [row for piece in pieces for row in piece] == rows
         columns = list(
             kwire.records.columns.iter_records(data, piece_bytes=piece_bytes)
@@ -186,10 +186,10 @@ def test_pieces_hide_what_the_whole_hides(kwire):
     )
     aborted = [kwire.messages.FetchResponse.AbortedTransaction(producer_id=7)]
     options = {"aborted_transactions": aborted, "start_offset": 1, "end_offset": 9}
-    whole = [row.offset for row in kwire.records.decode_rows(data, **options)[0]]
+    whole = [row.offset for row in kwire.records.decode_records(data, **options)[0]]
     assert whole == [1, 2, 6, 7, 8]
     for piece_bytes in (1, 100, MIB):
-        rows = kwire.records.iter_rows(data, piece_bytes=piece_bytes, **options)
+        rows = kwire.records.iter_records(data, piece_bytes=piece_bytes, **options)
         assert [row.offset for piece in rows for row in piece] == whole
         columns = kwire.records.columns.iter_records(
             data, piece_bytes=piece_bytes, **options
@@ -201,7 +201,7 @@ def test_pieces_before_damage_arrive(kwire):
     """Damage ends the iteration where it is reached."""
     data = kwire.records.encode_batch([(None, b"a")], compression="gzip")
     bad = data[:-1] + bytes([data[-1] ^ 1])
-    for iterate in (kwire.records.iter_rows, kwire.records.columns.iter_records):
+    for iterate in (kwire.records.iter_records, kwire.records.columns.iter_records):
         pieces = iterate(data + bad, piece_bytes=1)
         assert len(next(pieces)) == 1
         with pytest.raises(kwire.CorruptBatch):
@@ -210,7 +210,7 @@ def test_pieces_before_damage_arrive(kwire):
 
 def test_pieces_of_no_bytes_are_rejected(kwire):
     """A piece has at least one batch."""
-    for iterate in (kwire.records.iter_rows, kwire.records.columns.iter_records):
+    for iterate in (kwire.records.iter_records, kwire.records.columns.iter_records):
         with pytest.raises(ValueError, match="piece_bytes must be 1 or more"):
             list(iterate(b"", piece_bytes=0))
         assert list(iterate(b"")) == []

@@ -54,7 +54,7 @@ def decode(package, data, check_records):
         ),
         check_records=check_records,
     )
-    return engine.decode_rows(data, options)[0]
+    return engine.decode_records(data, options)[0]
 
 
 @pytest.mark.parametrize("write", [batch, compressed_batch])

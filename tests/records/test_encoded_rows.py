@@ -126,7 +126,7 @@ def test_offsets_of_records_are_left_out(records, encoded_rows, make_header):
     rows = [records.Record(offset=n, key=b"k", value=b"v") for n in (9, 4, 700)]
     found = encoded_rows(MOST)
     found.extend(rows, 0, 5)
-    read, end = records.decode_rows(found.make_batch(make_header(3)))
+    read, end = records.decode_records(found.make_batch(make_header(3)))
     assert [row.offset for row in read] == [0, 1, 2]
     assert [row.timestamp for row in read] == [5, 5, 5]
     assert end == 3
@@ -141,7 +141,7 @@ def test_what_the_caller_changes_later_is_not_in_the_batch(
     found.extend([[b"k", value, 5, headers]])
     value[:] = b"changed"
     headers.clear()
-    ((row,), _) = records.decode_rows(found.make_batch(make_header()))
+    ((row,), _) = records.decode_records(found.make_batch(make_header()))
     assert (row.value, row.headers) == (b"v", (("h", b"x"),))
 
 
@@ -158,7 +158,7 @@ def test_rows_are_taken_while_they_fit(records, encoded_rows, make_header):
             more = encoded_rows(MOST)
             more.extend(rows[before : at + 1])
             assert more.content > 1000
-        read += records.decode_rows(found.make_batch(make_header(len(found))))[0]
+        read += records.decode_records(found.make_batch(make_header(len(found))))[0]
     assert [(row.key, row.value, row.timestamp) for row in read] == rows
     large = encoded_rows(10)
     assert large.extend([(b"k", bytes(5000)), (None, None)]) == 1
@@ -176,7 +176,7 @@ def test_what_is_no_row_is_refused(kwire, encoded_rows, make_header, row, path):
     assert len(found) == 1
     assert found.extend([(b"c", b"d")]) == 1
     assert len(found) == 2
-    with pytest.raises(TypeError, match="rows must be a list or a tuple"):
+    with pytest.raises(TypeError, match="records must be a list or a tuple"):
         found.extend(iter([]))
 
 
@@ -195,6 +195,6 @@ def test_a_caller_that_adds_rows_while_rows_are_added(
 
     rows = [(b"outer", b"1"), (b"outer", b"2", 5, Adds([("h", b"x")]))]
     found.extend(rows, 0, 5)
-    read, _ = records.decode_rows(found.make_batch(make_header(len(found))))
+    read, _ = records.decode_records(found.make_batch(make_header(len(found))))
     assert [row.key for row in read].count(b"outer") == 2
     assert len(read) == len(found)

@@ -404,7 +404,7 @@ def test_offsets_reach_an_int32_from_the_base(kwire, wrap):
         return kwire.records.encode_batch(rows)
 
     last = 5 + 2**31 - 1
-    rows, following = kwire.records.decode_rows(encode(last))
+    rows, following = kwire.records.decode_records(encode(last))
     assert ([row.offset for row in rows], following) == ([5, last], last + 1)
     with pytest.raises(kwire.EncodeError) as caught:
         encode(last + 1)

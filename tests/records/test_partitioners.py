@@ -242,7 +242,7 @@ def test_rows_are_sorted_by_the_partition_of_their_key(kwire, partitioners):
     with pytest.raises(kwire.EncodeError) as caught:
         engine.split_rows([(b"a", b"b"), (b"a", 5)], 3, engine.MURMUR2)
     assert caught.value.path == "records[1].value"
-    with pytest.raises(TypeError, match="rows must be a list or a tuple"):
+    with pytest.raises(TypeError, match="records must be a list or a tuple"):
         engine.split_rows(iter([]), 3, engine.MURMUR2)
     with pytest.raises(ValueError, match="count must be positive"):
         engine.split_rows([], 0, engine.MURMUR2)

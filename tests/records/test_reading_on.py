@@ -38,7 +38,7 @@ def test_the_next_offset_is_after_the_last_record(kwire, magic, compression):
     """In every format, for plain batches."""
     encode = kwire.records.encode_batch
     data = encode(ROWS, magic=magic, compression=compression, base_offset=40)
-    rows, next_offset = kwire.records.decode_rows(data)
+    rows, next_offset = kwire.records.decode_records(data)
     assert [row.offset for row in rows] == [40, 41, 42, 43, 44]
     assert next_offset == 45
     assert kwire.records.read_last_header(data).last_offset == 44
@@ -48,7 +48,7 @@ def test_the_next_offset_is_after_the_last_record(kwire, magic, compression):
 def test_the_next_offset_is_after_a_control_batch(kwire):
     """Its records are left out, and it is passed over."""
     data = kwire.records.encode_batch(ROWS) + marker(kwire, 5)
-    rows, next_offset = kwire.records.decode_rows(data)
+    rows, next_offset = kwire.records.decode_records(data)
     assert len(rows) == 5
     assert next_offset == columns_of(kwire, data).next_offset == 6
 
@@ -60,7 +60,7 @@ def test_the_next_offset_is_after_an_aborted_transaction(kwire):
         ROWS, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
     )
     hidden = [aborted(producer_id=7, first_offset=0)]
-    decode = kwire.records.decode_rows
+    decode = kwire.records.decode_records
     assert decode(data, aborted_transactions=hidden) == ([], 5)
     assert len(decode(data, aborted_transactions=[])[0]) == 5
     found = columns_of(kwire, data, aborted_transactions=hidden)
@@ -69,7 +69,7 @@ def test_the_next_offset_is_after_an_aborted_transaction(kwire):
 
 def test_the_next_offset_is_that_of_the_batch_where_compaction_took_its_end(kwire):
     """The header keeps the last offset; also of a batch that has no record left."""
-    encode, decode = kwire.records.encode_batch, kwire.records.decode_rows
+    encode, decode = kwire.records.encode_batch, kwire.records.decode_records
     rows, next_offset = decode(encode(ROWS[:2], last_offset=9))
     assert (len(rows), next_offset) == (2, 10)
     empty = encode([], base_offset=10, last_offset=19, max_timestamp=5)
@@ -82,10 +82,10 @@ def test_an_incomplete_batch_is_not_passed_over(kwire):
     first = kwire.records.encode_batch(ROWS)
     second = kwire.records.encode_batch(ROWS, base_offset=5)
     for cut in (1, 16, 60, len(second) - 1):
-        rows, next_offset = kwire.records.decode_rows(first + second[:cut])
+        rows, next_offset = kwire.records.decode_records(first + second[:cut])
         assert (len(rows), next_offset) == (5, 5)
         assert columns_of(kwire, first + second[:cut]).next_offset == 5
-    assert kwire.records.decode_rows(first[:-1]) == ([], None)
+    assert kwire.records.decode_records(first[:-1]) == ([], None)
     assert kwire.records.read_last_header(b"") is None
     assert columns_of(kwire, first[:-1]).next_offset is None
     assert columns_of(kwire, first)[1:2].next_offset == 5
@@ -95,15 +95,15 @@ def test_without_a_complete_batch_the_next_offset_is_the_start_offset(kwire):
     """A read from an offset that finds no batch continues where it began."""
     data = kwire.records.encode_batch([(None, b"a")])
     for incomplete in (b"", data[:-1]):
-        decoded = kwire.records.decode_rows(incomplete, start_offset=41)
+        decoded = kwire.records.decode_records(incomplete, start_offset=41)
         assert decoded == ([], 41)
-    assert kwire.records.decode_rows(data, start_offset=0)[1] == 1
+    assert kwire.records.decode_records(data, start_offset=0)[1] == 1
 
 
 def test_offsets_bound_the_rows_and_not_the_next_offset(kwire):
     """A batch may begin before what was fetched, and reach beyond what is wanted."""
     data = kwire.records.encode_batch(ROWS, base_offset=100)
-    rows, next_offset = kwire.records.decode_rows(
+    rows, next_offset = kwire.records.decode_records(
         data, start_offset=101, end_offset=103
     )
     assert [row.offset for row in rows] == [101, 102]

@@ -120,12 +120,14 @@ def calls(package):
         "columns, codec": lambda: engine.decode_columns(
             COMPRESSED, engine.ReadOptions(refuse)
         ),
-        "rows": lambda: records.decode_rows(PLAIN + MESSAGES + WRAPPED + COMPRESSED),
-        "rows cut": lambda: records.decode_rows(PLAIN + MESSAGES, start_offset=1),
-        "rows committed": lambda: records.decode_rows(MARKER, aborted_transactions=[]),
-        "rows, name": lambda: records.decode_rows(BAD_NAME),
-        "rows, checksum": lambda: records.decode_rows(PLAIN[:-1] + b"?"),
-        "rows, codec": lambda: engine.decode_rows(
+        "rows": lambda: records.decode_records(PLAIN + MESSAGES + WRAPPED + COMPRESSED),
+        "rows cut": lambda: records.decode_records(PLAIN + MESSAGES, start_offset=1),
+        "rows committed": lambda: records.decode_records(
+            MARKER, aborted_transactions=[]
+        ),
+        "rows, name": lambda: records.decode_records(BAD_NAME),
+        "rows, checksum": lambda: records.decode_records(PLAIN[:-1] + b"?"),
+        "rows, codec": lambda: engine.decode_records(
             COMPRESSED, engine.ReadOptions(refuse)
         ),
         "encode columns": lambda: engine.encode_columns(

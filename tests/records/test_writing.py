@@ -289,7 +289,7 @@ def test_options_are_the_arguments_of_encode_batch(kwire):
     options = importlib.import_module(f"{kwire.__name__}.records.options").BatchOptions
     signature = inspect.signature(kwire.records.encode_batch)
     arguments = dict(signature.parameters)
-    del arguments["rows"]
+    del arguments["records"]
     assert set(arguments) == set(options._fields)
     defaults = {name: each.default for name, each in arguments.items()}
     # Known when the options are made: the first row's, or 0.

@@ -50,7 +50,7 @@ def test_a_method_of_an_empty_object_raises():
     """Neither a capsule nor a result comes from an object without content."""
     found = types_of_the_engine()
     assert len(found) >= LEAST_TYPES
-    assert methods_of(found["Array"]) and methods_of(found["RowList"])
+    assert methods_of(found["Array"]) and methods_of(found["RecordList"])
 
     def work(note):
         for name, cls in found.items():

@@ -49,7 +49,7 @@ RECORDS = (
     "tests/records/test_wrapper_messages.py",
     "tests/records/test_hostile_records.py",
 )
-SETS = ("tests/records/test_rows.py", *RECORDS)
+SETS = ("tests/records/test_decode_records.py", *RECORDS)
 TESTS = {
     ENGINE / "cursor.pxd": MESSAGES,
     ENGINE / "primitives.pxd": MESSAGES,

@@ -102,18 +102,18 @@ class BatchFilter(Protocol):
     def observe(self, header: BatchHeader, records: Sequence[Record]) -> bool: ...
 
 Headers: TypeAlias = Sequence[tuple[str, Buffer | None]]
-Row: TypeAlias = (
+RecordLike: TypeAlias = (
     Record
     | tuple[Buffer | None, Buffer | None]
     | tuple[Buffer | None, Buffer | None, int | None]
     | tuple[Buffer | None, Buffer | None, int | None, Headers]
 )
 
-class Rows(Protocol):
-    """Rows that can be counted and gone through, more than once."""
+class RecordLikes(Protocol):
+    """A sequence of records that can be counted and iterated several times."""
 
     def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[Row]: ...
+    def __iter__(self) -> Iterator[RecordLike]: ...
 
 class BatchArguments(TypedDict, total=False):
     """The options of ``records.encode_batch``."""

@@ -16,7 +16,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .._text import escape_line, format_time
-from ..records import TransactionFilter, columns, decode_batches, decode_rows, iter_rows
+from ..records import (
+    TransactionFilter,
+    columns,
+    decode_batches,
+    decode_records,
+    iter_records,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +102,7 @@ class Chunk:
         ``total_decompressed_bytes`` of the limits; ``messages`` has no such limit.
         """
         rows: list[Record]
-        rows, _ = decode_rows(self.data, **self._row_arguments())
+        rows, _ = decode_records(self.data, **self._row_arguments())
         return rows
 
     def iter_records(self) -> Iterator[columns.Records]:
@@ -131,7 +137,7 @@ class Chunk:
         batches.
         """
         make, topic, partition = tuple.__new__, self.topic, self.partition
-        for rows in iter_rows(self.data, **self._row_arguments()):
+        for rows in iter_records(self.data, **self._row_arguments()):
             for row in rows:
                 yield make(
                     ConsumerRecord,

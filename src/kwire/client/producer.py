@@ -16,7 +16,7 @@ from .transaction import Transaction, check_transactional
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..records import Headers, Row
+    from ..records import Headers, RecordLike
     from .machines import ProducerMachine, Receipt, TopicInfo
 
 
@@ -32,7 +32,7 @@ class Producer(ProducerBase):
     _runner: AsyncRunner | None = None
 
     async def send_many(
-        self, topic: str, rows: Iterable[Row], *, partition: int | None = None
+        self, topic: str, rows: Iterable[RecordLike], *, partition: int | None = None
     ) -> list[Receipt]:
         """Write rows; return when they are acknowledged, with a receipt for each batch.
 

@@ -26,7 +26,7 @@ from .machines import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..records import Headers, Row
+    from ..records import Headers, RecordLike
     from .machines import (
         PendingBatch,
         Receipt,
@@ -233,7 +233,9 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def take_rows(rows: Iterable[Row], sender: RecordBatcher, most: int) -> Iterator[Any]:
+def take_rows(
+    rows: Iterable[RecordLike], sender: RecordBatcher, most: int
+) -> Iterator[Any]:
     """Iterate over lists of rows, which the caller gives to ``sender``.
 
     There is one row in the first list, and more in the next while ``sender`` has not

@@ -14,16 +14,16 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .._engine.record_types import Headers as Headers
-    from .._engine.record_types import Row as Row
+    from .._engine.record_types import RecordLike as RecordLike
     from . import arrow as arrow
     from . import columns as columns
     from . import compression as compression
     from . import partitioners as partitioners
     from .batches import BatchBuilder as BatchBuilder
     from .batches import decode_batches as decode_batches
-    from .batches import decode_rows as decode_rows
+    from .batches import decode_records as decode_records
     from .batches import encode_batch as encode_batch
-    from .batches import iter_rows as iter_rows
+    from .batches import iter_records as iter_records
     from .batches import measure_run as measure_run
     from .batches import read_batch_header as read_batch_header
     from .batches import read_last_header as read_last_header
@@ -45,9 +45,9 @@ else:
         "TransactionFilter": "classes",
         "convert_batches": "conversion",
         "decode_batches": "batches",
-        "decode_rows": "batches",
+        "decode_records": "batches",
         "encode_batch": "batches",
-        "iter_rows": "batches",
+        "iter_records": "batches",
         "measure_run": "batches",
         "read_batch_header": "batches",
         "read_last_header": "batches",

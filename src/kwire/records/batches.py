@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from .._engine.record_types import Row
+    from .._engine.record_types import RecordLike
     from .classes import AbortedTransaction as AbortedTransaction
 
 __all__ = [
@@ -41,9 +41,9 @@ __all__ = [
     "Record",
     "TransactionFilter",
     "decode_batches",
-    "decode_rows",
+    "decode_records",
     "encode_batch",
-    "iter_rows",
+    "iter_records",
     "read_batch_header",
     "read_last_header",
 ]
@@ -113,7 +113,7 @@ def _batches(
 if TYPE_CHECKING:
 
     @overload
-    def decode_rows(
+    def decode_records(
         data: Buffer,
         *,
         start_offset: int,
@@ -126,7 +126,7 @@ if TYPE_CHECKING:
         limits: Limits = DEFAULT,
     ) -> tuple[list[Record], int]: ...
     @overload
-    def decode_rows(
+    def decode_records(
         data: Buffer,
         *,
         start_offset: int | None = None,
@@ -140,7 +140,7 @@ if TYPE_CHECKING:
     ) -> tuple[list[Record], int | None]: ...
 
 
-def decode_rows(
+def decode_records(
     data: Buffer,
     *,
     start_offset: int | None = None,
@@ -162,9 +162,9 @@ def decode_rows(
     ``end_offset`` on. All other arguments are those of ``decode_batches``.
     Raises ``DecodeError`` as that does, before any row is returned, and
     ``LimitExceeded`` if the batches together pass ``total_decompressed_bytes`` of
-    ``limits``: ``iter_rows`` decodes these.
+    ``limits``: ``iter_records`` decodes these.
     """
-    rows, _, next_offset = engine.decode_rows(
+    rows, _, next_offset = engine.decode_records(
         data,
         make_read_options(
             errors=errors,
@@ -178,7 +178,7 @@ def decode_rows(
     return rows, start_offset if next_offset is None else next_offset
 
 
-def iter_rows(
+def iter_records(
     data: Buffer,
     *,
     piece_bytes: int = PIECE_BYTES,
@@ -195,7 +195,7 @@ def iter_rows(
 
     A piece ends after the batch with which it reaches ``piece_bytes``, counted after
     decompression, so that the memory does not depend on the number of batches.
-    ``limits`` apply to each piece. The other arguments are those of ``decode_rows``.
+    ``limits`` apply to each piece. The other arguments are those of ``decode_records``.
     Raises ``DecodeError`` as ``decode_batches`` does, when its piece is reached.
     """
     options = make_read_options(
@@ -212,7 +212,7 @@ def iter_rows(
     position = 0
     while start < position < end:
         start = position
-        rows, position, _ = engine.decode_rows(data, options, start, end)
+        rows, position, _ = engine.decode_records(data, options, start, end)
         if rows:
             yield rows
         # Release the records of this piece before the next piece is decoded.
@@ -262,7 +262,7 @@ def decompress_payload(data: Buffer, header: BatchHeader, limits: Limits) -> mem
 
 
 def encode_batch(
-    rows: Iterable[Row],
+    records: Iterable[RecordLike],
     *,
     magic: int = 2,
     compression: str = "none",
@@ -279,21 +279,26 @@ def encode_batch(
     delete_horizon: int | None = None,
     max_timestamp: int | None = None,
 ) -> bytes:
-    """Encode rows as one batch, or as messages of magic 0 or 1.
+    """Encode records as one record batch, or as messages of magic 0 or 1.
 
-    A row is (key, value), (key, value, timestamp) or (key, value, timestamp, headers)
-    with bytes or None for key and value, or a ``Record``, whose offset stands.
-    ``base_offset`` is 0 for tuples, and the first one's for records. ``last_offset``
-    keeps the end of a batch that has lost records, and without rows ``max_timestamp``
-    keeps its max timestamp. ``log_append_time`` (ms) is the timestamp of all
-    records. Magic 0 and 1 without compression are one message for each row; magic 0 has
-    no timestamps.
-    Raises ``EncodeError`` for what the format cannot carry, the row in its path.
-    Source: ``MemoryRecordsBuilder``, KIP-98, KIP-534 (``delete_horizon``).
+    A record is a ``Record``, which keeps its offset, or a tuple (key, value),
+    (key, value, timestamp) or (key, value, timestamp, headers). Keys and values are
+    bytes or None. In magic 0 and 1 without compression, each record becomes one
+    message. Magic 0 has no timestamps.
+
+    * ``base_offset``: default 0 for tuples, and the offset of the first ``Record``.
+    * ``last_offset``: last offset of the batch, if compaction has removed records at
+      its end. Required if there are no records.
+    * ``max_timestamp`` (ms): only for a batch without records. Otherwise it is computed
+      from the records.
+    * ``log_append_time`` (ms): timestamp of all records.
+
+    Raises ``EncodeError`` if the format cannot represent a value; its path names the
+    record. Source: ``MemoryRecordsBuilder``, KIP-98, KIP-534 (``delete_horizon``).
     """
-    rows = rows if isinstance(rows, (list, tuple)) else list(rows)
+    records = records if isinstance(records, (list, tuple)) else list(records)
     if base_offset is None:
-        base_offset = rows[0].offset if rows and type(rows[0]) is Record else 0
+        base_offset = records[0].offset if records and type(records[0]) is Record else 0
     options = BatchOptions(
         magic,
         compression,
@@ -310,29 +315,31 @@ def encode_batch(
         delete_horizon,
         max_timestamp,
     )
-    header = make_header(options, len(rows))
+    header = make_header(options, len(records))
     encode = engine.encode_batch if magic == 2 else engine.encode_messages
-    return encode(rows, header, make_compressor(options))
+    return encode(records, header, make_compressor(options))
 
 
-class BatchBuilder(engine.RowList):
-    """Collects rows for one batch of at most ``max_bytes`` bytes.
+class BatchBuilder(engine.RecordList):
+    """Collects records for one batch of at most ``max_bytes`` bytes.
 
-    ``append(key, value, timestamp=None, headers=())`` takes a row and returns True, or
-    False if the batch might then be larger, by an upper bound of its size, so ``build``
-    gives no more. The first row is always taken, as a batch of one has to be as large
-    as it is. ``extend(rows, start=0, timestamp=-1)`` takes rows of a list from index
-    ``start`` on while they fit, and returns the index of the first that does not; rows
-    without a timestamp get ``timestamp``. All other arguments are those of
+    ``append(key, value, timestamp=None, headers=())`` adds a record and returns True,
+    or returns False if the batch might then be larger than ``max_bytes``. The check
+    uses an upper bound of the encoded size. The first record is always added, because a
+    batch has at least one record.
+    ``extend(records, start=0, timestamp=-1)`` adds the records of a list from index
+    ``start`` on while they fit, and returns the index of the first record that was not
+    added. Records without a timestamp get ``timestamp``.
+    ``len()`` is the number of records. All other arguments are those of
     ``encode_batch``; a transactional batch may get its producer id in ``build``.
-    ``len()`` counts the rows. Both raise ``EncodeError`` for what is no row.
+    Both methods raise ``EncodeError`` for an invalid record.
     Source: ``MemoryRecordsBuilder.hasRoomFor``.
     """
 
     __slots__ = ("_codec", "_magic", "_options", "_room")
 
     def __init__(self, max_bytes: int, *, magic: int = 2, **options: Any) -> None:
-        # Fails at once for what no row can mend.
+        # Reject invalid options immediately, before the first record.
         checked = options
         if options.get("is_transactional"):
             checked = {**_ANY_PRODUCER, **options}
@@ -345,7 +352,7 @@ class BatchBuilder(engine.RowList):
 
     @property
     def size_bound(self) -> int:
-        """The most bytes that ``build`` can return for the present rows."""
+        """Maximum number of bytes that ``build`` can return for the present records."""
         return self._overhead() + codecs.bound(self._codec, self.content)
 
     def build(
@@ -355,11 +362,11 @@ class BatchBuilder(engine.RowList):
         producer_epoch: int = -1,
         base_sequence: int = -1,
     ) -> bytes:
-        """Encode the rows; ``EncodeError`` if there are none.
+        """Encode the records. Raises ``EncodeError`` if there are none.
 
         The arguments replace those of the constructor unless they are -1: a producer
         learns its id, its epoch and the sequence number when it sends the batch. The
-        rows stay, so a batch can be built again, with other numbers too.
+        records stay, so the batch can be built again with other numbers.
         Source: ``ProducerBatch.setProducerState``.
         """
         given = {
@@ -368,17 +375,17 @@ class BatchBuilder(engine.RowList):
             "base_sequence": base_sequence,
         }
         options = self._options | {k: v for k, v in given.items() if v != -1}
-        return encode_batch(self.rows, magic=self._magic, **options)
+        return encode_batch(self.records, magic=self._magic, **options)
 
     def new_batch(self) -> Self:
-        """Return a builder without rows that has the same options.
+        """Return a builder without records that has the same options.
 
         It takes less time than the constructor, which checks the options.
         """
         made = type(self).__new__(type(self))
         made._magic, made._codec = self._magic, self._codec
         made._options, made._room = self._options, self._room
-        engine.RowList.__init__(made, self._magic, self._room)
+        engine.RecordList.__init__(made, self._magic, self._room)
         return made
 
     def _overhead(self) -> int:

@@ -54,7 +54,7 @@ def test_runs_are_decoded_by_one_call_each(client, name, monkeypatch):
     batches, data = INPUTS[name]
     calls = []
     for owner, name_of in (
-        (runs.engine, "decode_rows"),
+        (runs.engine, "decode_records"),
         (runs, "read_batch_header"),
     ):
         counted = count_calls(getattr(owner, name_of), calls)
@@ -66,7 +66,7 @@ def test_runs_are_decoded_by_one_call_each(client, name, monkeypatch):
     else:
         assert calls.count("read_batch_header") == batches + 1
         most = 1 + len(data) // runs.RUN_BYTES
-        assert 1 <= calls.count("decode_rows") <= most
+        assert 1 <= calls.count("decode_records") <= most
 
 
 def count_calls(function, calls):

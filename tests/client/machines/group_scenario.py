@@ -403,7 +403,7 @@ class GroupScenario:
         reader = fetched.reader
         place = reader.id_and_partition
         log = self._log(place)
-        _, next_offset = self.kwire.records.decode_rows(
+        _, next_offset = self.kwire.records.decode_records(
             fetched.data, start_offset=fetched.start_offset
         )
         self._expect(next_offset == fetched.next_offset, "the next offset is wrong")

@@ -235,7 +235,7 @@ class CommittingScenario(GroupScenario):
             # A commit without a response may have been stored.
             low, high = self.committed.get(place, 0), self.sent.get(place, 0)
             self._expect(low <= start <= high, f"{place}: {start}, committed {low}")
-        rows, _ = self.kwire.records.decode_rows(fetched.data, start_offset=start)
+        rows, _ = self.kwire.records.decode_records(fetched.data, start_offset=start)
         seen = self.seen.setdefault(place, {})
         seen.update((row.offset, row.value) for row in rows)
         positions[place] = fetched.next_offset

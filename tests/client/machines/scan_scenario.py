@@ -226,7 +226,7 @@ class Scenario(FaultyCluster):
 
     def _read(self, fetched):
         self.most_held = max(self.most_held, self.machine.cluster.frame_budget.held)
-        rows, next_offset = self.kwire.records.decode_rows(
+        rows, next_offset = self.kwire.records.decode_records(
             fetched.data,
             start_offset=fetched.start_offset,
             end_offset=fetched.end_offset,

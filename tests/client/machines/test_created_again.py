@@ -55,7 +55,7 @@ def test_records_of_the_old_topic_do_not_count_for_the_new_one(kwire):
     assert world.run(machine, machine.has_result, world.now + 3 * SLOW_S)
     fetched = machine.take()
     assert fetched is not None, machine.failure
-    rows, _ = kwire.records.decode_rows(fetched.data)
+    rows, _ = kwire.records.decode_records(fetched.data)
     assert [(row.offset, row.value) for row in rows] == [(0, b"a.2-0#1")]
     assert [loss.reason for loss in machine.losses] == [
         "the topic was deleted and created again"

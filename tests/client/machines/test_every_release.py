@@ -105,7 +105,7 @@ class Setting:
             fetched = machine.take()
             if fetched is None:
                 return seen
-            rows, _ = self.kwire.records.decode_rows(
+            rows, _ = self.kwire.records.decode_records(
                 fetched.data,
                 start_offset=fetched.start_offset,
                 end_offset=fetched.end_offset,

@@ -151,13 +151,13 @@ def any_message(message: messages.Message) -> None:
 
 def reading_records(data: bytes, position: int | None) -> None:
     """A read from an offset always has a next offset."""
-    rows, after = records.decode_rows(data, start_offset=7)
+    rows, after = records.decode_records(data, start_offset=7)
     reveal_type(rows)  # list[Record]
     reveal_type(after)  # int
-    reveal_type(records.decode_rows(data)[1])  # int | None
-    reveal_type(records.decode_rows(data, start_offset=None)[1])  # int | None
-    reveal_type(records.decode_rows(data, start_offset=position)[1])  # int | None
-    records.decode_rows(data, start_offset="7")  # error
+    reveal_type(records.decode_records(data)[1])  # int | None
+    reveal_type(records.decode_records(data, start_offset=None)[1])  # int | None
+    reveal_type(records.decode_records(data, start_offset=position)[1])  # int | None
+    records.decode_records(data, start_offset="7")  # error
 
 
 def own_schema(text: str, data: bytes) -> None:

@@ -73,13 +73,12 @@ cdef class EncodedRows:
     def __len__(self):
         return self.entry.count
 
-    def extend(self, rows, Py_ssize_t start=0, int64_t timestamp=-1):
-        """Take rows from index ``start`` on while they fit; return the index after.
+    def extend(self, records, Py_ssize_t start=0, int64_t timestamp=-1):
+        """Add records from index ``start`` on while they fit; return the index after.
 
-        ``rows`` is a list or tuple of rows; those without a timestamp get
-        ``timestamp`` (ms). Offsets of records are left out. Raises ``EncodeError``
-        with the row in its path for what is no row, when the rows before it have been
-        taken.
+        ``records`` is a list or tuple of records; those without a timestamp get
+        ``timestamp`` (ms). Offsets of records are ignored. Raises ``EncodeError`` with
+        the record in its path for an invalid record; the records before it stay added.
         """
         cdef Blame e
         cdef Row row
@@ -87,9 +86,9 @@ cdef class EncodedRows:
         cdef int64_t size, body
         cdef uint8_t* at
         cdef bint done
-        check_rows(rows)
-        for index in range(max(start, 0), len(rows)):
-            item = rows[index]
+        check_rows(records)
+        for index in range(max(start, 0), len(records)):
+            item = records[index]
             clear(&e)
             done = split(&e, <PyObject*>item, 0, &row)
             if done:
@@ -102,7 +101,7 @@ cdef class EncodedRows:
                 elif not self.fits(size):
                     drop(&row)
                     return index
-                elif not self.widen(size, len(rows) - index):
+                elif not self.widen(size, len(records) - index):
                     e.fault = WRITE_ERROR
                     done = False
             if done:
@@ -113,7 +112,7 @@ cdef class EncodedRows:
             if not done:
                 e.record = index
                 raise make_failure(&e)
-        return max(start, <Py_ssize_t>len(rows))
+        return max(start, <Py_ssize_t>len(records))
 
     def extend_columns(
         self,

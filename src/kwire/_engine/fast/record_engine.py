@@ -36,8 +36,8 @@ from .record_decoder import read_records as read_records
 from .record_encoder import encode_batch as encode_batch
 from .record_encoder import encode_messages as encode_messages
 from .record_sets import ReadOptions as ReadOptions
-from .record_sets import decode_rows as decode_rows
+from .record_sets import decode_records as decode_records
 from .record_sets import read_batch as read_batch
-from .rows import RowList as RowList
+from .rows import RecordList as RecordList
 from .rows import bind_rows as bind_rows
 from .structs import make_struct as make_struct

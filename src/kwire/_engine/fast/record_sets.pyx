@@ -103,7 +103,7 @@ def read_batch(
         PyBuffer_Release(&buffer)
 
 
-def decode_rows(
+def decode_records(
     data, ReadOptions options not None, Py_ssize_t position=0, end=None
 ):
     """Read the records of a record set into one list, in one call.

@@ -67,39 +67,39 @@ def bind_rows(cls):
     _record_class = <PyTypeObject*>cls
 
 
-cdef class RowList:
-    """The rows of one batch, up to a bound of their bytes.
+cdef class RecordList:
+    """Records of one batch, up to an upper bound of their encoded bytes.
 
-    ``append`` takes a row and returns True, or False if the rows might then take more
-    than ``most`` bytes in a batch of ``magic``; the first is always taken. ``rows`` is
-    the list. What might still change before the batch is built is copied. Raises
-    ``EncodeError`` for what is no row.
+    ``append`` adds a record and returns True, or returns False if the records might
+    then need more than ``max_bytes`` in a batch of ``magic``. The first record is
+    always added. ``records`` is the list. Mutable values are copied. Raises
+    ``EncodeError`` for an invalid record.
     Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
     """
 
-    cdef readonly list rows
+    cdef readonly list records
     cdef readonly int64_t content
-    cdef int64_t most
+    cdef int64_t max_bytes
     cdef int magic
 
-    def __init__(self, int magic, int64_t most):
-        self.rows = []
+    def __init__(self, int magic, int64_t max_bytes):
+        self.records = []
         self.content = 0
-        self.most = most
+        self.max_bytes = max_bytes
         self.magic = magic
 
     def __len__(self):
-        return len(self.rows)
+        return len(self.records)
 
     def append(self, key, value, timestamp=None, headers=()):
-        """Add a row; return False if the batch might then be too large.
+        """Add a record; return False if the batch might then be too large.
 
-        Raises ``EncodeError`` for what is no row.
+        Raises ``EncodeError`` for an invalid record.
         """
         return self.take(key, value, timestamp, headers)
 
     cdef bint take(self, key, value, timestamp, headers) except -1:
-        """Add a row; return False if the batch might then be too large."""
+        """Add a record; return False if the batch might then be too large."""
         cdef Blame e
         cdef Row parts
         cdef int64_t content = self.content
@@ -126,17 +126,17 @@ cdef class RowList:
         drop(&parts)
         if not done:
             raise make_failure(&e)
-        if content > self.most and self.rows:
+        if content > self.max_bytes and self.records:
             return False
         self.content = content
         if not kept_as_is:
             row = (key, value, timestamp, headers)
         untrack_row(<PyObject*>row)
-        self.rows.append(row)
+        self.records.append(row)
         return True
 
     def append_now(self, key, value, timestamp=None, headers=()):
-        """Add a row as ``append`` does; without a timestamp it has the present time.
+        """Add a record as ``append`` does; the default timestamp is the present time.
 
         Returns that time (ms), whatever the timestamp is; 0 in place of False.
         """
@@ -149,21 +149,21 @@ cdef class RowList:
             timestamp = when
         return when if self.take(key, value, timestamp, headers) else 0
 
-    def extend(self, rows, Py_ssize_t start=0, int64_t timestamp=-1):
-        """Take rows from index ``start`` on while they fit; return the index after.
+    def extend(self, records, Py_ssize_t start=0, int64_t timestamp=-1):
+        """Add records from index ``start`` on while they fit; return the index after.
 
-        ``rows`` is a list or tuple of rows; those without a timestamp get
-        ``timestamp`` (ms). Raises ``EncodeError`` with the row in its path for what is
-        no row, when the rows before it have been taken.
+        ``records`` is a list or tuple of records; those without a timestamp get
+        ``timestamp`` (ms). Raises ``EncodeError`` with the record in its path for
+        an invalid record; the records before it stay added.
         """
         cdef Blame e
         cdef Row parts
         cdef int64_t content
         cdef bint done
         cdef Py_ssize_t index
-        check_rows(rows)
-        for index in range(max(start, 0), len(rows)):
-            row = rows[index]
+        check_rows(records)
+        for index in range(max(start, 0), len(records)):
+            row = records[index]
             clear(&e)
             done = split(&e, <PyObject*>row, 0, &parts)
             if done and self.magic < 2:
@@ -173,7 +173,7 @@ cdef class RowList:
                 e.record = index
                 raise make_failure(&e)
             content = self.content + bound_row(self.magic, &parts)
-            if content > self.most and self.rows:
+            if content > self.max_bytes and self.records:
                 drop(&parts)
                 return index
             if parts.timestamp < 0:
@@ -183,8 +183,8 @@ cdef class RowList:
             finally:
                 drop(&parts)
             self.content = content
-            self.rows.append(kept)
-        return max(start, <Py_ssize_t>len(rows))
+            self.records.append(kept)
+        return max(start, <Py_ssize_t>len(records))
 
 
 cdef object keep_row(object row, Row* parts, int64_t timestamp):
@@ -251,7 +251,7 @@ cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
 cdef int check_rows(object rows) except -1:
     """Refuse rows that are no sequence of a known kind."""
     if not isinstance(rows, (list, tuple)):
-        raise TypeError(f"rows must be a list or a tuple (got {type(rows).__name__})")
+        raise TypeError(f"records must be a list or a tuple (got {type(rows).__name__})")
     return 0
 
 

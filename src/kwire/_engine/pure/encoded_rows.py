@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ..record_types import BatchHeader, Compress, Row
+    from ..record_types import BatchHeader, Compress, RecordLike
     from .column_rows import ColumnRows
 
 
@@ -46,19 +46,20 @@ class EncodedRows:
     def __len__(self) -> int:
         return self._count
 
-    def extend(self, rows: Sequence[Row], start: int = 0, timestamp: int = -1) -> int:
-        """Take rows from index ``start`` on while they fit; return the index after.
+    def extend(
+        self, records: Sequence[RecordLike], start: int = 0, timestamp: int = -1
+    ) -> int:
+        """Add records from index ``start`` on while they fit; return the index after.
 
-        ``rows`` is a list or tuple of rows; those without a timestamp get
-        ``timestamp`` (ms). Offsets of records are left out. Raises ``EncodeError``
-        with the row in its path for what is no row, when the rows before it have been
-        taken.
+        ``records`` is a list or tuple of records; those without a timestamp get
+        ``timestamp`` (ms). Offsets of records are ignored. Raises ``EncodeError`` with
+        the record in its path for an invalid record; the records before it stay added.
         """
-        check_rows(rows)
-        for index in range(max(start, 0), len(rows)):
+        check_rows(records)
+        for index in range(max(start, 0), len(records)):
             path: list[str | int] = ["records", index]
             try:
-                _, given, key, value, headers = split(rows[index], 0, path)
+                _, given, key, value, headers = split(records[index], 0, path)
                 given = timestamp if given < 0 else given
                 taken = self._take(given, key, value, headers, path)
             except ValueFault as fault:
@@ -68,7 +69,7 @@ class EncodedRows:
                     return index
                 continue
             raise failure
-        return max(start, len(rows))
+        return max(start, len(records))
 
     def extend_columns(
         self, columns: ColumnRows, numbers: Buffer, start: int = 0, timestamp: int = -1

@@ -42,14 +42,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..record_types import BatchHeader, Compress, Rows
+    from ..record_types import BatchHeader, Compress, RecordLikes
 
 _BATCH_HEAD = struct.Struct(">qii")
 _BATCH_REST = struct.Struct(">hiqqqhii")
 
 
 def encode_batch(
-    rows: Rows, header: BatchHeader, compress: Compress | None = None
+    rows: RecordLikes, header: BatchHeader, compress: Compress | None = None
 ) -> bytes:
     """Encode a batch of magic 2.
 
@@ -102,7 +102,9 @@ def join_batch(
     return b"".join((head, b"\2", crc.to_bytes(4, "big"), rest, payload))
 
 
-def write_records(rows: Rows, header: BatchHeader) -> tuple[bytes, int, int, int]:
+def write_records(
+    rows: RecordLikes, header: BatchHeader
+) -> tuple[bytes, int, int, int]:
     """Write the records of a batch, each checked field by field.
 
     Returns them with the base timestamp, the largest one, and the last offset.
@@ -171,7 +173,7 @@ def check_base(header: BatchHeader) -> None:
 
 
 def encode_messages(
-    rows: Rows, header: BatchHeader, compress: Compress | None = None
+    rows: RecordLikes, header: BatchHeader, compress: Compress | None = None
 ) -> bytes:
     """Encode messages of magic 0 or 1, one by one or all in a compressed message.
 

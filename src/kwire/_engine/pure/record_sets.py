@@ -177,7 +177,7 @@ def read_batch(
     return walk.entry, records
 
 
-def decode_rows(
+def decode_records(
     data: Buffer, options: ReadOptions, position: int = 0, end: int | None = None
 ) -> tuple[list[Record], int, int | None]:
     """Read the records of a record set into one list, in one call.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ..record_types import Headers, Record, Row
+    from ..record_types import Headers, Record, RecordLike
 
     Parts = tuple[int, int, bytes | None, bytes | None, tuple[Any, ...]]
 
@@ -46,24 +46,24 @@ def bind_rows(cls: type[Record]) -> None:
     classes["record"] = cls
 
 
-class RowList:
-    """The rows of one batch, up to a bound of their bytes.
+class RecordList:
+    """Records of one batch, up to an upper bound of their encoded bytes.
 
-    ``append`` takes a row and returns True, or False if the rows might then take more
-    than ``most`` bytes in a batch of ``magic``; the first is always taken. ``rows`` is
-    the list. What might still change before the batch is built is copied. Raises
-    ``EncodeError`` for what is no row.
+    ``append`` adds a record and returns True, or returns False if the records might
+    then need more than ``max_bytes`` in a batch of ``magic``. The first record is
+    always added. ``records`` is the list. Mutable values are copied. Raises
+    ``EncodeError`` for an invalid record.
     Units: bytes. Source: ``AbstractRecords.recordSizeUpperBound``.
     """
 
-    def __init__(self, magic: int, most: int) -> None:
-        self.rows: list[Row] = []
+    def __init__(self, magic: int, max_bytes: int) -> None:
+        self.records: list[RecordLike] = []
         self.content = 0
-        self._most = most
+        self._max_bytes = max_bytes
         self._magic = magic
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.records)
 
     def append(
         self,
@@ -72,9 +72,9 @@ class RowList:
         timestamp: int | None = None,
         headers: Headers = (),
     ) -> bool:
-        """Add a row; return False if the batch might then be too large.
+        """Add a record; return False if the batch might then be too large.
 
-        Raises ``EncodeError`` for what is no row.
+        Raises ``EncodeError`` for an invalid record.
         """
         if (
             headers == ()
@@ -87,10 +87,10 @@ class RowList:
         ):
             # Right at first sight, as most rows are.
             content = self.content + bound_row(self._magic, key, value, 1)
-            if content > self._most and self.rows:
+            if content > self._max_bytes and self.records:
                 return False
             self.content = content
-            self.rows.append((key, value, timestamp, ()))
+            self.records.append((key, value, timestamp, ()))
             return True
         path: list[str | int] = []
         try:
@@ -104,10 +104,10 @@ class RowList:
             failure = make_encode_failure(fault, path)
         else:
             content = self.content + bound_row(self._magic, key, value, len(pairs))
-            if content > self._most and self.rows:
+            if content > self._max_bytes and self.records:
                 return False
             self.content = content
-            self.rows.append((key, value, timestamp, headers))
+            self.records.append((key, value, timestamp, headers))
             return True
         raise failure
 
@@ -118,7 +118,7 @@ class RowList:
         timestamp: int | None = None,
         headers: Headers = (),
     ) -> int:
-        """Add a row as ``append`` does; without a timestamp it has the present time.
+        """Add a record as ``append`` does; the default timestamp is the present time.
 
         Returns that time (ms), whatever the timestamp is; 0 in place of False.
         """
@@ -128,18 +128,20 @@ class RowList:
         )
         return now if taken else 0
 
-    def extend(self, rows: Sequence[Row], start: int = 0, timestamp: int = -1) -> int:
-        """Take rows from index ``start`` on while they fit; return the index after.
+    def extend(
+        self, records: Sequence[RecordLike], start: int = 0, timestamp: int = -1
+    ) -> int:
+        """Add records from index ``start`` on while they fit; return the index after.
 
-        ``rows`` is a list or tuple of rows; those without a timestamp get
-        ``timestamp`` (ms). Raises ``EncodeError`` with the row in its path for what is
-        no row, when the rows before it have been taken.
+        ``records`` is a list or tuple of records; those without a timestamp get
+        ``timestamp`` (ms). Raises ``EncodeError`` with the record in its path for
+        an invalid record; the records before it stay added.
         """
-        check_rows(rows)
-        for index in range(max(start, 0), len(rows)):
+        check_rows(records)
+        for index in range(max(start, 0), len(records)):
             path: list[str | int] = ["records", index]
             try:
-                _, given, key, value, headers = split(rows[index], 0, path)
+                _, given, key, value, headers = split(records[index], 0, path)
                 pairs = encode_headers(headers, path)
                 if self._magic < 2:
                     check_no_headers(headers, path)
@@ -148,14 +150,14 @@ class RowList:
                 failure = make_encode_failure(fault, path)
             else:
                 content = self.content + bound_row(self._magic, key, value, len(pairs))
-                if content > self._most and self.rows:
+                if content > self._max_bytes and self.records:
                     return index
                 self.content = content
                 given = timestamp if given < 0 else given
-                self.rows.append((key, value, given, headers))
+                self.records.append((key, value, given, headers))
                 continue
             raise failure
-        return max(start, len(rows))
+        return max(start, len(records))
 
 
 def bound_row(
@@ -172,7 +174,9 @@ def bound_row(
 def check_rows(rows: Any) -> None:
     """Refuse rows that are no sequence of a known kind."""
     if not isinstance(rows, (list, tuple)):
-        raise TypeError(f"rows must be a list or a tuple (got {type(rows).__name__})")
+        raise TypeError(
+            f"records must be a list or a tuple (got {type(rows).__name__})"
+        )
 
 
 def check_no_headers(headers: tuple[Any, ...], path: list[str | int]) -> None:

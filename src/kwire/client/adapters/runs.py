@@ -128,7 +128,7 @@ class RunReader:
                 return
             end, header = self._find_end(first)
             try:
-                rows, position, next_offset = engine.decode_rows(
+                rows, position, next_offset = engine.decode_records(
                     self._data, self._options, start, end
                 )
             except Exception:

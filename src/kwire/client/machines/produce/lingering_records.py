@@ -27,7 +27,7 @@ _SHARE = 8
 """The stages of all topics have one in so many of the bytes that are held at most."""
 
 
-class Stage(engine.RowList):
+class Stage(engine.RecordList):
     """Rows for any partition of a topic, or for one of them."""
 
     __slots__ = ("linger_until", "partition", "topic")
@@ -54,7 +54,7 @@ class LingeringBatcher(RecordBatcher):
         """Take the rows of a stage."""
         self._topic = stage.topic
         self._partition = stage.partition
-        self.add(stage.rows, -1, now)
+        self.add(stage.records, -1, now)
         for partition in self._open:
             self._linger_until.setdefault(partition, stage.linger_until)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ...._engine.active import record_engine as engine
-from ....records import decode_rows, encode_batch
+from ....records import decode_records, encode_batch
 from ....records.compression import bound, codec_of, find_room
 from ....records.options import BatchOptions, make_compressor, make_header
 from ....schema.batch_layout import BATCH_OVERHEAD
@@ -108,7 +108,7 @@ class BatchRecords(engine.EncodedRows):
     def rows(self) -> list[Record]:
         """Decode the rows; their numbers are offsets from the first."""
         header = make_header(BatchOptions(), len(self))
-        return decode_rows(self.make_batch(header), check_crc=False)[0]
+        return decode_records(self.make_batch(header), check_crc=False)[0]
 
     def halves(self) -> tuple[Self, Self]:
         """Return two batches of half as many rows, in order."""

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of a fetch in one call equal its batches and its columns.
+"""Records that are decoded in one call equal the batches and columns of the same bytes.
 
-``decode_rows``, ``decode_batches`` and ``columns.decode_records`` read the same bytes
-by the same walk; what one leaves out, all leave out.
+``decode_records``, ``decode_batches`` and ``columns.decode_records`` select the same
+records, because they share one function that iterates over the batches.
 """
 
 import sys
@@ -52,7 +52,7 @@ def rows_without_type(rows):
 @sweep("name", SETS)
 def test_rows_are_those_of_the_batches(records, name):
     """In every format; control records are left out."""
-    rows, next_offset = records.decode_rows(SETS[name])
+    rows, next_offset = records.decode_records(SETS[name])
     expected = rows_of(records.decode_batches(SETS[name]), control=False)
     assert rows_without_type(rows) == [each[:5] for each in expected]
     last = records.read_last_header(SETS[name])
@@ -67,7 +67,7 @@ def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
     found = rows_of(records.decode_batches(MIXED, **options), control=False)
     for end in (None, *range(19)):
         expected = [row for row in found if end is None or row[0] < end]
-        rows, next_offset = records.decode_rows(MIXED, end_offset=end, **options)
+        rows, next_offset = records.decode_records(MIXED, end_offset=end, **options)
         table = columns.decode_records(MIXED, end_offset=end, **options)
         assert rows_without_type(rows) == [each[:5] for each in expected]
         assert table_of(table) == expected
@@ -78,7 +78,7 @@ def test_rows_batches_and_columns_cut_alike(records, columns, start, aborted):
 def test_messages_out_of_order_are_cut_one_by_one(records, columns, magic):
     """The first and the last one of a run have wanted offsets, one between has not."""
     data = b"".join(message(magic, offset) for offset in (5, 9, 6))
-    rows, _ = records.decode_rows(data, end_offset=8)
+    rows, _ = records.decode_records(data, end_offset=8)
     table = columns.decode_records(data, end_offset=8)
     assert [row.offset for row in rows] == table.offset.tolist() == [5, 6]
     data = b"".join(message(magic, offset) for offset in (6, 5, 9))
@@ -90,7 +90,7 @@ def test_a_filter_sees_the_markers_before_the_start(records, columns):
     """A marker below the start ends its transaction all the same."""
     data = transactional(7, 0, b"x") + marker(ABORT, 7, 1) + transactional(7, 2, b"y")
     options = {"start_offset": 2, "aborted_transactions": [Aborted(7, 0)]}
-    assert [row.value for row in records.decode_rows(data, **options)[0]] == [b"y"]
+    assert [row.value for row in records.decode_records(data, **options)[0]] == [b"y"]
     assert len(columns.decode_records(data, **options)) == 1
 
 
@@ -100,7 +100,7 @@ def test_entries_outside_the_offsets_are_not_looked_into(records, columns):
     data += transactional(7, 2, b"y")
     for aborted in (None, ()):
         options = {"start_offset": 2, "aborted_transactions": aborted}
-        assert len(records.decode_rows(data, **options)[0]) == 1
+        assert len(records.decode_records(data, **options)[0]) == 1
         assert len(columns.decode_records(data, **options)) == 1
         assert rows_of(records.decode_batches(data, **options))[0][3] == b"y"
 
@@ -109,7 +109,7 @@ def test_a_damaged_batch_is_named_by_rows_as_by_batches(kwire, records):
     """The same error, with the same position."""
     data = batch(record()) + batch(b"\1damaged", base_offset=1, count=1)
     with pytest.raises(kwire.DecodeError) as by_rows:
-        records.decode_rows(data)
+        records.decode_records(data)
     with pytest.raises(kwire.DecodeError) as by_batches:
         list(records.decode_batches(data))
     assert str(by_rows.value) == str(by_batches.value)
@@ -123,13 +123,13 @@ def test_the_limit_of_records_is_for_each_batch(kwire, records):
         batch(record(), record(1)) * 2,
         wrapper(1, message(1), message(1, 1), offset=1) * 2,
     ):
-        assert len(records.decode_rows(data, limits=limits)[0]) == 4
+        assert len(records.decode_records(data, limits=limits)[0]) == 4
     for data in (
         batch(record(), record(1), record(2)),
         wrapper(1, *(message(1, i) for i in range(3)), offset=2),
     ):
         with pytest.raises(kwire.LimitExceeded):
-            records.decode_rows(data, limits=limits)
+            records.decode_records(data, limits=limits)
 
 
 def test_an_error_that_is_kept_keeps_no_buffer(kwire, records):
@@ -141,7 +141,7 @@ def test_an_error_that_is_kept_keeps_no_buffer(kwire, records):
     ):
         data = bytearray(damaged)
         with pytest.raises(kwire.DecodeError) as caught:
-            records.decode_rows(data)
+            records.decode_records(data)
         data += b"more"
         assert caught.value.offset >= 0
 
@@ -158,7 +158,7 @@ def test_a_fetch_is_one_call_of_the_engine(twins):
         found = []
         sys.setprofile(lambda frame, event, what: found.append(event))
         try:
-            rows, _ = records.decode_rows(data, start_offset=0)
+            rows, _ = records.decode_records(data, start_offset=0)
         finally:
             sys.setprofile(None)
         assert len(rows) == count
