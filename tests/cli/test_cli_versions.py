@@ -319,7 +319,7 @@ def test_no_option_takes_a_password(run):
         (["::1:9092"], "an address must be HOST:PORT, or [HOST]:PORT for IPv6"),
         (["k:1", "--ca", "{pem}"], "--ca requires --tls"),
         (["k:1", "--tls", "--key", "{pem}"], "--key requires --cert"),
-        (["k:1", "--username", "x"], "require --sasl-mechanism"),
+        (["k:1", "--username", "x"], "requires --sasl-mechanism"),
         (["k:1", "--sasl-mechanism", "PLAIN"], "PLAIN requires --username"),
         (["k:1", "--fallback", "2.8"], "(got 2.8)"),
         (["k:1", "--fallback", "0.7.2"], "older protocol than kwire knows"),

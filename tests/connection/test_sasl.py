@@ -244,6 +244,5 @@ def test_errors_are_of_kwires_tree(sasl, kwire):
     assert issubclass(sasl.SaslError, kwire.RemoteProtocolError)
 
 
-def test_names_of_mechanisms(sasl):
-    assert sasl.MECHANISMS == ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+def test_names_of_digests_are_those_of_hashlib(sasl):
     assert all(hasattr(hashlib, name) for name in sasl._DIGESTS.values())

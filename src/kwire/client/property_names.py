@@ -4,11 +4,13 @@
 
 Each property name appears in exactly one tuple. ``properties.py`` combines the tuples,
 and so does ``spark/topics/option_names.py``, which writes ``kafka.`` before each name.
-This module imports nothing, so that ``kwire.spark`` can load the names without a
-client.
+This module imports only the registry of SASL mechanisms, so that ``kwire.spark`` can
+load the names without a client.
 """
 
 from __future__ import annotations
+
+from .sasl_mechanisms import SETTING_PROPERTIES
 
 OF_CONNECTIONS = (
     "bootstrap.servers",
@@ -21,8 +23,7 @@ OF_CONNECTIONS = (
     "sasl.mechanism",
     "sasl.mechanisms",
     "sasl.jaas.config",
-    "sasl.username",
-    "sasl.password",
+    *SETTING_PROPERTIES,
     "ssl.ca.location",
     "ssl.certificate.location",
     "ssl.key.location",

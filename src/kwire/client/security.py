@@ -13,17 +13,16 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from .sasl_mechanisms import MECHANISMS, SETTING_PROPERTIES
 from .shown_texts import hide_path, is_pem
 
 if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Callable, Mapping
 
-    from ..connection.sasl import Plain, Scram
+    from .sasl_mechanisms import SaslMechanism
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-_CREDENTIALS = ("sasl.jaas.config", "sasl.username", "sasl.password")
 
 _TEXTS_OF_FILES = {
     "ssl.ca.location": "ssl.ca.pem",
@@ -186,7 +185,7 @@ def _check_one_source(texts: Mapping[str, str], *names: str) -> None:
 def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
     """Return the argument ``sasl``, which must not contradict the properties."""
     expected = _read_one(texts, "sasl.mechanism", "sasl.mechanisms")
-    for name in _CREDENTIALS:
+    for name in ("sasl.jaas.config", *SETTING_PROPERTIES):
         # Java requires sasl.jaas.config for OAUTHBEARER, and it has no password there.
         is_for_java = name == "sasl.jaas.config" and expected == "OAUTHBEARER"
         if name in texts and not is_for_java:
@@ -210,47 +209,58 @@ def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
     return lambda: check(make())
 
 
-def _make_mechanism(texts: Mapping[str, str]) -> Plain | Scram:
+def _make_mechanism(texts: Mapping[str, str]) -> Any:
+    """Make the mechanism of the properties."""
     name = _read_one(texts, "sasl.mechanism", "sasl.mechanisms") or ""
-    check_choice("sasl.mechanism", name, _MECHANISMS)
-    username, password = texts.get("sasl.username"), texts.get("sasl.password")
-    if "sasl.jaas.config" in texts:
-        for each in _CREDENTIALS[1:]:
-            if each in texts:
-                raise ValueError(
-                    f"config: sasl.jaas.config and {each} contradict each other; leave"
-                    " one of them out"
-                )
-        username, password = _read_jaas(texts["sasl.jaas.config"], name)
-    if not username or not password:
+    check_choice("sasl.mechanism", name, tuple(MECHANISMS))
+    row = MECHANISMS[name]
+    jaas = _read_jaas(texts, row)
+    for other in SETTING_PROPERTIES:
+        if other in texts and not any(
+            other in each.properties for each in row.settings
+        ):
+            raise ValueError(f"config: {other} has no effect with {name}; leave it out")
+    values = {}
+    for setting in row.settings:
+        value = _read_one(texts, *setting.properties)
+        in_jaas = jaas.get(setting.jaas)
+        if value is not None and in_jaas is not None:
+            used = next(each for each in setting.properties if each in texts)
+            raise ValueError(
+                f"config: sasl.jaas.config and {used} contradict each other; leave one"
+                " of them out"
+            )
+        if value or in_jaas:
+            values[setting.name] = value or in_jaas
+    if any(each.name not in values for each in row.required):
+        raise _missing_settings(row)
+    return row.make(**values)
+
+
+def _missing_settings(row: SaslMechanism) -> ValueError:
+    labels = " and ".join(each.label for each in row.required)
+    names = " and ".join(each.properties[0] for each in row.required)
+    if all(each.jaas for each in row.required):
+        names = f"sasl.jaas.config, or {names}"
+    return ValueError(f"config: {row.name} requires {labels}; set {names}")
+
+
+def _read_jaas(texts: Mapping[str, str], row: SaslMechanism) -> dict[str, str]:
+    """Read the options of 'class required username="name" password="password";'."""
+    text = texts.get("sasl.jaas.config")
+    if text is None:
+        return {}
+    words = text.rstrip("; \n").split(None, 2)
+    if len(words) < 2 or not words[0].endswith(f".{row.login_module}"):
+        options = " ".join(f'{s.jaas}="..."' for s in row.required if s.jaas)
         raise ValueError(
-            f"config: {name} requires a user name and a password; set"
-            " sasl.jaas.config, or sasl.username and sasl.password"
+            f"config: sasl.jaas.config must be of the class {row.login_module} for"
+            f" {row.name}: write CLASS required {options};"
         )
-    # Clients without SASL do not load its cryptography.
-    from ..connection.sasl import Plain, Scram
-
-    return (
-        Plain(username, password)
-        if name == "PLAIN"
-        else Scram(username, password, name)
-    )
-
-
-def _read_jaas(text: str, mechanism: str) -> tuple[str | None, str | None]:
-    """Read 'class required username="name" password="password";'."""
-    module = "PlainLoginModule" if mechanism == "PLAIN" else "ScramLoginModule"
-    words = text.split(None, 2)
-    if len(words) < 3 or not words[0].endswith(f".{module}"):
-        raise ValueError(
-            f"config: sasl.jaas.config must be of the class {module} for {mechanism}:"
-            ' write CLASS required username="NAME" password="PASSWORD";'
-        )
-    options = {
+    return {
         name: re.sub(r"\\(.)", r"\1", quoted) or plain
-        for name, quoted, plain in _OPTION.findall(words[2])
+        for name, quoted, plain in _OPTION.findall("".join(words[2:]))
     }
-    return options.get("username"), options.get("password")
 
 
 def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 _DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
-MECHANISMS = ("PLAIN", *_DIGESTS)
-"""The names of the mechanisms that take a user name and a password."""
-
 MIN_ITERATIONS = 4096
 """What RFC 7677 asks for at least, and Kafka too: fewer make guessing fast."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kwire import error_codes
 from kwire.client import net
-from kwire.connection.sasl import MECHANISMS
+from kwire.client.sasl_mechanisms import PASSWORD_MECHANISMS
 from kwire.messages import AlterUserScramCredentialsRequest
 from tools.interop.broker import broker as brokers
 from tools.interop.broker.broker import Broker, BrokerError
@@ -69,7 +69,7 @@ def add_listener(
     ):
         text = re.sub(rf"(?m)^({re.escape(name)}=.*)$", rf"\1,{more}", text)
     settings = {
-        "sasl.enabled.mechanisms": ",".join((*MECHANISMS, OAUTH)),
+        "sasl.enabled.mechanisms": ",".join((*PASSWORD_MECHANISMS, OAUTH)),
         "connections.max.reauth.ms": str(session_ms),
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": str(certificate),

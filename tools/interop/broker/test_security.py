@@ -23,8 +23,8 @@ import pytest
 
 from kwire import client
 from kwire.client import AuthenticationRefused, ClusterError
+from kwire.client.sasl_mechanisms import PASSWORD_MECHANISMS
 from kwire.connection import sasl
-from kwire.connection.sasl import MECHANISMS
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, security, workloads
 from tools.interop.broker.broker import Broker
@@ -237,7 +237,7 @@ def test_a_scan_outlives_its_sasl_sessions(secure: Secure) -> None:
     print(f"  {len(tokens)} sessions of one scan, each record once")
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", PASSWORD_MECHANISMS)
 def test_versions_are_read_through_tls_and_sasl(
     secure: Secure, mechanism: str, tmp_path: Path
 ) -> None:

@@ -13,7 +13,6 @@ from ...errors import KwireError
 from ...messages import DescribeClusterRequest, MetadataRequest
 from ..main import explain
 from ..output.terminal import say
-from .brokers import make_mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,12 +107,11 @@ def _by_id(node: Node) -> tuple[int, str, int]:
 
 
 async def _connect(access: Access, host: str, port: int) -> net.Broker:
-    proof = access.credentials
     return await net.connect(
         host,
         port,
         ssl=access.context,
-        sasl=None if proof is None else make_mechanism(*proof),
+        sasl=None if access.new_mechanism is None else access.new_mechanism(),
         timeout_s=access.timeout_s,
         fallback=access.fallback,
     )

@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ...client.runners.addresses import split_address
+from ...client.sasl_mechanisms import MECHANISMS
 from ...client.shown_texts import show_path
-from ...connection import sasl
 from ...connection.negotiation import fallback_table
 from ...records.compression import NAMES
 from .cluster_address import ADDRESS_VARIABLE, CONFIG_VARIABLE
@@ -24,28 +25,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...client import KafkaSync
-    from ...client.net import Mechanism
+    from ...client.machines.settings import Mechanism
 
 PASSWORD_VARIABLE = "KWIRE_SASL_PASSWORD"
+
+_PASSWORD_OPTION = "--password-file"
+"""The option whose value is the path of a file, because processes can see options."""
 
 _PATIENCE = 3
 """How often a cluster may keep silent as long as a broker before it is given up."""
 
 
 class Access(NamedTuple):
-    """How to connect, as the options of the command line say."""
+    """The settings of connections; ``new_mechanism`` makes one for each connection."""
 
     context: ssl.SSLContext | None
-    credentials: tuple[str, str, str] | None
+    new_mechanism: Callable[[], Mechanism] | None
     timeout_s: float
     fallback: str | None
-
-
-def make_mechanism(name: str, username: str, password: str) -> Mechanism:
-    """Make the mechanism of SASL for one connection."""
-    if name == sasl.Plain.mechanism:
-        return sasl.Plain(username, password)
-    return sasl.Scram(username, password, name)
 
 
 class _File(click.Path):
@@ -72,7 +69,7 @@ class _MechanismName(click.Choice[str]):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
-            self.fail(f"it must be one of {', '.join(sasl.MECHANISMS)}", param, ctx)
+            self.fail(f"it must be one of {', '.join(MECHANISMS)}", param, ctx)
 
 
 def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -146,7 +143,7 @@ def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--sasl-mechanism",
             "mechanism",
-            type=_MechanismName(sasl.MECHANISMS, case_sensitive=False),
+            type=_MechanismName(list(MECHANISMS), case_sensitive=False),
             help="Authenticate with SASL.",
         ),
         click.option(
@@ -192,21 +189,11 @@ def read_access(
             f"--fallback must be a release before 0.10.0 (got {fallback}); newer"
             " brokers report their versions, so leave it out"
         )
-    credentials = None
-    if mechanism is not None:
-        if username is None:
-            raise click.UsageError(f"{mechanism} requires --username")
-        credentials = mechanism, username, _password(password_file)
-        try:
-            make_mechanism(*credentials)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
-    elif username is not None or password_file is not None:
-        raise click.UsageError(
-            "--username and --password-file require --sasl-mechanism"
-        )
+    new_mechanism = _mechanism_factory(
+        mechanism, {"--username": username, "--password-file": password_file}
+    )
     return Access(
-        _context(ca, cert, key) if tls else None, credentials, timeout_s, fallback
+        _context(ca, cert, key) if tls else None, new_mechanism, timeout_s, fallback
     )
 
 
@@ -220,13 +207,12 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
             " --sasl-mechanism; set security.protocol and sasl.mechanism in the file"
         )
     access = read_access(**options)
-    proof = access.credentials
     try:
         return client.connect_sync(
             address,
             config=None if config is None else client.read_properties(config),
             ssl=access.context,
-            sasl=None if proof is None else lambda: make_mechanism(*proof),
+            sasl=access.new_mechanism,
             fallback=access.fallback,
             timeout_s=_PATIENCE * access.timeout_s,
             connect_timeout_s=access.timeout_s,
@@ -244,6 +230,40 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
             ) from None
         file = "" if error.filename is None else f": {error.filename}"
         raise click.ClickException(f"{config}: {error.strerror}{file}") from None
+
+
+def _mechanism_factory(
+    name: str | None, options: dict[str, str | None]
+) -> Callable[[], Mechanism] | None:
+    """Return a function that makes the SASL mechanism of one connection.
+
+    ``options`` are the values of the options by name. The registry of mechanisms says
+    which of them the mechanism requires. Raises ``UsageError`` for the others.
+    """
+    if name is None:
+        given = [option for option, value in options.items() if value is not None]
+        if given:
+            raise click.UsageError(f"{given[0]} requires --sasl-mechanism")
+        return None
+    row = MECHANISMS[name]
+    accepted = {each.option: each for each in row.settings if each.option}
+    values = {}
+    for option, value in options.items():
+        setting = accepted.get(option)
+        if setting is None:
+            if value is not None:
+                raise click.UsageError(f"{option} has no effect with {name}")
+        elif option == _PASSWORD_OPTION and (value or setting.is_required):
+            values[setting.name] = _password(value)
+        elif value is not None:
+            values[setting.name] = value
+        elif setting.is_required:
+            raise click.UsageError(f"{name} requires {option}")
+    try:
+        row.make(**values)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    return partial(row.make, **values)
 
 
 def _password(path: str | None) -> str:
