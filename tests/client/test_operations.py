@@ -11,7 +11,7 @@ import pytest
 from tests.client.log_broker import LogBroker
 from tests.client.runners import open_sockets
 
-OPERATIONS = ("topics", "sizes", "offsets")
+OPERATIONS = ("topics", "sizes", "offsets", "request")
 
 
 @pytest.fixture

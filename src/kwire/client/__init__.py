@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .errors import DeliveryFailed as DeliveryFailed
     from .errors import FeatureUnsupported as FeatureUnsupported
     from .errors import NotAuthorized as NotAuthorized
+    from .errors import OutcomeUnknown as OutcomeUnknown
     from .errors import PartitionLost as PartitionLost
     from .errors import ProducerFenced as ProducerFenced
     from .errors import RequestRefused as RequestRefused
@@ -64,6 +65,7 @@ else:
         "DeliveryFailed": ".errors",
         "FeatureUnsupported": ".errors",
         "NotAuthorized": ".errors",
+        "OutcomeUnknown": ".errors",
         "PartitionLost": ".errors",
         "ProducerFenced": ".errors",
         "RequestRefused": ".errors",
@@ -122,6 +124,7 @@ __all__ = [
     "Kafka",
     "KafkaSync",
     "NotAuthorized",
+    "OutcomeUnknown",
     "PartitionInfo",
     "PartitionLost",
     "Position",

@@ -61,6 +61,13 @@ class RequestRefused(ClusterError):
         return str(self.args[0])
 
 
+class OutcomeUnknown(ClusterError):
+    """A connection was lost after a request that must not be sent twice.
+
+    The broker may have carried the request out.
+    """
+
+
 class FeatureUnsupported(ClusterError):
     """A broker is too old for a feature: ``feature``, ``release``, ``address``.
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack, ExitStack
 from functools import partial
-from random import Random
 from typing import (
     TYPE_CHECKING,
     Any,
     Generic,
     Literal,
-    Protocol,
     TypeAlias,
     TypeVar,
     overload,
@@ -23,15 +21,11 @@ from typing import (
 from weakref import WeakSet
 
 from .._text import format_count
+from .admin import Admin
 from .descriptions import describe_cluster, warn_unclosed
 from .options import make_decoding_options, make_scan_options, read_lookup
-from .runners.operations import (
-    Asynchronous,
-    Blocking,
-    Operations,
-    operation,
-    run_blocking,
-)
+from .queries import run_query
+from .runners.operations import Asynchronous, Blocking, operation, run_blocking
 from .scan import Scan, ScanBase, ScanSync
 
 if TYPE_CHECKING:
@@ -48,7 +42,6 @@ if TYPE_CHECKING:
     from .producing import ProducerBase
     from .progress import ScanProgress
     from .runners.network import Network
-    from .runners.protocols import Query
     from .sync_consumer import ConsumerSync
     from .sync_producer import ProducerSync
 
@@ -61,40 +54,7 @@ P = TypeVar("P", bound="ProducerBase")
 C = TypeVar("C", bound="ConsumerBase")
 
 
-class QueryMaker(Protocol[R_co]):
-    """Makes the machine of a query, for example the class of the machine."""
-
-    def __call__(
-        self,
-        bootstrap: list[tuple[str, int]],
-        settings: ClusterSettings,
-        *,
-        now: float,
-        random: Random,
-    ) -> Query[R_co]: ...
-
-
-async def run_query(kafka: KafkaBase[Any, Any, Any], make: QueryMaker[R]) -> R:
-    """Run a machine over connections of its own; return its result or raise.
-
-    This is a body for operations; ``run_blocking`` runs it for other blocking code.
-    """
-    kafka.has_connected = True
-    query, runner = kafka._start(
-        lambda now: make(kafka.addresses, kafka.settings, now=now, random=Random()),
-        kafka.network,
-    )
-    try:
-        await runner.wait(query.has_result)
-        if query.failure is not None:
-            raise query.failure
-        return query.result()
-    finally:
-        query.close(runner.now())
-        await runner.end()
-
-
-class KafkaBase(Operations, Generic[S, P, C]):
+class KafkaBase(Admin, Generic[S, P, C]):
     """A client of a cluster: its addresses and settings, and what was made of it."""
 
     _scan_class: type[S]

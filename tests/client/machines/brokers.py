@@ -6,8 +6,8 @@ What is true is in ``SimulatedCluster``; each broker knows the leaders of its ow
 which lags, so that stale metadata and stale hints come about by themselves.
 Versions, headers and the order of responses are ``ServerConnection``'s. Produce is
 answered in ``produce_answers.py``, FindCoordinator in ``coordinator_answers.py``, what
-transactions take in ``transaction_answers.py``, and the requests of groups in
-``group_answers.py``.
+transactions take in ``transaction_answers.py``, the requests of groups in
+``group_answers.py``, and those of operators in ``admin_answers.py``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 from uuid import UUID
 
+from tests.client.machines.admin_answers import AdminAnswers
 from tests.client.machines.coordinator_answers import CoordinatorAnswers
 from tests.client.machines.fetch_sessions import FetchSessions
 from tests.client.machines.group_answers import GroupAnswers
@@ -29,7 +30,8 @@ from tests.client.machines.transaction_answers import (
 SERVED = ("ApiVersions", "Metadata", "ListOffsets", "Fetch", "OffsetForLeaderEpoch")
 SERVED += ("DescribeLogDirs", "Produce", "InitProducerId", "FindCoordinator")
 SERVED += ("ConsumerGroupHeartbeat", "OffsetCommit", "OffsetFetch")
-SERVED += ("CreateTopics",)
+SERVED += ("CreateTopics", "DeleteTopics", "DeleteRecords", "DescribeConfigs")
+SERVED += ("DescribeGroups", "DeleteGroups", "ListGroups", "ReadShareGroupState")
 SERVED += ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
 FINALIZING = ("3.9", "4.0", "4.1")
 """Releases that know the feature transaction.version."""
@@ -70,6 +72,7 @@ class SimulatedCluster:
         """Topics that brokers would have created because a request named them."""
         self.offsets: dict[str, dict] = {}
         """The committed offsets of groups."""
+        self.controller = 1
         self.brokers = {
             node: SimulatedBroker(self, node, random.choice(releases))
             for node in range(1, count + 1)
@@ -79,6 +82,8 @@ class SimulatedCluster:
         self.producer_ids = 0
         self.coordinators: dict[tuple[int, str], int] = {}
         self.groups: dict[str, SimulatedGroup] = {}
+        self.listed_groups: set[str] = set()
+        """The groups of ``AdminAnswers``."""
         self._ids = 0
 
     def add_topic(self, name, partitions):
@@ -148,7 +153,7 @@ class SimulatedCluster:
 
 
 class SimulatedBroker(
-    ProduceAnswers, CoordinatorAnswers, TransactionAnswers, GroupAnswers
+    ProduceAnswers, CoordinatorAnswers, TransactionAnswers, GroupAnswers, AdminAnswers
 ):
     """One broker: what it offers, whether it runs, and what it believes.
 
@@ -173,6 +178,7 @@ class SimulatedBroker(
         self.alive = {node}
         # What it believes of the coordinators of (type, key).
         self.coordinators: dict[tuple[int, str], int] = {}
+        self.controller = cluster.controller
 
     def become(self, release):
         """Be upgraded or downgraded to a release."""
@@ -202,6 +208,7 @@ class SimulatedBroker(
         brokers = self._cluster.brokers
         self.alive = {node for node, each in brokers.items() if each.is_up}
         self.alive.add(self.node)
+        self.controller = self._cluster.controller
         self.coordinators = dict(self._cluster.coordinators)
         self.view = {
             (topic.name, index): (topic.topic_id, leader, topic.logs[index].epoch)
@@ -241,7 +248,7 @@ class SimulatedBroker(
                 make.MetadataResponseBroker(node_id=node, host="sim", port=9000 + node)
                 for node in (() if is_hidden else sorted(self.alive))
             ],
-            controller_id=1,
+            controller_id=self.controller,
             topics=[
                 make.MetadataResponseTopic(
                     name=name,
@@ -256,20 +263,6 @@ class SimulatedBroker(
                 for name in names
             ],
         )
-
-    def _CreateTopicsRequest(self, request, version):
-        make = self._cluster.messages.CreateTopicsResponse
-        results = []
-        for each in request.topics:
-            code = 0
-            if each.name in self._cluster.topics:
-                code = self._cluster.codes.TOPIC_ALREADY_EXISTS
-            else:
-                self._cluster.add_topic(each.name, max(each.num_partitions, 1))
-            results.append(make.CreatableTopicResult(name=each.name, error_code=code))
-        for broker in self._cluster.brokers.values():
-            broker.learn()
-        return make(topics=results)
 
     def _ListOffsetsRequest(self, request, version):
         make = self._cluster.messages.ListOffsetsResponse

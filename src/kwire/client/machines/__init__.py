@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..errors import DeliveryFailed as DeliveryFailed
     from ..errors import FeatureUnsupported as FeatureUnsupported
     from ..errors import NotAuthorized as NotAuthorized
+    from ..errors import OutcomeUnknown as OutcomeUnknown
     from ..errors import PartitionLost as PartitionLost
     from ..errors import ProducerFenced as ProducerFenced
     from ..errors import RequestRefused as RequestRefused
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from .queries import OffsetsMachine as OffsetsMachine
     from .queries import SizesMachine as SizesMachine
     from .queries import TopicsMachine as TopicsMachine
+    from .request.machine import RequestMachine as RequestMachine
     from .scan.frame_budget import FrameBudget as FrameBudget
     from .scan.machine import ScanMachine as ScanMachine
     from .scan.options import EARLIEST as EARLIEST
@@ -70,6 +72,7 @@ else:
         "DeliveryFailed": "..errors",
         "FeatureUnsupported": "..errors",
         "NotAuthorized": "..errors",
+        "OutcomeUnknown": "..errors",
         "PartitionLost": "..errors",
         "ProducerFenced": "..errors",
         "RequestRefused": "..errors",
@@ -95,6 +98,7 @@ else:
         "RecordBatcher": ".produce.record_batcher",
         "check_partition": ".produce.record_batcher",
         "choose_by_key": ".produce.record_batcher",
+        "RequestMachine": ".request.machine",
         "ScanMachine": ".scan.machine",
         "EARLIEST": ".scan.options",
         "LATEST": ".scan.options",

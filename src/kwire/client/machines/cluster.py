@@ -88,6 +88,10 @@ class ClusterMachine:
         self.random = random
         self.metadata = Metadata()
         self.topics: set[str] | None = set()
+        # Fetch metadata even if there are no topics, because brokers are named by id.
+        self.needs_brokers = False
+        # Whether bytes of responses are memoryviews of the received frames.
+        self.zero_copy = True
         self.failure: KwireError | None = None
         self.metrics = settings.metrics.open()
         self.frame_budget = FrameBudget(_FRAME_BYTES)
@@ -297,6 +301,7 @@ class ClusterMachine:
             self.frame_budget,
             self.metrics,
             table,
+            zero_copy=self.zero_copy,
         )
         if "\0" in place[0]:
             # Some resolvers read a name only up to NUL, and find another host.
@@ -365,7 +370,9 @@ class ClusterMachine:
 
         A part of ``advance``; who finds out later that metadata is wanted calls it.
         """
-        if self.failure is not None or self._is_asking or self.topics == set():
+        if self.failure is not None or self._is_asking:
+            return
+        if self.topics == set() and not self.needs_brokers:
             return
         due = self._refresh_at if self._is_stale else self._expires_at
         if now < due:

@@ -136,6 +136,8 @@ class Link:
         budget: FrameBudget,
         metrics: Metrics,
         table: ApiVersionTable | None = None,
+        *,
+        zero_copy: bool = True,
     ) -> None:
         self.host = host
         self.port = port
@@ -169,7 +171,7 @@ class Link:
             fallback=settings.fallback,
             policy=settings.policy,
             limits=settings.limits,
-            zero_copy=True,
+            zero_copy=zero_copy,
             compat=settings.compat,
         )
 

@@ -16,7 +16,6 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...client.kafka import run_query
 from ...client.machines import (
     CreationMachine,
     DeliveryFailed,
@@ -24,6 +23,7 @@ from ...client.machines import (
     ProducerMachine,
     ProducerOptions,
 )
+from ...client.queries import run_query
 from ...client.runners.blocking import BlockingRunner
 from ...client.runners.operations import run_blocking
 from ...schema import error_codes

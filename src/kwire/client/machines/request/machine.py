@@ -1,0 +1,449 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``RequestMachine``: sends one request to the brokers that it is for.
+
+``schema/destinations.py`` has the destination of each API. A request for several
+brokers is split into parts. A part is sent again if a broker answers that another one
+is responsible, or that it is not ready yet. All other errors are the caller's: they are
+in the response, as the brokers wrote them.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from math import ceil
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ....connection.client import expects_response
+from ....errors import KwireError
+from ....messages import ProduceRequest
+from ....schema import error_codes as codes
+from ....schema.destinations import Destination, find_route
+from ...errors import BrokersUnreachable, OutcomeUnknown
+from ..cluster import ClusterMachine
+from ..coordinators import Coordinators, CoordinatorType
+from . import items, older_forms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from ....messages import Request
+    from ..link import Link
+    from ..settings import ClusterSettings
+    from .items import Path
+
+_UNKNOWN_S = 3.0
+"""How long a topic or a node that brokers do not know may be a new one."""
+
+_ROUND_S = 0.1
+"""Parts are sent again in rounds of this interval, so that many parts that brokers
+reject one by one do not become as many requests.
+"""
+
+_UNROUTED = {
+    codes.NOT_CONTROLLER,
+    codes.NOT_COORDINATOR,
+    codes.COORDINATOR_NOT_AVAILABLE,
+    codes.COORDINATOR_LOAD_IN_PROGRESS,
+    codes.CONCURRENT_TRANSACTIONS,
+}
+"""Errors of a broker that has not done anything, and of which another broker, or the
+same one later, may answer otherwise.
+"""
+
+_UNLED = {
+    codes.NOT_LEADER_OR_FOLLOWER,
+    codes.LEADER_NOT_AVAILABLE,
+    codes.REPLICA_NOT_AVAILABLE,
+    codes.KAFKA_STORAGE_ERROR,
+    codes.OFFSET_NOT_AVAILABLE,
+    codes.UNSTABLE_OFFSET_COMMIT,
+}
+"""As above, for a partition."""
+
+_UNKNOWN = {codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID}
+"""Errors that pass if a topic is new, and not all brokers know it yet."""
+
+_BROKER_TYPES = 4, 8
+"""Types of the config resources of one broker: BROKER and BROKER_LOGGER."""
+
+_COORDINATOR_TYPES = {
+    Destination.GROUP: CoordinatorType.GROUP,
+    Destination.TRANSACTION: CoordinatorType.TRANSACTION,
+    Destination.SHARE: CoordinatorType.SHARE,
+}
+
+
+class _Part:
+    """A part of the request: its path, or the node that gets the whole request."""
+
+    __slots__ = (
+        "answer",
+        "identity",
+        "is_in_flight",
+        "is_settled",
+        "node",
+        "path",
+        "response",
+        "retry_at",
+        "tries",
+    )
+
+    def __init__(
+        self, path: Path, identity: tuple[Any, ...], node: int | None = None
+    ) -> None:
+        self.path = path
+        self.identity = identity
+        self.node = node
+        # The response that has the newest answer, and the path of the answer in it.
+        self.response: Any = None
+        self.answer: Path = ()
+        self.is_settled = False
+        self.is_in_flight = False
+        self.tries = 0
+        self.retry_at = 0.0
+
+
+class RequestMachine:
+    """Sends ``request`` to the brokers that it is for, or to the node ``to`` alone.
+
+    ``has_result`` once all parts are answered, or ``failure`` is set. The response to a
+    split request has the items in the order of the request. If the time is over, items
+    that a broker rejected have its last answer.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[tuple[str, int]],
+        settings: ClusterSettings,
+        request: Request,
+        to: int | None = None,
+        *,
+        now: float,
+        random: Random,
+    ) -> None:
+        self._name = type(request).__name__.removesuffix("Request")
+        self._request = request
+        self._route = find_route(request.api_key)
+        self._to = to
+        self._check_request()
+        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
+        self.cluster.zero_copy = False
+        self.failure: KwireError | None = None
+        self._coordinators = Coordinators(self.cluster)
+        self._constraint = items.limit_to_fields(request)
+        # How long brokers may take on purpose.
+        self._wait_s = (
+            max(getattr(request, name, 0) for name in ("timeout_ms", "max_wait_ms"))
+            / 1000
+        )
+        self._timeout_s = settings.timeout_s + self._wait_s
+        self._begun_at = now
+        self._is_split = to is None and bool(self._route.items)
+        self._parts = self._make_parts()
+        self._want_metadata()
+
+    @property
+    def wake_at(self) -> float:
+        """When ``advance`` has something to do, if nothing happens before."""
+        return self.cluster.wake_at
+
+    def has_result(self) -> bool:
+        """Whether the response is complete, or will not be."""
+        if self.failure is not None:
+            return True
+        return bool(self._parts) and all(part.is_settled for part in self._parts)
+
+    def result(self) -> Any:
+        """Return the response; that of a split request is merged."""
+        parts = self._parts
+        if not self._is_split and not self._is_for_every_broker:
+            return parts[0].response
+        levels = self._route.answers
+        responses = list({id(part.response): part.response for part in parts}.values())
+        if self._is_split:
+            paths = [part.answer for part in parts]
+            return items.merge_responses(responses, levels, paths)
+        paths = [
+            path
+            for response in responses
+            for path in items.iterate_paths(response, levels)
+        ]
+        if levels[-1].keys:
+            by_identity = {items.identify(path, levels): path for path in paths}
+            paths = list(by_identity.values())
+        return items.merge_responses(responses, levels, paths)
+
+    def advance(self, now: float) -> None:
+        """Do what can be done now."""
+        self.cluster.advance(now)
+        self.failure = self.failure or self.cluster.failure
+        if self.has_result():
+            return
+        if self._is_for_every_broker:
+            self._follow_brokers()
+        batches: dict[Link, list[_Part]] = {}
+        for part in self._parts:
+            link = None if part.is_settled else self._find_link(part, now)
+            if link is not None:
+                batches.setdefault(link, []).append(part)
+        for link, parts in batches.items():
+            self._send(link, parts, now)
+        self.cluster.refresh_metadata(now)
+        give_up_at = self._begun_at + self._timeout_s
+        self.cluster.wake(give_up_at)
+        if now >= give_up_at:
+            self._give_up()
+
+    def close(self, now: float) -> None:
+        """End all links."""
+        self.cluster.close(now)
+
+    @property
+    def _is_for_every_broker(self) -> bool:
+        return self._to is None and self._route.destination is Destination.EVERY
+
+    def _check_request(self) -> None:
+        destination = self._route.destination
+        if destination is Destination.CONNECTION:
+            raise ValueError(
+                f"{self._name} is a part of the authentication and cannot be sent as a"
+                " request; set sasl"
+            )
+        if destination is Destination.NODE and self._to is None:
+            raise ValueError(
+                f"to must be a node id for {self._name} (got None); the request does"
+                " not say which broker it is for"
+            )
+        if not expects_response(self._request):
+            raise ValueError(
+                "acks of a ProduceRequest must be 1 or -1 (got 0); brokers do not"
+                " respond to 0"
+            )
+
+    def _make_parts(self) -> list[_Part]:
+        if self._is_for_every_broker:
+            # The brokers are not known yet.
+            return []
+        if self._is_split:
+            levels = self._route.items
+            parts = [
+                _Part(path, items.identify(path, levels))
+                for path in items.iterate_paths(self._request, levels)
+            ]
+            if parts:
+                return parts
+            self._is_split = False
+        return [_Part((), (), self._to)]
+
+    def _want_metadata(self) -> None:
+        """Have the cluster fetch the metadata that the destination requires."""
+        destination = self._route.destination
+        self.cluster.needs_brokers = self._to is not None or destination in (
+            Destination.CONTROLLER,
+            Destination.EVERY,
+            Destination.RESOURCE,
+        )
+        if self._is_split and destination is Destination.LEADER:
+            topics = {part.identity[-2] for part in self._parts}
+            is_by_id = any(isinstance(each, UUID) for each in topics)
+            self.cluster.topics = None if is_by_id else topics
+
+    def _follow_brokers(self) -> None:
+        """Have a part for each broker of the cluster; a broker may stop meanwhile."""
+        brokers = self.cluster.metadata.brokers
+        if not self._parts:
+            self._parts = [_Part((), (), node) for node in sorted(brokers)]
+        self._parts = [
+            part
+            for part in self._parts
+            if part.node in brokers or part.is_settled or part.is_in_flight
+        ]
+
+    def _find_link(self, part: _Part, now: float) -> Link | None:
+        """Return a link for a part that can be sent now."""
+        if part.is_in_flight:
+            return None
+        if part.retry_at > now:
+            self.cluster.wake(part.retry_at)
+            return None
+        if part.node is not None:
+            return self._link_to_node(part.node, now)
+        destination = self._route.destination
+        if destination in _COORDINATOR_TYPES:
+            return self._link_to_coordinator(part, now)
+        if destination is Destination.LEADER and self._is_split:
+            return self._link_to_leader(part, now)
+        if destination is Destination.CONTROLLER:
+            return self._link_to_controller(now)
+        if destination is Destination.RESOURCE and self._is_split:
+            return self._link_to_resource(part, now)
+        return self.cluster.any_link(now)
+
+    def _link_to_node(self, node: int, now: float) -> Link | None:
+        brokers = self.cluster.metadata.brokers
+        give_up_at = self._begun_at + _UNKNOWN_S
+        if node not in brokers and self.cluster.version:
+            if now >= give_up_at:
+                known = ", ".join(map(str, sorted(brokers))) or "no brokers"
+                self.failure = BrokersUnreachable(
+                    f"{self._name}: no broker of the cluster has the node id {node};"
+                    f" its brokers are {known}"
+                )
+            self.cluster.wake(give_up_at)
+        return self.cluster.link_to(node, now)
+
+    def _link_to_controller(self, now: float) -> Link | None:
+        if not self.cluster.version:
+            return None
+        controller = self.cluster.metadata.controller
+        if controller in self.cluster.metadata.brokers:
+            return self.cluster.link_to(controller, now)
+        # There is no controller for a moment, or it is not a broker.
+        return self.cluster.any_link(now)
+
+    def _link_to_resource(self, part: _Part, now: float) -> Link | None:
+        kind, name = part.identity[-1]
+        if kind in _BROKER_TYPES and name.isascii() and name.isdigit():
+            return self._link_to_node(int(name), now)
+        return self.cluster.any_link(now)
+
+    def _link_to_leader(self, part: _Part, now: float) -> Link | None:
+        topic, partition = part.identity[-2:]
+        metadata = self.cluster.metadata
+        if isinstance(topic, UUID):
+            known = [
+                each for each in metadata.topics.values() if each.topic_id == topic
+            ]
+            topic = known[0].name if known else ""
+        info = metadata.partition(topic, partition)
+        if info is None:
+            # A broker can say best, in its answer, that there is no such partition.
+            return self.cluster.any_link(now) if self.cluster.version else None
+        if info.leader < 0:
+            self.cluster.want_metadata()
+            return None
+        return self.cluster.link_to(info.leader, now)
+
+    def _link_to_coordinator(self, part: _Part, now: float) -> Link | None:
+        kind, key = self._coordinator_key(part)
+        if not key:
+            # InitProducerId without a transactional id.
+            return self.cluster.any_link(now)
+        link = self._coordinators.link_to(kind, key, now)
+        self.failure = self.failure or self._coordinators.failure(kind, key)
+        return link
+
+    def _coordinator_key(self, part: _Part) -> tuple[CoordinatorType, str]:
+        kind = _COORDINATOR_TYPES[self._route.destination]
+        if kind is CoordinatorType.SHARE:
+            topic, partition = part.identity
+            group: Any = getattr(self._request, "group_id", "")
+            topic_id = urlsafe_b64encode(topic.bytes).decode().rstrip("=")
+            return kind, f"{group}:{topic_id}:{partition}"
+        if self._is_split:
+            return kind, part.identity[-1]
+        key = self._route.key
+        return kind, "" if key is None else getattr(self._request, key) or ""
+
+    def _send(self, link: Link, parts: list[_Part], now: float) -> None:
+        request = self._request
+        try:
+            version = link.pick(type(request), self._constraint)
+            if older_forms.has_one_item(request, version) and len(parts) > 1:
+                for part in parts:
+                    self._send(link, [part], now)
+                return
+            if self._is_split:
+                paths = [part.path for part in parts]
+                request = items.with_items(request, self._route.items, paths)
+            sent = older_forms.to_older_form(request, version)
+
+            def done(response: Any, now: float) -> None:
+                if response is not None:
+                    response = older_forms.to_newest_form(request, response)
+                self._take_response(parts, response, now)
+
+            link.send(sent, done, now, version=version, wait_s=self._wait_s)
+        except KwireError as error:
+            self.failure = error
+            return
+        for part in parts:
+            part.is_in_flight = True
+
+    def _take_response(self, parts: list[_Part], response: Any, now: float) -> None:
+        for part in parts:
+            part.is_in_flight = False
+        if self.has_result():
+            return
+        if response is None:
+            self._note_loss(parts, now)
+            return
+        answers: dict[tuple[Any, ...], Path] = {}
+        levels = self._route.answers
+        if self._is_split:
+            paths = list(items.iterate_paths(response, levels))
+            answers = {items.identify(path, levels): path for path in paths}
+        for part in parts:
+            if not self._is_split:
+                part.response, part.answer = response, ()
+                found = items.error_codes(response)
+            elif part.identity in answers:
+                part.response, part.answer = response, answers[part.identity]
+                found = items.error_codes(part.answer[-1])
+            else:
+                self._retry(part, now)
+                continue
+            if self._may_pass(found, now):
+                self._retry(part, now)
+            else:
+                part.is_settled = True
+
+    def _note_loss(self, parts: list[_Part], now: float) -> None:
+        if not self._route.is_repeatable:
+            self.failure = OutcomeUnknown(
+                f"{self._name}: the connection was lost before the response arrived"
+                f" ({self.cluster.reasons()}); the request may have been carried out,"
+                " so check before you send it again"
+            )
+        for part in parts:
+            self._retry(part, now)
+
+    def _may_pass(self, found: set[int], now: float) -> bool:
+        """Whether another broker, or the same one later, may answer without errors."""
+        if self._to is not None:
+            return False
+        if found & _UNROUTED:
+            return True
+        # A leader that is replaced while it waits for replicas has written records.
+        if not self._is_split or isinstance(self._request, ProduceRequest):
+            return False
+        if found & _UNLED:
+            return True
+        is_new = now < self._begun_at + _UNKNOWN_S
+        return bool(found & _UNKNOWN) and is_new
+
+    def _retry(self, part: _Part, now: float) -> None:
+        part.tries += 1
+        jitter = self.cluster.random.random()
+        pause_s = self.cluster.settings.backoff_s(part.tries, jitter)
+        rounds = ceil((now + pause_s - self._begun_at) / _ROUND_S)
+        part.retry_at = self._begun_at + rounds * _ROUND_S
+        # Leaders and controllers may have moved.
+        self.cluster.want_metadata()
+        if self._route.destination in _COORDINATOR_TYPES:
+            self._coordinators.forget(*self._coordinator_key(part))
+
+    def _give_up(self) -> None:
+        if self._parts and all(part.response is not None for part in self._parts):
+            for part in self._parts:
+                part.is_settled = True
+            return
+        count = sum(part.response is None for part in self._parts)
+        which = f" to {count} of {len(self._parts)} parts" if self._is_split else ""
+        self.failure = BrokersUnreachable(
+            f"{self._name}: no response{which} within {self._timeout_s:g} s;"
+            f" {self.cluster.reasons()}"
+        )

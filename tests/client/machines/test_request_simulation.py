@@ -1,0 +1,487 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Requests reach the brokers that they are for, while these move, stop and lie."""
+
+import importlib
+import random
+from uuid import UUID
+
+import pytest
+
+from tests.client.machines.admin_answers import GROUP, SHARE
+from tests.client.machines.brokers import LATEST, SimulatedCluster
+from tests.client.machines.world import START_S, World
+
+TIMEOUT_S = 20.0
+SEEDS = 40
+RELEASES = ("2.8", "3.6", "3.9", "4.1")
+
+
+class Setting:
+    """A cluster, and what was sent to it."""
+
+    def __init__(self, kwire, seed=1, releases=RELEASES, brokers=3):
+        """Have two topics of three partitions."""
+        self.random = random.Random(seed)
+        self.kwire = kwire
+        self.messages = kwire.messages
+        self.machines = importlib.import_module(f"{kwire.__name__}.client.machines")
+        self.cluster = SimulatedCluster(kwire, self.random, brokers, releases)
+        self.world = World(self.cluster, self.random)
+        for name in ("a", "b"):
+            self.add_topic(name, 3)
+        self.learn()
+
+    def add_topic(self, name, partitions):
+        """Add a topic with a few records."""
+        for log in self.cluster.add_topic(name, partitions).logs:
+            for _ in range(self.random.randrange(1, 6)):
+                log.append(self.random.randint(1, 4))
+
+    def learn(self):
+        """Let all brokers know the truth."""
+        for broker in self.cluster.brokers.values():
+            broker.learn()
+
+    def machine(self, request, to=None, **settings):
+        """Make the machine of a request."""
+        settings = {"request_timeout_s": 5.0, "timeout_s": TIMEOUT_S} | settings
+        return self.machines.RequestMachine(
+            [("sim", 9000 + node) for node in self.cluster.brokers],
+            self.machines.ClusterSettings(**settings),
+            request,
+            to,
+            now=self.world.now,
+            random=self.random,
+        )
+
+    def request(self, request, to=None, **settings):
+        """Run a request to its end; return its response or raise."""
+        machine = self.machine(request, to, **settings)
+        until = self.world.now + 4 * TIMEOUT_S
+        assert self.world.run(machine, machine.has_result, until), "no end"
+        machine.close(self.world.now)
+        if machine.failure is not None:
+            raise machine.failure
+        return machine.result()
+
+    def latest(self, *topics):
+        """Return the request for the end of each partition of some topics."""
+        make = self.messages.ListOffsetsRequest
+        return make(
+            replica_id=-1,
+            topics=[
+                make.ListOffsetsTopic(
+                    name=name,
+                    partitions=[
+                        make.ListOffsetsPartition(partition_index=n, timestamp=LATEST)
+                        for n in range(len(self.cluster.topics[name].logs))
+                    ],
+                )
+                for name in topics
+            ],
+        )
+
+    def delete_records(self, topic, offsets):
+        """Return the request that deletes records before offsets."""
+        make = self.messages.DeleteRecordsRequest
+        parts = [
+            make.DeleteRecordsPartition(partition_index=n, offset=offset)
+            for n, offset in offsets.items()
+        ]
+        entry = make.DeleteRecordsTopic(name=topic, partitions=parts)
+        return make(topics=[entry], timeout_ms=1000)
+
+    def create(self, name):
+        """Return the request that creates a topic."""
+        make = self.messages.CreateTopicsRequest
+        entry = make.CreatableTopic(name=name, num_partitions=2, replication_factor=1)
+        return make(topics=[entry], timeout_ms=1000)
+
+    def received(self, name):
+        """Return how many requests brokers have received."""
+        return sum(each.received[name] for each in self.cluster.brokers.values())
+
+    def move_leaders(self):
+        """Move all leaders; only the new leader of each partition knows."""
+        for topic in self.cluster.topics.values():
+            for index, log in enumerate(topic.logs):
+                topic.leaders[index] = self.random.choice(list(self.cluster.brokers))
+                log.new_leader()
+                self.cluster.brokers[topic.leaders[index]].learn()
+
+
+def offsets(response):
+    """Return the offsets of a ListOffsets response, in its order."""
+    return {
+        (topic.name, part.partition_index): part.offset
+        for topic in response.topics
+        for part in topic.partitions
+        if not part.error_code
+    }
+
+
+def ends(setting, *topics):
+    """Return the true ends of topics."""
+    return {
+        (name, index): log.end
+        for name in topics
+        for index, log in enumerate(setting.cluster.topics[name].logs)
+    }
+
+
+def test_60_partitions_are_requested_from_each_leader_once(kwire, monkeypatch):
+    setting = Setting(kwire)
+    setting.add_topic("large", 60)
+    setting.learn()
+    counts = []
+    module = importlib.import_module("tests.client.machines.brokers")
+    answer = module.SimulatedBroker._ListOffsetsRequest
+
+    def count(broker, request, version):
+        counts.append(sum(len(each.partitions) for each in request.topics))
+        return answer(broker, request, version)
+
+    monkeypatch.setattr(module.SimulatedBroker, "_ListOffsetsRequest", count)
+    response = setting.request(setting.latest("large", "a"))
+    assert offsets(response) == ends(setting, "large", "a")
+    assert [each.name for each in response.topics] == ["large", "a"]
+    assert list(offsets(response)) == list(ends(setting, "large", "a"))
+    assert len(counts) == 3
+    assert sum(counts) == 63
+
+
+def test_items_are_answered_while_leaders_move(kwire):
+    for seed in range(SEEDS):
+        setting = Setting(kwire, seed)
+        setting.world.at(START_S + seed / 400, setting.move_leaders)
+        setting.world.at(START_S + 2, setting.learn)
+        response = setting.request(setting.latest("a", "b"))
+        assert offsets(response) == ends(setting, "a", "b"), seed
+
+
+def test_partitions_that_redirect_in_turns_are_not_requested_without_pause(kwire):
+    """The leader moves away with each request, so that no answer is ever final."""
+    setting = Setting(kwire)
+    setting.cluster.moving_until = START_S + 1000
+    response = setting.request(setting.delete_records("a", {0: 1, 1: 1}))
+    code = kwire.error_codes.NOT_LEADER_OR_FOLLOWER
+    codes = [part.error_code for each in response.topics for part in each.partitions]
+    assert code in codes
+    assert setting.world.now >= START_S + TIMEOUT_S
+    setting.world.traffic.check()
+
+
+def test_partitions_that_redirect_for_a_while_are_answered(kwire):
+    for seed in range(10):
+        setting = Setting(kwire, seed)
+        setting.cluster.moving_until = START_S + 3
+        response = setting.request(setting.delete_records("a", {0: 1, 1: 1, 2: 1}))
+        logs = setting.cluster.topics["a"].logs
+        assert [log.start for log in logs] == [1, 1, 1]
+        found = [part for each in response.topics for part in each.partitions]
+        assert [part.low_watermark for part in found] == [1, 1, 1]
+
+
+def test_partition_without_answer_is_an_error(kwire, monkeypatch):
+    """A broker that leaves out an item is not taken to have answered it."""
+    setting = Setting(kwire)
+    module = importlib.import_module("tests.client.machines.brokers")
+    answer = module.SimulatedBroker._ListOffsetsRequest
+
+    def omit(broker, request, version):
+        response = answer(broker, request, version)
+        kept = [each for each in response.topics if each.name != "b"]
+        return response.replace(topics=kept)
+
+    monkeypatch.setattr(module.SimulatedBroker, "_ListOffsetsRequest", omit)
+    with pytest.raises(setting.machines.BrokersUnreachable, match="3 of 6 parts"):
+        setting.request(setting.latest("a", "b"))
+    setting.world.traffic.check()
+
+
+def test_unknown_topic_has_the_answer_of_a_broker(kwire):
+    """After a time in which a new topic would have become known."""
+    setting = Setting(kwire)
+    code = kwire.error_codes.UNKNOWN_TOPIC_OR_PARTITION
+    response = setting.request(setting.delete_records("none", {0: 1}))
+    assert response.topics[0].partitions[0].error_code == code
+    assert START_S + 2 < setting.world.now < START_S + 6
+
+
+def test_new_topic_is_found_when_brokers_learn_of_it(kwire):
+    setting = Setting(kwire)
+    setting.add_topic("new", 2)
+    setting.world.at(START_S + 1, setting.learn)
+    assert offsets(setting.request(setting.latest("new"))) == ends(setting, "new")
+
+
+@pytest.mark.parametrize("release", ["2.3", "4.1"])
+def test_groups_are_described_by_their_coordinators(kwire, release):
+    setting = Setting(kwire, 2, [release])
+    names = [f"group {n}" for n in range(12)]
+    for broker in setting.cluster.brokers.values():
+        broker.loads_coordinators = 2
+    request = setting.messages.DescribeGroupsRequest(groups=names)
+    response = setting.request(request)
+    assert [each.group_id for each in response.groups] == names
+    assert {each.error_code for each in response.groups} == {0}
+    nodes = {setting.cluster.coordinator(GROUP, name) for name in names}
+    assert len(nodes) > 1
+    setting.world.traffic.check()
+
+
+def test_groups_are_described_while_coordinators_move(kwire):
+    for seed in range(10):
+        setting = Setting(kwire, seed)
+        setting.cluster.moving_until = START_S + 2
+        names = ["x", "y", "z"]
+        response = setting.request(setting.messages.DescribeGroupsRequest(groups=names))
+        assert [each.error_code for each in response.groups] == [0, 0, 0], seed
+
+
+def test_user_without_permission_is_an_error_that_names_the_group(kwire):
+    setting = Setting(kwire)
+    for broker in setting.cluster.brokers.values():
+        broker.refused_keys = {"secret"}
+    with pytest.raises(setting.machines.NotAuthorized, match="'secret'"):
+        setting.request(setting.messages.DescribeGroupsRequest(groups=["secret"]))
+
+
+def test_groups_of_all_brokers_are_listed_once(kwire):
+    setting = Setting(kwire)
+    names = {f"g{n}" for n in range(20)}
+    setting.cluster.listed_groups |= names
+    setting.cluster.brokers[2].loads_coordinators = 3
+    response = setting.request(setting.messages.ListGroupsRequest())
+    assert response.error_code == 0
+    listed = [each.group_id for each in response.groups]
+    assert sorted(listed) == sorted(names)
+    for broker in setting.cluster.brokers.values():
+        assert broker.received["ListGroups"] == (4 if broker.node == 2 else 1)
+
+
+def test_broker_that_stops_is_left_out_of_a_request_to_every_broker(kwire):
+    """Once the others know that it does not belong to the cluster."""
+    setting = Setting(kwire)
+    setting.cluster.listed_groups |= {f"g{n}" for n in range(20)}
+    setting.cluster.brokers[3].is_up = False
+    setting.world.at(START_S + 2, setting.learn)
+    response = setting.request(setting.messages.ListGroupsRequest())
+    listed = {each.group_id for each in response.groups}
+    assert listed == {
+        name
+        for name in setting.cluster.listed_groups
+        if setting.cluster.coordinator(GROUP, name) != 3
+    }
+
+
+def test_a_request_waits_for_the_controller_that_moved(kwire):
+    setting = Setting(kwire)
+    setting.cluster.controller = 3
+    setting.world.at(START_S + 1, setting.learn)
+    response = setting.request(setting.create("new"))
+    assert [each.error_code for each in response.topics] == [0]
+    assert "new" in setting.cluster.topics
+    setting.world.traffic.check()
+
+
+def test_a_request_with_an_effect_is_sent_once_if_the_connection_is_lost(
+    kwire, monkeypatch
+):
+    """The broker has created the topic, and the answer is lost."""
+    setting = Setting(kwire)
+    module = importlib.import_module("tests.client.machines.world")
+    answer = module.Wire._answer
+
+    def lose(wire, event):
+        answer(wire, event)
+        if type(event.request).__name__ == "CreateTopicsRequest":
+            wire.break_off()
+
+    monkeypatch.setattr(module.Wire, "_answer", lose)
+    with pytest.raises(setting.machines.OutcomeUnknown, match="CreateTopics"):
+        setting.request(setting.create("new"))
+    assert "new" in setting.cluster.topics
+    assert setting.received("CreateTopics") == 1
+
+
+def test_a_request_without_effect_is_sent_again_if_the_connection_is_lost(
+    kwire, monkeypatch
+):
+    setting = Setting(kwire)
+    setting.cluster.listed_groups |= {"g"}
+    module = importlib.import_module("tests.client.machines.world")
+    answer, lost = module.Wire._answer, []
+
+    def lose(wire, event):
+        answer(wire, event)
+        if type(event.request).__name__ == "ListGroupsRequest" and len(lost) < 5:
+            lost.append(1)
+            wire.break_off()
+
+    monkeypatch.setattr(module.Wire, "_answer", lose)
+    response = setting.request(setting.messages.ListGroupsRequest())
+    assert [each.group_id for each in response.groups] == ["g"]
+    assert len(lost) == 5
+
+
+def test_a_request_with_an_effect_waits_for_a_broker_that_is_down(kwire):
+    """It was not sent, so it may be sent later."""
+    setting = Setting(kwire)
+    setting.cluster.brokers[1].is_up = False
+
+    def start():
+        setting.cluster.brokers[1].is_up = True
+        setting.learn()
+
+    setting.world.at(START_S + 3, start)
+    setting.request(setting.create("new"))
+    assert "new" in setting.cluster.topics
+    assert setting.received("CreateTopics") == 1
+
+
+def test_brokers_that_are_silent_are_an_error_after_the_timeout(kwire, monkeypatch):
+    setting = Setting(kwire)
+    monkeypatch.setattr("tests.client.machines.world.Wire._answer", lambda *_: None)
+    for request in (setting.latest("a"), setting.messages.ListGroupsRequest()):
+        begun = setting.world.now
+        with pytest.raises(setting.machines.BrokersUnreachable):
+            setting.request(request)
+        assert setting.world.now < begun + TIMEOUT_S + 10
+
+
+def test_config_resources_of_brokers_go_to_these_brokers(kwire):
+    setting = Setting(kwire)
+    make = setting.messages.DescribeConfigsRequest
+    resources = [(4, "3"), (2, "a"), (4, ""), (4, "1"), (8, "2"), (2, "1")]
+    request = make(
+        resources=[
+            make.DescribeConfigsResource(
+                resource_type=kind, resource_name=name, configuration_keys=None
+            )
+            for kind, name in resources
+        ]
+    )
+    results = setting.request(request).results
+    assert [(each.resource_type, each.resource_name) for each in results] == resources
+    assert {each.error_code for each in results} == {0}
+    answered_by = [each.configs[0].value for each in results]
+    assert (answered_by[0], answered_by[3], answered_by[4]) == ("3", "1", "2")
+
+
+def test_share_group_state_is_read_from_the_coordinator_of_each_partition(kwire):
+    setting = Setting(kwire, releases=["4.1"])
+    make = setting.messages.ReadShareGroupStateRequest
+    request = make(
+        group_id="work",
+        topics=[
+            make.ReadStateData(
+                topic_id=UUID(int=7 << 64),
+                partitions=[make.PartitionData(partition=n) for n in range(8)],
+            )
+        ],
+    )
+    (topic,) = setting.request(request).results
+    assert [each.start_offset for each in topic.partitions] == list(range(8))
+    assert {each.error_code for each in topic.partitions} == {0}
+    nodes = {
+        node
+        for (kind, _), node in setting.cluster.coordinators.items()
+        if kind == SHARE
+    }
+    assert len(nodes) > 1
+
+
+def test_request_to_a_node_is_not_split_and_has_its_answer(kwire):
+    setting = Setting(kwire)
+    code = kwire.error_codes.NOT_LEADER_OR_FOLLOWER
+    for node in setting.cluster.brokers:
+        response = setting.request(setting.latest("a"), to=node)
+        for part in response.topics[0].partitions:
+            is_led = setting.cluster.topics["a"].leaders[part.partition_index] == node
+            assert part.error_code == (0 if is_led else code)
+    setting.cluster.listed_groups |= {"g"}
+    node = setting.cluster.coordinator(GROUP, "g")
+    others = setting.request(setting.messages.ListGroupsRequest(), to=node % 3 + 1)
+    assert others.groups == ()
+
+
+def test_request_to_an_unknown_node_names_the_brokers(kwire):
+    setting = Setting(kwire)
+    with pytest.raises(
+        setting.machines.BrokersUnreachable, match=r"node id 9.*1, 2, 3"
+    ):
+        setting.request(setting.latest("a"), to=9)
+    assert setting.world.now < START_S + 8
+
+
+def test_requests_that_cannot_be_sent_are_rejected(kwire):
+    setting = Setting(kwire)
+    messages = setting.messages
+    for request, problem in (
+        (messages.SaslHandshakeRequest(mechanism="PLAIN"), "authentication"),
+        (messages.AlterReplicaLogDirsRequest(dirs=[]), "to must be a node id"),
+        (messages.ProduceRequest(acks=0), "acks"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            setting.machine(request)
+
+
+def test_request_without_items_goes_to_any_broker(kwire):
+    setting = Setting(kwire)
+    assert setting.request(setting.latest()).topics == ()
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.3", "2.8", "4.1"])
+def test_offsets_of_several_groups_are_fetched_from_every_release(kwire, release):
+    """Before OffsetFetch 8, each request is for one group."""
+    setting = Setting(kwire, 3, [release])
+    topic_id = setting.cluster.topics["a"].topic_id
+    for n in range(3):
+        group = setting.cluster.add_group(f"g{n}", ["a"])
+        group.offsets[topic_id, 0] = (n, -1)
+    make = setting.messages.OffsetFetchRequest
+    topics = [make.OffsetFetchRequestTopics(name="a", partition_indexes=[0])]
+    groups = [
+        make.OffsetFetchRequestGroup(group_id=f"g{n}", topics=topics) for n in range(3)
+    ]
+    response = setting.request(make(groups=groups))
+    assert [
+        (each.group_id, each.topics[0].partitions[0].committed_offset)
+        for each in response.groups
+    ] == [("g0", 0), ("g1", 1), ("g2", 2)]
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.8", "4.1"])
+@pytest.mark.parametrize("is_older_form", [False, True])
+def test_topics_are_deleted_by_name_on_every_release(kwire, release, is_older_form):
+    """Whether the caller fills in the fields of version 6 or the older ones."""
+    setting = Setting(kwire, releases=[release])
+    make = setting.messages.DeleteTopicsRequest
+    entry = make.DeleteTopicState(name="a")
+    request = make(topics=[entry], timeout_ms=1000)
+    if is_older_form:
+        request = make(topic_names=["a"], timeout_ms=1000)
+    (result,) = setting.request(request).responses
+    assert (result.name, result.error_code) == ("a", 0)
+    assert list(setting.cluster.topics) == ["b"]
+
+
+def test_fetch_by_topic_name_uses_a_version_with_names(kwire):
+    setting = Setting(kwire, releases=["4.1"])
+    make = setting.messages.FetchRequest
+    parts = [
+        make.FetchPartition(partition=n, fetch_offset=0, partition_max_bytes=1 << 20)
+        for n in range(3)
+    ]
+    for fields in ({"topic": "a"}, {"topic_id": setting.cluster.topics["a"].topic_id}):
+        topic = make.FetchTopic(partitions=parts, **fields)
+        request = make(topics=[topic], max_wait_ms=100, max_bytes=1 << 20)
+        (found,) = setting.request(request).responses
+        assert [each.partition_index for each in found.partitions] == [0, 1, 2]
+        for part, log in zip(
+            found.partitions, setting.cluster.topics["a"].logs, strict=True
+        ):
+            assert type(part.records) is bytes
+            assert len(part.records) == log.size
