@@ -18,6 +18,7 @@ import time
 from typing import Any
 
 from kwire.client.machines import ClusterSettings, ScanMachine, ScanOptions
+from kwire.client.machines.scan.fetcher import Fetcher
 from kwire.client.options import read_addresses
 from kwire.client.runners.blocking import BlockingRunner
 from kwire.client.runners.network import Network
@@ -26,37 +27,28 @@ PACE_S = 0.001
 FETCH_BYTES = 1 << 16
 
 
-class MovedScan(ScanMachine):
-    """A scan that has no end, with or without hints."""
+class MovedFetcher(Fetcher):
+    """A fetcher that begins again at offset 0, with or without leader hints."""
 
-    def __init__(self, records: int, has_hints: bool, *arguments: Any) -> None:
-        """Begin again at offset 0 after so many ``records`` of a partition."""
-        addresses, topic = arguments
-        super().__init__(
-            addresses,
-            ClusterSettings(),
-            ScanOptions(topics=(topic,), follow=True, fetch_bytes=FETCH_BYTES),
-            now=time.monotonic(),
-            random=random.Random(),
-        )
-        self._records = records
+    def __init__(self, machine: ScanMachine, record_count: int, has_hints: bool):
+        """Rewind a partition after ``record_count`` records."""
+        super().__init__(machine.cluster, machine.options, now=time.monotonic())
+        self._record_count = record_count
         self._has_hints = has_hints
-        # When each partition was served last, and how often refused since then.
+        # Time of the last records of each partition, and number of errors since then.
         self._served_at: dict[int, float] = {}
         self._refusals: dict[int, int] = {}
 
-    def _take_hint(self, reader: Any, part: Any, endpoints: Any) -> bool:
-        return self._has_hints and super()._take_hint(reader, part, endpoints)
+    def _take_hint(self, reader: Any, part: Any, brokers: Any) -> bool:
+        return self._has_hints and super()._take_hint(reader, part, brokers)
 
-    def _take_fault(self, reader: Any, error_code: int, *rest: Any) -> None:
+    def _take_error(self, reader: Any, error_code: int, *rest: Any) -> None:
         place = reader.partition
         self._refusals[place] = self._refusals.get(place, 0) + 1
-        super()._take_fault(reader, error_code, *rest)
+        super()._take_error(reader, error_code, *rest)
 
     def _take_records(self, reader: Any, part: Any, *rest: Any) -> None:
         super()._take_records(reader, part, *rest)
-        if not part.records:
-            return
         now, place = time.monotonic(), reader.partition
         refusals = self._refusals.pop(place, 0)
         served_at = self._served_at.get(place)
@@ -65,16 +57,22 @@ class MovedScan(ScanMachine):
             line = {"partition": place, "at": now, "gap": gap, "refusals": refusals}
             print(json.dumps(line), flush=True)
         self._served_at[place] = now
-        if reader.position >= self._records:
-            reader.position, reader.epoch = 0, -1
+        if reader.position >= self._record_count:
+            reader.rewind(0)
 
 
 def main() -> None:
     """Read until standard input ends."""
     addresses, topic, records, hints = sys.argv[1:]
-    machine = MovedScan(
-        int(records), hints == "hints", read_addresses(addresses), topic
+    options = ScanOptions(topics=(topic,), follow=True, fetch_bytes=FETCH_BYTES)
+    machine = ScanMachine(
+        read_addresses(addresses),
+        ClusterSettings(),
+        options,
+        now=time.monotonic(),
+        random=random.Random(),
     )
+    machine.fetcher = MovedFetcher(machine, int(records), hints == "hints")
     is_ending = threading.Event()
 
     def wait_for_end() -> None:

@@ -23,7 +23,7 @@ def main() -> None:
         print(f"seed {seed}: failure {machine.failure}, losses {machine.losses}")
         for name, topic in scenario.cluster.topics.items():
             for index, log in enumerate(topic.logs):
-                reader = machine._readers.get((name, index))
+                reader = machine.fetcher.readers.get((name, index))
                 slots = () if reader is None else reader.__slots__
                 known = {key: getattr(reader, key, None) for key in slots}
                 seen = scenario.seen.get((name, index), [])

@@ -282,7 +282,7 @@ class Scenario(FaultyCluster):
                         or not log.is_aborted(batch.producer_id, offset),
                         f"{place}: aborted record {offset}",
                     )
-        reader = self.machine._readers.get(place)
+        reader = self.machine.fetcher.readers.get(place)
         if failure is not None or reader is None:
             return
         end = log.end if reader.end is None else reader.end
@@ -294,7 +294,7 @@ class Scenario(FaultyCluster):
 
     def _check_created_again(self, place, topic, log):
         """Once it was seen to be another topic, that one is read from its start."""
-        reader = self.machine._readers.get(place)
+        reader = self.machine.fetcher.readers.get(place)
         is_known = reader is not None and reader.topic_id == topic.topic_id
         if not is_known or self.policy != "earliest" or self.was_without_ids:
             return

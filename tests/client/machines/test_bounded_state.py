@@ -195,7 +195,7 @@ def test_a_lookup_of_offsets_ends(naming, change):
         random=random.Random(3),
     )
     assert naming.world.run(machine, machine.has_result, START_S + FIRST_S)
-    assert len(machine._readers) <= 1 + MANY
+    assert len(machine.result()) <= 1 + MANY
 
 
 @pytest.mark.parametrize("change", ["add_partitions", "move_brokers"])
@@ -287,9 +287,9 @@ def test_losses_that_never_end_are_counted_up_to_a_limit(naming):
     """The oldest of them are forgotten."""
     machine = naming.scan(topics=("a",), on_data_loss="earliest")
     naming.world.run(machine, lambda: False, START_S + 1)
-    (reader,) = machine._readers.values()
+    (reader,) = machine.fetcher.readers.values()
     for number in range(10_010):
-        machine._lose(reader, f"reason {number}")
+        machine.fetcher.partitions.lose(reader, f"reason {number}")
     assert len(machine.losses) == 10_000
     assert "reason 10009" in str(machine.losses[-1])
 
@@ -331,7 +331,7 @@ def test_a_deleted_topic_is_forgotten_and_a_new_one_of_the_name_is_read(naming):
         broker.learn()
     world.run(machine, lambda: False, world.now + 20)
     assert machine.failure is None
-    assert not machine._readers
+    assert not machine.fetcher.readers
     assert not machine.cluster.metadata.topics
     naming.cluster.add_topic("a", 1).logs[0].append(2)
     for broker in naming.cluster.brokers.values():

@@ -429,7 +429,7 @@ def test_a_pattern_matches_no_internal_topic_of_the_oldest_brokers(kwire):
     options = setting.scan_options(topics=(), pattern=re.compile(".*"))
     machine = setting.make("ScanMachine", options)
     assert setting.read(machine) == setting.truth()
-    assert {name for name, _ in machine._readers} == {"orders"}
+    assert {name for name, _ in machine.fetcher.readers} == {"orders"}
 
 
 @pytest.mark.parametrize("release", ["0.8.0", "0.9.0", "1.1", "3.9", NAMES[-1]])

@@ -43,7 +43,7 @@ class Memory:
     def look(self):
         """Note the present size."""
         frames = {}
-        for fetched in [*self.machine._fetched, *self.taken]:
+        for fetched in [*self.machine.fetcher._fetched, *self.taken]:
             data = fetched.data
             memory = data.obj if isinstance(data, memoryview) else data
             frames[id(memory)] = memoryview(memory).nbytes
@@ -192,7 +192,7 @@ def test_a_hundred_small_chunks_of_padded_frames_hold_little(kwire):
     brokers.world, brokers.cluster = attack.world, attack.cluster
     machine, memory = brokers.scan(memory_bytes=3 * LARGE, fetch_bytes=100)
     brokers.world.run(machine, lambda: False, START_S + 5)
-    assert len(machine._fetched) > 100
+    assert len(machine.fetcher._fetched) > 100
     assert memory.most < 100_000 + LARGE + FLOOR * 3
     assert machine.cluster.frame_budget.held < 100_000
 
@@ -234,7 +234,7 @@ def test_batches_that_are_larger_than_the_budget_are_read(kwire, memory_bytes):
     assert machine.failure is None
     assert machine.is_done
     assert {*partitions} == {*range(5)}
-    offsets = {each.position for each in machine._readers.values()}
+    offsets = {each.position for each in machine.fetcher.readers.values()}
     assert offsets == {5}
     assert memory.most < memory_bytes + LARGE // 2 + 4096 + FLOOR * 5
 
@@ -292,7 +292,7 @@ def test_aborted_transactions_count_for_the_budget(kwire):
         memory_bytes=5 << 20, fetch_bytes=100, read_committed=True
     )
     brokers.world.run(machine, lambda: False, START_S + 20)
-    assert 1 < len(machine._fetched) < 10
+    assert 1 < len(machine.fetcher._fetched) < 10
     taken = list(itertools.islice(iter(machine.take, None), 20))
     for fetched in taken:
         machine.release(fetched)

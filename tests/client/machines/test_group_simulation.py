@@ -117,13 +117,13 @@ def commit_what_was_fetched(module, patch):
 
 def keep_what_was_fetched(module, patch):
     """Chunks of lost partitions are returned all the same."""
-    scan = module.scan.machine.ScanMachine
+    fetcher = module.scan.fetcher.Fetcher
+    known = fetcher.remove
 
-    def stop_reading(self, reader):
-        self._readers.pop((reader.topic, reader.partition), None)
-        reader.generation += 1
+    def remove(self, reader):
+        known(self, reader, keeps_chunks=True)
 
-    patch.setattr(scan, "_stop_reading", stop_reading)
+    patch.setattr(fetcher, "remove", remove)
 
 
 def commit_for_others(module, patch):

@@ -11,7 +11,10 @@ import pytest
 
 DESIGN = Path(__file__).parents[3] / "DESIGN.md"
 
-TABLES = {"member of a group": "group.member"}
+TABLES = {
+    "member of a group": "group.member",
+    "partition of a scan": "scan.partition_reader",
+}
 """The subject in the header of a table, and the module with its ``TRANSITIONS``."""
 
 

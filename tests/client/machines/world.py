@@ -18,6 +18,13 @@ START_S = 1000.0
 POLL_S = 0.05
 
 
+def check_invariants(machine):
+    """Have a machine check its own state, if it can."""
+    check = getattr(machine, "check_invariants", None)
+    if check is not None:
+        check()
+
+
 class World:
     """The clock, the queue of what is to happen, and the wires between both sides."""
 
@@ -71,6 +78,7 @@ class World:
             if self.has_news or self.now >= machine.wake_at:
                 self.has_news = False
                 machine.advance(self.now)
+                check_invariants(machine)
                 self._connect(machine)
             if is_over():
                 return True

@@ -5,8 +5,8 @@
 No socket, thread or clock: a runner opens the links that ``take_new_links`` returns,
 moves their bytes, and calls ``advance`` with the time after each of these and at
 ``wake_at``. Each call works everything out from the present state, so that no event can
-be missed. Classes that build on this one use the links:
-``scan/machine.py`` reads topics.
+be missed. Machines that have this one use the links:
+``scan/fetcher.py`` reads topics.
 """
 
 from __future__ import annotations

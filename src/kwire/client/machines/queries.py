@@ -13,8 +13,10 @@ from ...errors import KwireError
 from ...messages import DescribeLogDirsRequest
 from ..errors import BrokersUnreachable
 from .cluster import ClusterMachine
-from .scan.lookups import LookupMachine
-from .scan.partition_reader import PartitionReader
+from .scan.lookups import OffsetLookups
+from .scan.partition_finder import PartitionFinder
+from .scan.partition_reader import PartitionReader, ReaderState
+from .scan.partition_set import PartitionSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,10 +179,10 @@ class SizesMachine:
                         self._sizes[place] = part.partition_size
 
 
-class OffsetsMachine(LookupMachine):
+class OffsetsMachine:
     """Finds one offset for each partition of some topics.
 
-    ``options`` names the topics and the isolation, ``lookup`` the offset.
+    ``options`` contains the topics and the isolation level, ``lookup`` the offset.
     """
 
     def __init__(
@@ -193,27 +195,76 @@ class OffsetsMachine(LookupMachine):
         now: float,
         random: Random,
     ) -> None:
-        super().__init__(bootstrap, settings, options, now=now, random=random)
+        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
+        self.failure: KwireError | None = None
         self._lookup = lookup
+        self._finder = PartitionFinder(self.cluster, options, now)
+        self._partitions = PartitionSet(self.cluster, options, now)
+        self._lookups = OffsetLookups(self.cluster, options, self._partitions)
+
+    @property
+    def wake_at(self) -> float:
+        """Time of the next ``advance`` if nothing happens before."""
+        return self.cluster.wake_at
+
+    def has_result(self) -> bool:
+        """Return whether all offsets were found, or cannot be found."""
+        return self.failure is not None or self._is_done()
 
     def result(self) -> dict[tuple[str, int], int]:
         """Return the offset of each (topic, partition) for which it was found."""
         return {
             place: reader.position
-            for place, reader in sorted(self._readers.items())
+            for place, reader in sorted(self._partitions.readers.items())
             if reader.position is not None
         }
 
-    def _read_partition(self, topic: TopicInfo, partition: int) -> None:
-        reader = PartitionReader(topic.name, partition, topic.topic_id)
-        reader.lookups["start"] = self._lookup
-        self._readers[topic.name, partition] = reader
+    def advance(self, now: float) -> None:
+        """Do what can be done now."""
+        self.cluster.advance(now)
+        self._collect_failure()
+        for reader in self._partitions.readers.values():
+            if reader.state is ReaderState.FETCH_DUE:
+                reader.finish()
+        if self.failure is None and not self._is_done():
+            self._choose_partitions(now)
+            self._lookups.advance(now)
+            self._partitions.check_progress(now)
+            self._collect_failure()
+            # Some of these may have requested metadata.
+            self.cluster.refresh_metadata(now)
 
-    def _start_over(self, reader: PartitionReader, topic: TopicInfo) -> None:
-        # What was sent is about the topic that is gone.
-        reader.generation += 1
-        self._read_partition(topic, reader.partition)
+    def close(self, now: float) -> None:
+        """Close all connections."""
+        self.cluster.close(now)
 
-    def _set_offset(self, reader: PartitionReader, kind: str, offset: int) -> None:
-        reader.position = offset
-        reader.is_done = True
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the state contradicts itself."""
+        self._partitions.check_invariants()
+
+    def _collect_failure(self) -> None:
+        self.failure = (
+            self.failure
+            or self.cluster.failure
+            or self._finder.failure
+            or self._partitions.failure
+        )
+
+    def _is_done(self) -> bool:
+        return self._finder.is_complete and self._partitions.is_done()
+
+    def _choose_partitions(self, now: float) -> None:
+        readers = self._partitions.readers
+        for reader in self._finder.take_deleted(readers, now):
+            reader.stop()
+            del readers[reader.place]
+        found = self._finder.find(readers, now)
+        for reader, topic in found.recreated:
+            if reader.state is not ReaderState.DONE:
+                # A lookup in flight is about the topic that was deleted.
+                reader.stop()
+                found.new.append((topic, reader.partition))
+        for topic, partition in found.new:
+            reader = PartitionReader(topic.name, partition, topic.topic_id)
+            reader.start(self._lookup)
+            readers[reader.place] = reader

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``ConsumerMachine``: reads the partitions that a group gives it, and commits offsets.
 
-    GroupMember --target--> owned partitions --OffsetFetch--> ScanMachine --> Fetched
+    GroupMember --target--> owned partitions --OffsetFetch--> Fetcher --> Fetched
          ^--- what is owned, once the caller is done with what was taken ---'
 
 A partition that the group takes away is not read on at once, but is given up only when
@@ -14,21 +14,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import BrokersUnreachable, PartitionLost
+from ..cluster import ClusterMachine
 from ..coordinators import Coordinators
-from ..scan.machine import ScanMachine
+from ..scan.fetcher import Fetcher
 from ..scan.options import EARLIEST, choose_spec
+from ..scan.partition_finder import PartitionFinder
 from .member import GroupMember
 from .offsets import GroupOffsets, PendingCommit
 from .options import Committed, GroupReader, Ownership, position_after
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from random import Random
     from uuid import UUID
 
+    from ....errors import KwireError
+    from ...errors import DataLost
     from ..metadata import TopicInfo
     from ..scan.options import Fetched, ScanOptions
-    from ..scan.partition_reader import PartitionReader
     from ..settings import ClusterSettings
     from .membership import Membership
     from .options import GroupMetadata, GroupOptions
@@ -42,7 +45,7 @@ _LATE_S = 1.0
 """After how long without ``advance`` what was fetched may belong to others."""
 
 
-class ConsumerMachine(ScanMachine):
+class ConsumerMachine:
     """A scan without an end, of partitions that come and go.
 
     The caller waits for a chunk between ``begin_wait`` and ``end_wait``, and then has
@@ -60,8 +63,12 @@ class ConsumerMachine(ScanMachine):
         now: float,
         random: Random,
     ) -> None:
-        super().__init__(bootstrap, settings, options, now=now, random=random)
+        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
+        self.options = options
         self.group = group
+        self.failure: KwireError | None = None
+        self._fetcher = Fetcher(self.cluster, options, now=now)
+        self._finder = PartitionFinder(self.cluster, options, now)
         coordinators = Coordinators(self.cluster, is_apart=True)
         self._member: Membership | None = (
             GroupMember(self.cluster, coordinators, group, options.topics, options.rack)
@@ -84,6 +91,16 @@ class ConsumerMachine(ScanMachine):
         self._is_in_doubt = False
         self._is_established = False
         self._taken_as = _NO_LIFE, self._offsets.identity
+
+    @property
+    def wake_at(self) -> float:
+        """Time of the next ``advance`` if nothing happens before."""
+        return self.cluster.wake_at
+
+    @property
+    def losses(self) -> list[DataLost]:
+        """The data losses that were skipped, at most the last 10,000."""
+        return self._fetcher.losses
 
     @property
     def is_done(self) -> bool:
@@ -136,7 +153,7 @@ class ConsumerMachine(ScanMachine):
         """Return what was fetched next, if anything was that is owned for sure."""
         if self._is_in_doubt or self._is_closing:
             return None
-        fetched = super().take()
+        fetched = self._fetcher.take()
         if fetched is not None:
             fetched.reader.taken = position_after(fetched)
             if self._member is not None:
@@ -145,7 +162,16 @@ class ConsumerMachine(ScanMachine):
 
     def has_result(self) -> bool:
         """Whether there is something to take, or nothing more to come."""
-        return not self._is_in_doubt and super().has_result()
+        has_result = self._fetcher.has_chunk() or self.failure is not None
+        return not self._is_in_doubt and (has_result or self.is_done)
+
+    def release(self, fetched: Fetched) -> None:
+        """Return the memory of a chunk to the budget. The caller no longer uses it."""
+        self._fetcher.release(fetched)
+
+    def position(self) -> dict[tuple[str, int], int]:
+        """Return the next offset of each partition after the chunks that were taken."""
+        return self._fetcher.position()
 
     def commit(self, now: float, fetched: Fetched | None = None) -> PendingCommit:
         """Commit what was taken up to a chunk, or of all partitions.
@@ -177,7 +203,7 @@ class ConsumerMachine(ScanMachine):
             self._is_closing = True
             self._close_at = now + self.group.leave_timeout_s
             for reader in self._owned.values():
-                self._stop_reading(reader)
+                self._fetcher.remove(reader)
             self.cluster.wake(now)
 
     def has_left(self) -> bool:
@@ -198,9 +224,24 @@ class ConsumerMachine(ScanMachine):
         if self._is_closing:
             self._advance_close(now)
         elif self.failure is None:
-            super().advance(now)
+            self._advance_open(now)
         else:
             self._advance_failed(now)
+
+    def close(self, now: float) -> None:
+        """Close all connections."""
+        self.cluster.close(now)
+
+    def _advance_open(self, now: float) -> None:
+        self.cluster.advance(now)
+        self.failure = self.cluster.failure or self._fetcher.failure
+        if self.failure is None:
+            self._plan(now)
+            self._fetcher.advance(now)
+            self._check_progress(now)
+            self.failure = self.failure or self._fetcher.failure
+            # Some of these may have requested metadata.
+            self.cluster.refresh_metadata(now)
 
     def _advance_failed(self, now: float) -> None:
         """Read no more; what was read may still be committed."""
@@ -227,9 +268,9 @@ class ConsumerMachine(ScanMachine):
     def _plan(self, now: float) -> None:
         """Own what the group gives, and find where to begin with it."""
         if self._member is None:
-            super()._plan(now)
+            self._find_chosen(now)
         else:
-            self._check_topics(now)
+            self._finder.check_topics(now)
             self._check_caller(self._member, now)
             self._reconcile(self._member, now)
             self._member.advance(now)
@@ -237,34 +278,21 @@ class ConsumerMachine(ScanMachine):
                 # Out of the group between two heartbeats.
                 self._reconcile(self._member, now)
             self.failure = self.failure or self._member.failure
+        self.failure = self.failure or self._finder.failure
         self._offsets.advance(now)
         self.failure = self.failure or self._offsets.failure
 
-    def _forget_deleted(self, now: float) -> None:
-        if self._member is None:
-            super()._forget_deleted(now)
-        else:
-            # The coordinator decides which partitions a member owns.
-            self._forget_sessions()
-
-    def _forget_reader(self, reader: PartitionReader) -> None:
-        super()._forget_reader(reader)
-        self._lose_reader(self._owned[reader.topic, reader.partition])
-
-    def _chosen_readers(self) -> Mapping[tuple[str, int], PartitionReader]:
-        return self._owned
-
-    def _check_topics(self, now: float) -> None:
-        """Fail for topics that do not exist when the consumer begins."""
-        if self._is_planned or not self.cluster.version:
-            return
-        for name in self.options.topics:
-            topic = self.cluster.metadata.topics.get(name)
-            if topic is None or topic.error_code or not topic.partitions:
-                self._miss(name, topic, now)
-            else:
-                self._unknown_since.pop(name, None)
-        self._is_planned = not self._unknown_since
+    def _find_chosen(self, now: float) -> None:
+        """Own the partitions that were chosen by hand, as long as they exist."""
+        for deleted in self._finder.take_deleted(self._owned, now):
+            reader = self._owned[deleted.place]
+            self._fetcher.remove(reader)
+            self._lose_reader(reader)
+        found = self._finder.find(self._owned, now)
+        self._offsets.find([self._own(*partition) for partition in found.new])
+        for reading, topic in found.recreated:
+            if reading.place in self._fetcher.readers:
+                self._fetcher.start_over(reading, topic)
 
     def _check_caller(self, member: Membership, now: float) -> None:
         """Leave the group if the caller has not come back for too long."""
@@ -300,7 +328,7 @@ class ConsumerMachine(ScanMachine):
             ):
                 reader.ownership = Ownership.REVOKED
                 self._has_revoked = True
-                self._stop_reading(reader)
+                self._fetcher.remove(reader)
         if self._is_waiting:
             self._give_up_revoked()
         wanted -= {each.id_and_partition for each in self._owned.values()}
@@ -334,7 +362,7 @@ class ConsumerMachine(ScanMachine):
 
     def _lose_all(self) -> None:
         for reader in list(self._owned.values()):
-            self._stop_reading(reader)
+            self._fetcher.remove(reader)
             self._lose_reader(reader)
         self._has_revoked = False
 
@@ -342,21 +370,16 @@ class ConsumerMachine(ScanMachine):
         reader.ownership = Ownership.LOST
         del self._owned[reader.place]
 
-    def _read_partition(self, topic: TopicInfo, partition: int) -> None:
-        """Own a partition that was chosen by hand."""
-        if (topic.name, partition) not in self._owned:
-            self._offsets.find([self._own(topic, partition)])
-
     def _begin_reading(self, reader: GroupReader) -> None:
         """Read from the committed offset on, or from where the options say."""
         assert reader.committed is not None
         reader.ownership = Ownership.READING
-        start = choose_spec(self.options.start, reader.place, EARLIEST)
-        if reader.committed.offset >= 0:
-            start = reader.committed.offset
-            reader.epoch = reader.committed.leader_epoch
-        self._set_start(reader, start)
-        self._readers[reader.place] = reader
+        offset, epoch = reader.committed
+        if offset >= 0:
+            self._fetcher.add(reader, offset, epoch=epoch)
+        else:
+            start = choose_spec(self.options.start, reader.place, EARLIEST)
+            self._fetcher.add(reader, start)
 
     def _owner_of(self, fetched: Fetched) -> GroupReader:
         """Return the partition of a chunk, which is still owned as it was then."""
@@ -390,7 +413,7 @@ class ConsumerMachine(ScanMachine):
         if self._offsets.has_answered or (member is not None and member.has_answered):
             self._is_established = True
             return
-        timeout_s = self._settings.timeout_s
+        timeout_s = self.cluster.settings.timeout_s
         give_up_at = self._begun_at + timeout_s
         self.cluster.wake(give_up_at)
         if now >= give_up_at and self.failure is None:
@@ -402,6 +425,7 @@ class ConsumerMachine(ScanMachine):
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if the state contradicts itself."""
+        self._fetcher.check_invariants()
         self._offsets.check_invariants()
         target = None
         if self._member is not None:
@@ -409,7 +433,7 @@ class ConsumerMachine(ScanMachine):
             target = self._member.target
         for place, reader in self._owned.items():
             ownership = reader.ownership
-            is_read = place in self._readers
+            is_read = place in self._fetcher.readers
             is_reading = ownership is Ownership.READING and not self._is_closing
             assert is_read is is_reading, f"{reader.name} is {ownership}"
             assert ownership is not Ownership.LOST, f"{reader.name} is lost"

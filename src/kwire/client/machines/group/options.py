@@ -89,11 +89,6 @@ class GroupReader(PartitionReader):
         self.taken: Committed | None = None
 
     @property
-    def place(self) -> tuple[str, int]:
-        """Topic and partition, a key of dicts."""
-        return self.topic, self.partition
-
-    @property
     def id_and_partition(self) -> tuple[UUID, int]:
         """Topic id and partition, as assignments contain them."""
         return self.topic_id, self.partition

@@ -20,7 +20,7 @@ from ....messages import FetchRequest
 from ..metadata import NO_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from uuid import UUID
 
     from .partition_reader import PartitionReader
@@ -166,3 +166,14 @@ class FetchSession:
         self.epoch = _FIRST_EPOCH
         self._positions = {}
         self._limits.clear()
+
+    def check_invariants(self, fetching: Iterable[PartitionReader]) -> None:
+        """Raise ``AssertionError`` if the request in flight is not in the session.
+
+        ``fetching`` are its partitions.
+        """
+        for reader in fetching if self.has_sessions else ():
+            position = self._positions.get(reader)
+            assert position is not None, f"the session does not have {reader.name}"
+            is_same = position.offset == reader.position
+            assert is_same, f"{reader.name} at {reader.position} is sent as {position}"

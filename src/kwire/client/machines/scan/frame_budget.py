@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from ....messages.frame_splitter import LEAST_MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
-SPARSE = 2
+_SPARSE = 2
 """A frame is sparse if its records are less than one part in so many of its bytes. The
 records of a sparse frame are copied, so that the rest of the frame is not held.
 """
@@ -40,6 +40,7 @@ class FrameBudget:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.held = 0
+        self._frames: set[HeldFrame] = set()
         self._expected: dict[Hashable, int] = {}
         self._large: dict[Hashable, int] = {}
         # Links that cannot receive their large frame yet.
@@ -99,6 +100,28 @@ class FrameBudget:
         self._large.pop(link, None)
         self._waiting.discard(link)
 
+    def hold(self, frame: HeldFrame) -> None:
+        """Count a frame until ``release``."""
+        self._frames.add(frame)
+        self.held += frame.size
+
+    def release(self, frame: HeldFrame) -> None:
+        """Count a frame no longer."""
+        self._frames.remove(frame)
+        self.held -= frame.size
+
+    def check_invariants(self, frames: Iterable[HeldFrame | None]) -> None:
+        """Raise ``AssertionError`` if the sizes do not add up, or a frame is missing.
+
+        ``frames`` are frames that must be held.
+        """
+        held = sum(frame.size for frame in self._frames)
+        assert self.held == held, f"{self.held} bytes are held, but the sum is {held}"
+        for frame in frames:
+            assert frame in self._frames, "the frame of a chunk is not held"
+        is_large = self._waiting & self._large.keys()
+        assert not is_large, f"{is_large} receive a large frame, and wait for memory"
+
     def _arriving(self) -> int:
         expected, large = self._expected, self._large
         return sum(
@@ -110,29 +133,49 @@ class FrameBudget:
 class HeldFrame:
     """Memory that chunks of records keep, counted until the last is released."""
 
-    __slots__ = ("_budget", "_chunks", "_size")
+    __slots__ = ("_budget", "_chunks", "size")
 
     def __init__(self, budget: FrameBudget, size: int) -> None:
         self._budget = budget
-        self._size = size
         self._chunks = 0
+        self.size = size
 
     def hold(self, extra: int) -> None:
         """Count a chunk that uses the frame, and ``extra`` bytes for its objects."""
-        if not self._chunks:
-            self._budget.held += self._size
+        self.size += extra
+        if self._chunks:
+            self._budget.held += extra
+        else:
+            self._budget.hold(self)
         self._chunks += 1
-        self._size += extra
-        self._budget.held += extra
 
     def release(self) -> None:
         """Note that a chunk does not use the frame any more."""
         self._chunks -= 1
         if not self._chunks:
-            self._budget.held -= self._size
+            self._budget.release(self)
 
 
-def frame_size(records: Any) -> int:
+def find_frame(response: Any, budget: FrameBudget) -> HeldFrame | None:
+    """Return the memory of the records in a Fetch response; None if it is sparse.
+
+    A sparse frame would use much more of the budget than its records. Brokers add
+    padding in unknown tagged fields, in errors, or in partitions that were not
+    requested.
+    """
+    sets = [
+        part.records
+        for topic in response.responses
+        for part in topic.partitions
+        if part.records
+    ]
+    if not sets:
+        return None
+    size = _frame_size(sets[0])
+    return None if _SPARSE * sum(map(len, sets)) < size else HeldFrame(budget, size)
+
+
+def _frame_size(records: Any) -> int:
     """Return the size of the memory that a view of records keeps alive, in bytes."""
     if not isinstance(records, memoryview):
         return len(records)

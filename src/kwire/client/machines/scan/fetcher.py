@@ -1,0 +1,587 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Fetcher``: reads records of the partitions that are added to it.
+
+    reader --ListOffsets--> position --Fetch--> Fetched --take--> caller
+
+A scan and a group consumer each have one. They choose the partitions (``add``,
+``remove``, ``seek``, ``pause``, ``resume``), call ``advance`` after each event, and
+return chunks to their caller (``has_chunk``, ``take``, ``release``). Records are not
+decoded here. The requests are in ``requests.py``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from ....connection.negotiation import EPOCH_END, FETCHED_EPOCH, NO_TOPIC_IDS
+from ....errors import KwireError
+from ....messages import FetchRequest, OffsetForLeaderEpochRequest
+from ....records import read_last_header
+from .. import faults
+from ..cluster import hinted_brokers
+from ..faults import Reaction
+from .fetch_session import FetchSession
+from .frame_budget import HeldFrame, find_frame
+from .lookups import OffsetLookups
+from .options import EARLIEST, LATEST, Fetched
+from .partition_reader import ReaderState
+from .partition_set import PartitionSet
+from .requests import epoch_ends_request, fetch_request, leader_epoch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...errors import DataLost
+    from ..cluster import ClusterMachine
+    from ..link import Link
+    from ..metadata import Broker, TopicInfo
+    from .options import ScanOptions, Spec
+    from .partition_reader import PartitionReader
+
+_AT_ONCE = float("-inf")
+
+_NAMES = (NO_TOPIC_IDS,)
+
+_REPLICA_S = 300.0
+"""How long to read from the replica that a leader prefers, in seconds (KIP-392)."""
+
+_ABORTED_BYTES = 160
+"""Memory of an aborted transaction in a response: an object, two integers and a place
+in a tuple.
+"""
+
+_MIN_FETCH_BYTES = 1 << 16
+"""Minimum free memory for which a Fetch is sent, unless less is requested."""
+
+
+class Fetcher:
+    """Reads partitions over the links of a cluster, within ``options.memory_bytes``.
+
+    Call ``advance`` after the ``advance`` of the cluster. ``cluster.wake_at`` covers
+    the fetcher too. ``failure`` is the error that ended reading, or None. ``losses``
+    are the data losses that ``options.on_data_loss`` skipped, at most the last 10,000.
+    """
+
+    def __init__(
+        self, cluster: ClusterMachine, options: ScanOptions, *, now: float
+    ) -> None:
+        self.partitions = PartitionSet(cluster, options, now)
+        self.readers = self.partitions.readers
+        self._lookups = OffsetLookups(cluster, options, self.partitions)
+        self._cluster = cluster
+        self._options = options
+        self._fetched: deque[Fetched] = deque()
+        self._budget = cluster.frame_budget
+        self._budget.limit = options.memory_bytes
+        self._is_out_of_room = False
+        # Fetch requests in flight by node id: at most one for each broker.
+        self._fetching: dict[int, FetchRequest] = {}
+        self._sessions: dict[int, FetchSession] = {}
+        self._seen_version = 0
+
+    @property
+    def failure(self) -> KwireError | None:
+        """The error that ended reading, or None."""
+        return self.partitions.failure
+
+    @property
+    def losses(self) -> list[DataLost]:
+        """The data losses that were skipped."""
+        return self.partitions.losses
+
+    # Partitions.
+
+    def add(
+        self,
+        reader: PartitionReader,
+        start: Spec,
+        *,
+        end: Spec | None = None,
+        epoch: int = -1,
+    ) -> None:
+        """Begin to read a partition, from ``start`` up to ``end`` (None: no end).
+
+        ``epoch`` is the leader epoch of the record before ``start``; -1 if unknown.
+        """
+        reader.start(start, end, epoch)
+        self.readers[reader.place] = reader
+
+    def remove(self, reader: PartitionReader, *, keeps_chunks: bool = False) -> None:
+        """Stop reading a partition, if it was added.
+
+        Chunks that were not taken are dropped unless ``keeps_chunks``.
+        """
+        if self.readers.get(reader.place) is reader:
+            del self.readers[reader.place]
+        reader.stop()
+        if not keeps_chunks:
+            self._drop_chunks(reader)
+
+    def start_over(self, reader: PartitionReader, topic: TopicInfo) -> None:
+        """Read a topic that was deleted and created again, which is a data loss."""
+        reason = "the topic was deleted and created again"
+        self.partitions.lose(reader, reason, topic_id=topic.topic_id)
+
+    def seek(self, reader: PartitionReader, start: Spec) -> None:
+        """Continue at another position, and drop the chunks that were not taken."""
+        self._drop_chunks(reader)
+        reader.rewind(start)
+        self._cluster.wake(_AT_ONCE)
+
+    def pause(self, reader: PartitionReader) -> None:
+        """Fetch and return nothing of a partition until ``resume``.
+
+        Chunks that were not taken are dropped and fetched again later. Otherwise the
+        memory of paused partitions could prevent that other ones are read.
+        """
+        dropped_from = self._drop_chunks(reader)
+        if dropped_from is not None:
+            reader.rewind(dropped_from)
+        if reader.state is not ReaderState.PAUSED:
+            reader.pause()
+
+    def resume(self, reader: PartitionReader) -> None:
+        """Read a paused partition again."""
+        if reader.state is ReaderState.PAUSED:
+            reader.resume()
+            self._cluster.wake(_AT_ONCE)
+
+    def position(self) -> dict[tuple[str, int], int]:
+        """Return the next offset of each partition, after the chunks that were taken.
+
+        Partitions whose offset is not known yet are omitted.
+        """
+        positions = {
+            place: reader.position
+            for place, reader in self.readers.items()
+            if reader.position is not None
+        }
+        for fetched in reversed(self._fetched):
+            positions[fetched.topic, fetched.partition] = fetched.start_offset
+        return positions
+
+    # Chunks.
+
+    def has_chunk(self) -> bool:
+        """Return whether there is a chunk to take."""
+        return bool(self._fetched)
+
+    def take(self) -> Fetched | None:
+        """Return the oldest chunk that has not been taken, or None."""
+        return self._fetched.popleft() if self._fetched else None
+
+    def release(self, fetched: Fetched) -> None:
+        """Return the memory of a chunk to the budget, because it is not used any more.
+
+        If a Fetch or a large response waits for memory, ``advance`` is due immediately.
+        """
+        assert fetched.frame is not None, "a chunk of a fetcher has a frame"
+        fetched.frame.release()
+        if self._is_out_of_room or self._budget.has_waiting:
+            self._cluster.wake(_AT_ONCE)
+
+    def _drop_chunks(self, reader: PartitionReader) -> int | None:
+        """Drop the chunks that were not taken; return the offset of the first."""
+        dropped = [each for each in self._fetched if each.reader is reader]
+        if not dropped:
+            return None
+        self._fetched = deque(
+            each for each in self._fetched if each.reader is not reader
+        )
+        for fetched in dropped:
+            self.release(fetched)
+        return dropped[0].start_offset
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the state of the fetcher contradicts itself.
+
+        Tests call this after each ``advance``.
+        """
+        self.partitions.check_invariants()
+        self._budget.check_invariants(fetched.frame for fetched in self._fetched)
+        in_flight: dict[int, list[PartitionReader]] = {}
+        for reader in self.readers.values():
+            if reader.state is ReaderState.FETCHING:
+                requests = self._fetching.items()
+                nodes = [node for node, sent in requests if sent is reader.request]
+                assert len(nodes) == 1, f"{reader.name} is fetched from nodes {nodes}"
+                in_flight.setdefault(nodes[0], []).append(reader)
+        for node, readers in in_flight.items():
+            self._sessions[node].check_invariants(readers)
+
+    # Requests.
+
+    def advance(self, now: float) -> None:
+        """Send the requests that are due."""
+        if self._cluster.version != self._seen_version:
+            self._seen_version = self._cluster.version
+            self._forget_sessions()
+        self._lookups.advance(now)
+        waiting: dict[int, list[PartitionReader]] = {}
+        for reader in self.readers.values():
+            if reader.state is ReaderState.FETCH_DUE and (
+                self.partitions.is_due(reader, now)
+            ):
+                node = self._choose_node(reader, now)
+                if node >= 0 and node not in self._fetching:
+                    waiting.setdefault(node, []).append(reader)
+        self._is_out_of_room = False
+        for node, readers in waiting.items():
+            room = self._room()
+            if not room:
+                self._is_out_of_room = True
+                return
+            link = self._cluster.link_to(node, now, FetchRequest)
+            if link is None:
+                continue
+            readers = self._check_epochs(link, readers, now)
+            if readers:
+                self._send_fetch(link, node, readers, room, now)
+
+    def _forget_sessions(self) -> None:
+        """Forget the fetch sessions of brokers that metadata no longer names."""
+        brokers = self._cluster.metadata.brokers
+        for node in self._sessions.keys() - brokers.keys() - self._fetching.keys():
+            del self._sessions[node]
+
+    def _choose_node(self, reader: PartitionReader, now: float) -> int:
+        """Return the node to fetch from: the leader, or the replica that it prefers."""
+        if reader.replica >= 0:
+            metadata = self._cluster.metadata
+            is_there = reader.replica in metadata.brokers
+            is_there &= metadata.partition(reader.topic, reader.partition) is not None
+            if is_there and now < reader.replica_until:
+                return reader.replica
+            reader.forget_replica()
+        return self.partitions.find_leader(reader)
+
+    def _room(self) -> int:
+        """Return how many bytes may be fetched at once now; 0 is to wait."""
+        budget = self._budget
+        brokers = max(len(self._cluster.metadata.brokers), 1)
+        room = max(min(self._options.fetch_bytes, budget.limit // (2 * brokers)), 1)
+        if not budget.used:
+            return room
+        free = budget.free
+        return min(room, free) if free >= min(_MIN_FETCH_BYTES, room) else 0
+
+    def _send_fetch(
+        self,
+        link: Link,
+        node: int,
+        readers: list[PartitionReader],
+        room: int,
+        now: float,
+    ) -> None:
+        # During a rolling upgrade, the metadata of an old broker has no topic ids.
+        topics = self._cluster.metadata.topics
+        has_ids = all(topics[reader.topic].topic_id.int for reader in readers)
+        session = self._sessions.get(node)
+        if session is None:
+            session = self._sessions[node] = FetchSession()
+        wait_s = self._options.max_wait_ms / 1000
+        sent_at = now
+
+        def done(response: Any, now: float) -> None:
+            self._budget.end_expected(link)
+            del self._fetching[node]
+            waiting = [reader for reader in readers if reader.end_request(request)]
+            # A broker without records waits before it answers. If it does not, the
+            # client waits.
+            again_at = sent_at + wait_s / 2
+            if response is None:
+                session.reset()
+                self.partitions.retry_all(waiting, now)
+                return
+            has_records = False
+            if response.error_code:
+                is_forgotten = faults.is_of_session(response.error_code)
+                is_forgotten = is_forgotten and session.is_incremental
+                session.reset()
+                for reader in () if is_forgotten else waiting:
+                    self._take_error(reader, response.error_code, now, node)
+            else:
+                has_records = self._take_response(
+                    response, waiting, session, node, now, again_at
+                )
+            if now < again_at and not has_records:
+                self._cluster.note_fruitless(link, FetchRequest, now)
+
+        try:
+            version = link.pick(FetchRequest, *(() if has_ids else _NAMES))
+            session.use_version(version)
+            request = fetch_request(readers, room, self._options, session)
+            link.send(request, done, now, wait_s=wait_s, version=version)
+        except KwireError as error:
+            self.partitions.failure = error
+            return
+        self._budget.expect(link, room)
+        self._fetching[node] = request
+        for reader in readers:
+            reader.begin_fetch(request)
+
+    def _check_epochs(
+        self, link: Link, readers: list[PartitionReader], now: float
+    ) -> list[PartitionReader]:
+        """Return the partitions that can be fetched immediately.
+
+        For the others it first requests the end offset of the epoch that was read last
+        (KIP-320). From Fetch version 12 on, brokers detect log truncation by the epoch
+        in the Fetch request.
+        """
+        unchecked: list[PartitionReader] = []
+        for reader in readers:
+            epoch = leader_epoch(reader, self._cluster.metadata)
+            reader.set_sent_epoch(epoch)
+            is_known = reader.epoch >= 0 and epoch >= 0
+            if is_known and -1 < reader.checked_epoch != epoch:
+                unchecked.append(reader)
+        if not unchecked or link.table.usable(FetchRequest, FETCHED_EPOCH):
+            return readers
+        usable = link.table.usable(OffsetForLeaderEpochRequest, EPOCH_END)
+        if not usable:
+            return readers
+        self._request_epoch_ends(link, unchecked, usable[-1], now)
+        return [reader for reader in readers if reader not in unchecked]
+
+    def _request_epoch_ends(
+        self, link: Link, unchecked: list[PartitionReader], version: int, now: float
+    ) -> None:
+        request = epoch_ends_request(unchecked, self._cluster.metadata)
+
+        def done(response: Any, now: float) -> None:
+            waiting = {
+                reader.place: reader
+                for reader in unchecked
+                if reader.end_request(request)
+            }
+            # Only a Fetch makes progress after this response.
+            self._cluster.note_fruitless(link, FetchRequest, now)
+            for topic in () if response is None else response.topics:
+                for part in topic.partitions:
+                    reader = waiting.pop((topic.topic, part.partition), None)
+                    if reader is not None:
+                        self._take_epoch_end(reader, part, now)
+            self.partitions.retry_all(waiting.values(), now)
+
+        try:
+            link.send(request, done, now, version=version)
+        except KwireError as error:
+            self.partitions.failure = error
+            return
+        for reader in unchecked:
+            reader.begin_check(request)
+
+    def _take_epoch_end(self, reader: PartitionReader, part: Any, now: float) -> None:
+        if part.error_code:
+            self._take_error(reader, part.error_code, now)
+            return
+        reader.confirm()
+        if part.end_offset < 0:
+            reason = "the log has nothing left of what was read before"
+            self.partitions.lose(reader, reason)
+        else:
+            self._truncate(reader, part.leader_epoch, part.end_offset)
+
+    # Responses.
+
+    def _take_response(
+        self,
+        response: Any,
+        readers: list[PartitionReader],
+        session: FetchSession,
+        node: int,
+        now: float,
+        again_at: float,
+    ) -> bool:
+        """Take the result of each partition; return whether there were records.
+
+        If there was nothing new in all of them, the next Fetch is at ``again_at``.
+        """
+        session.take_response(response.session_id)
+        has_names = session.has_names
+        waiting = {
+            (each.topic if has_names else each.topic_id.int, each.partition): each
+            for each in readers
+        }
+        has_news = has_records = False
+        quiet: list[PartitionReader] = []
+        endpoints = response.node_endpoints
+        hints = hinted_brokers(endpoints) if endpoints else {}
+        frame = find_frame(response, self._budget)
+        for topic in response.responses:
+            name = topic.topic if has_names else topic.topic_id.int
+            for part in topic.partitions:
+                reader = waiting.pop((name, part.partition_index), None)
+                if reader is None:
+                    # Not requested, or in the response twice.
+                    continue
+                diverging = part.diverging_epoch
+                if part.error_code:
+                    is_hinted = self._take_hint(reader, part, hints)
+                    self._take_error(reader, part.error_code, now, node, is_hinted)
+                    has_news = has_news or is_hinted
+                elif diverging.end_offset >= 0:
+                    self._truncate(reader, diverging.epoch, diverging.end_offset)
+                    self.partitions.retry(reader, now)
+                elif part.records:
+                    has_records = True
+                    session.note_limit(reader, self._limit(part))
+                    self._take_records(reader, part, frame, now)
+                elif part.preferred_read_replica >= 0:
+                    reader.prefer_replica(part.preferred_read_replica, now + _REPLICA_S)
+                    if reader.redirect(now):
+                        has_news = True
+                    else:
+                        self.partitions.retry(reader, now)
+                else:
+                    session.note_limit(reader, self._limit(part))
+                    quiet.append(reader)
+        # The response omits partitions without changes (KIP-227).
+        quiet += waiting.values()
+        if has_records or quiet:
+            self._cluster.note_progress()
+        has_news = has_news or has_records
+        for reader in quiet:
+            self._take_quiet(reader, session, has_records)
+            if not has_news:
+                reader.wait_until(again_at)
+        return has_records
+
+    def _limit(self, part: Any) -> int:
+        """Return the offset up to which the partition can be read now."""
+        if self._options.read_committed and part.last_stable_offset >= 0:
+            return int(part.last_stable_offset)
+        return int(part.high_watermark)
+
+    def _take_quiet(
+        self, reader: PartitionReader, session: FetchSession, has_records: bool
+    ) -> None:
+        """Note that a broker had no records of this partition."""
+        reader.confirm()
+        limit = session.limit(reader)
+        if has_records or reader.end is None or limit is None:
+            return
+        # The broker had all the time that it wanted, and nothing before the end.
+        if limit >= reader.end:
+            # Compaction has removed the records before the end.
+            reader.finish()
+        else:
+            # The log is shorter than it was. Its leader knows where it ends, or reports
+            # that it does not know yet (KIP-207).
+            reader.look_up("latest", LATEST)
+
+    def _take_records(
+        self, reader: PartitionReader, part: Any, frame: HeldFrame | None, now: float
+    ) -> None:
+        reader.confirm()
+        self.partitions.progress_at = now
+        assert reader.position is not None
+        try:
+            last = read_last_header(part.records)
+        except KwireError as error:
+            self.partitions.fail(reader, str(error), error)
+            return
+        if last is None:
+            self._enlarge(reader, len(part.records))
+            return
+        after = last.last_offset + 1
+        if after <= reader.position:
+            self.partitions.fail(
+                reader, f"the broker sent records that end before it, at {after}"
+            )
+            return
+        end = reader.end
+        aborted = None
+        if self._options.read_committed:
+            aborted = part.aborted_transactions or ()
+        data = part.records
+        if frame is None:
+            data = bytes(data)
+            frame = HeldFrame(self._budget, len(data))
+        frame.hold(_ABORTED_BYTES * len(aborted or ()))
+        self._fetched.append(
+            Fetched(
+                reader.topic,
+                reader.partition,
+                data,
+                reader.position,
+                end,
+                after if end is None else min(after, end),
+                part.high_watermark,
+                aborted,
+                last.partition_leader_epoch,
+                reader,
+                frame,
+            )
+        )
+        # A broker fills a response from the first partition on: others are next.
+        place = (reader.topic, reader.partition)
+        self.readers[place] = self.readers.pop(place)
+        reader.advance(after, last.partition_leader_epoch)
+
+    def _enlarge(self, reader: PartitionReader, size: int) -> None:
+        """Fetch more at once: brokers before 0.10.1 cut a batch that is too large."""
+        limit = self._cluster.settings.limits.frame_bytes or (1 << 31) - 1
+        if reader.fetch_bytes >= limit:
+            self.partitions.fail(
+                reader,
+                f"a record batch is larger than limits.frame_bytes, {limit} bytes",
+            )
+        reader.enlarge(min(2 * max(size, reader.fetch_bytes), limit))
+
+    # Errors.
+
+    def _take_hint(
+        self, reader: PartitionReader, part: Any, brokers: Mapping[int, Broker]
+    ) -> bool:
+        """Use the leader that an error response names; return whether it is new."""
+        leader = part.current_leader
+        return self._cluster.metadata.take_hint(
+            reader.topic,
+            reader.partition,
+            leader.leader_id,
+            leader.leader_epoch,
+            brokers,
+        )
+
+    def _take_error(
+        self,
+        reader: PartitionReader,
+        error_code: int,
+        now: float,
+        node: int = -1,
+        is_hinted: bool = False,
+    ) -> None:
+        """Handle the error of a partition. ``node`` is the broker that answered."""
+        if 0 <= reader.replica == node:
+            # The leader knows better than a follower.
+            reader.forget_replica()
+            self.partitions.retry(reader, now)
+        elif faults.choose_reaction(error_code) is Reaction.OUT_OF_RANGE:
+            if reader.is_start_given:
+                reason = "the log has no such offset any more"
+                self.partitions.lose(reader, reason)
+            else:
+                # Records were deleted between the lookup and the first Fetch.
+                reader.rewind(EARLIEST)
+            self.partitions.retry(reader, now)
+        else:
+            self.partitions.take_error(reader, error_code, now, is_hinted)
+
+    def _truncate(self, reader: PartitionReader, epoch: int, end: int) -> None:
+        """Go back if the log was truncated below the position (KIP-320).
+
+        ``end`` is the end offset of the records of ``epoch``, the last epoch that the
+        reader and the log have in common.
+        """
+        assert reader.position is not None
+        if end < reader.position:
+            reason = (
+                f"records from offset {end} on were read, and then lost by the cluster"
+            )
+            self.partitions.lose(reader, reason, resume=end, epoch=epoch)
+        else:
+            reader.set_epoch(epoch)

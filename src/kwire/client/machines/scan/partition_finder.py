@@ -1,0 +1,229 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``PartitionFinder``: the partitions of topics, which appear and disappear.
+
+    names or pattern --Metadata--> topics --> partitions
+
+It compares metadata with the readers that its caller has, and returns the difference.
+``client/machines/faults.py`` decides which errors of a topic may pass.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...errors import TopicNotFound
+from .. import faults
+from ..metadata import NO_ID
+from .options import partitions_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ....errors import KwireError
+    from ..cluster import ClusterMachine
+    from ..metadata import TopicInfo
+    from .options import ScanOptions
+    from .partition_reader import PartitionReader
+
+_MAX_UNKNOWN_S = 3.0
+"""How long a topic may be unknown, in seconds, before it counts as missing. The brokers
+of a cluster do not learn of a new topic at the same time.
+"""
+
+_SEARCH_S = 3.0
+"""Interval in seconds between metadata requests while no topic matches a pattern. As
+soon as a partition is read, ``ClusterSettings.metadata_max_age_s`` applies.
+"""
+
+_MAX_MISSING = 1000
+"""Number of missing partitions that are kept, in addition to as many as metadata has
+named at the same time.
+"""
+
+_MAX_NAME_CHARACTERS = 1000
+"""Longer topic names match no pattern. Kafka allows 249 characters."""
+
+
+class FoundPartitions(NamedTuple):
+    """The difference between metadata and the readers of a task.
+
+    ``new`` are the partitions without a reader. ``recreated`` are the readers of topics
+    that were deleted and created again, with the new topic.
+    """
+
+    new: list[tuple[TopicInfo, int]]
+    recreated: list[tuple[PartitionReader, TopicInfo]]
+
+
+class PartitionFinder:
+    """Finds the partitions of the topics in ``options``.
+
+    ``is_complete`` as soon as all topics were found; ``failure`` if one does not exist.
+    A task with an end ignores partitions that are added after that.
+    """
+
+    def __init__(
+        self, cluster: ClusterMachine, options: ScanOptions, now: float
+    ) -> None:
+        cluster.topics = None if options.pattern else set(options.topics)
+        self.is_complete = False
+        self.failure: KwireError | None = None
+        self._cluster = cluster
+        self._options = options
+        self._seen_version = 0
+        self._cleaned_version = 0
+        self._unknown_since: dict[str, float] = {}
+        self._search_at = now
+        # Partitions that metadata no longer names, by the time when that was noticed,
+        # and the maximum number of partitions that one response has named.
+        self._missing_since: dict[tuple[str, int], float] = {}
+        self._max_named = 0
+
+    def find(
+        self, readers: Mapping[tuple[str, int], PartitionReader], now: float
+    ) -> FoundPartitions:
+        """Compare new metadata with all readers of the task."""
+        found = FoundPartitions([], [])
+        cluster = self._cluster
+        is_news = cluster.version != self._seen_version
+        if cluster.version and (is_news or self._unknown_since):
+            self._seen_version = cluster.version
+            for topic in self._known_topics(now):
+                self._compare(topic, readers, found)
+            if not self._unknown_since:
+                self.is_complete = True
+                if not readers and not found.new:
+                    self._check_choice()
+        if not readers and not found.new:
+            self._search_topics(now)
+        return found
+
+    def check_topics(self, now: float) -> None:
+        """Fail for a topic that does not exist, until all of them have been found."""
+        if self._cluster.version and not self.is_complete:
+            self._known_topics(now)
+            self.is_complete = not self._unknown_since
+
+    def take_deleted(
+        self, readers: Mapping[tuple[str, int], PartitionReader], now: float
+    ) -> list[PartitionReader]:
+        """Return the readers of partitions that metadata no longer names.
+
+        A broker that has just started may name too few topics for a while. Therefore a
+        partition has to be missing for ``timeout_s``, unless there are so many that
+        brokers must name other ones in each response. Once all partitions of a bounded
+        task are known, no partition is added, and none is forgotten.
+        """
+        if self._cluster.version == self._cleaned_version or (
+            self.is_complete and not self._options.follow
+        ):
+            return []
+        self._cleaned_version = self._cluster.version
+        missing, topics = self._missing_since, self._cluster.metadata.topics
+        for name in self._unknown_since.keys() - topics.keys():
+            if name not in self._options.topics:
+                del self._unknown_since[name]
+        for place in missing.keys() - readers.keys():
+            del missing[place]
+        for place in readers:
+            topic = topics.get(place[0])
+            if topic is not None and (topic.error_code or place[1] in topic.partitions):
+                missing.pop(place, None)
+            else:
+                missing.setdefault(place, now)
+        self._max_named = max(self._max_named, len(readers) - len(missing))
+        excess = len(missing) - self._max_named - _MAX_MISSING
+        timeout_s = self._cluster.settings.timeout_s
+        deleted = [
+            place
+            for number, (place, since) in enumerate(missing.items())
+            if number < excess or now >= since + timeout_s
+        ]
+        for place in deleted:
+            del missing[place]
+        return [readers[place] for place in deleted]
+
+    def _known_topics(self, now: float) -> list[TopicInfo]:
+        """Return the topics that metadata describes; wait for the others."""
+        topics = []
+        for name in self._names():
+            topic = self._cluster.metadata.topics.get(name)
+            if topic is None or topic.error_code or not topic.partitions:
+                self._miss(name, topic, now)
+            else:
+                self._unknown_since.pop(name, None)
+                topics.append(topic)
+        return topics
+
+    def _names(self) -> Sequence[str]:
+        pattern = self._options.pattern
+        if pattern is None:
+            return self._options.topics
+        return sorted(
+            topic.name
+            for topic in self._cluster.metadata.topics.values()
+            if not topic.is_internal and not topic.error_code
+            if len(topic.name) <= _MAX_NAME_CHARACTERS and topic.name.isprintable()
+            if pattern.fullmatch(topic.name)
+        )
+
+    def _miss(self, name: str, topic: TopicInfo | None, now: float) -> None:
+        """Wait for a topic that metadata does not describe, or give up."""
+        code = faults.NOT_THERE if topic is None else topic.error_code
+        failure = faults.topic_failure(name, code)
+        give_up_at = self._unknown_since.setdefault(name, now) + _MAX_UNKNOWN_S
+        if failure is None or (faults.may_pass(code) and now < give_up_at):
+            self._cluster.want_metadata()
+            self._cluster.wake(give_up_at if failure else now + _MAX_UNKNOWN_S)
+        else:
+            self.failure = failure
+
+    def _compare(
+        self,
+        topic: TopicInfo,
+        readers: Mapping[tuple[str, int], PartitionReader],
+        found: FoundPartitions,
+    ) -> None:
+        options = self._options
+        requested = (options.partitions or {}).get(topic.name)
+        chosen = set(topic.partitions if requested is None else requested)
+        named = chosen | partitions_in(options.start, topic.name)
+        named |= partitions_in(options.end, topic.name)
+        for partition in sorted(named):
+            if partition not in topic.partitions:
+                self.failure = TopicNotFound(
+                    f"topic {topic.name!r} has no partition {partition}; it has"
+                    f" {len(topic.partitions)}, numbered from 0"
+                )
+                return
+            if partition not in chosen:
+                continue
+            reader = readers.get((topic.name, partition))
+            if reader is None:
+                if not self.is_complete or options.follow:
+                    found.new.append((topic, partition))
+            elif reader.topic_id == NO_ID:
+                reader.set_topic_id(topic.topic_id)
+            elif topic.topic_id not in (NO_ID, reader.topic_id):
+                found.recreated.append((reader, topic))
+
+    def _check_choice(self) -> None:
+        """Fail if there is no partition, and none can appear."""
+        pattern = self._options.pattern
+        if self._options.follow and (pattern or self._options.topics):
+            return
+        self.failure = self.failure or TopicNotFound(
+            f"no topic matches the pattern {pattern.pattern!r}"
+            if pattern
+            else "topics must name at least one topic (got none)"
+        )
+
+    def _search_topics(self, now: float) -> None:
+        """Request metadata regularly while no topic matches the pattern."""
+        if not self.is_complete or self._options.pattern is None:
+            return
+        if now >= self._search_at:
+            self._search_at = now + _SEARCH_S
+            self._cluster.want_metadata()
+        self._cluster.wake(self._search_at)

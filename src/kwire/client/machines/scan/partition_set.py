@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``PartitionSet``: the partitions that a task reads, and what to do about an error.
+
+Offset lookups and fetches share it: both send requests to partition leaders, pause
+after errors, and report the same failures. ``client/machines/faults.py`` has the table
+from error code to reaction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import BrokersUnreachable, ClusterError, DataLost
+from .. import faults
+from ..faults import Reaction
+from .options import EARLIEST, LATEST
+from .partition_reader import ReaderState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ....errors import KwireError
+    from ..cluster import ClusterMachine
+    from .options import ScanOptions
+    from .partition_reader import PartitionReader
+
+_MAX_LOSSES = 10_000
+"""Number of losses that are remembered. Brokers can cause losses without an end."""
+
+_FIRST_CATCH_UP_S = 0.01
+"""First pause, in seconds, if a broker does not know yet what the cluster decided."""
+
+_MAX_CATCH_UPS = 9
+"""As ``_MAX_RETRIES``, for these shorter pauses."""
+
+_MAX_RETRIES = 6
+"""Number of retries, some seconds in total, after which an older leader epoch is
+accepted. The cluster agrees on a new leader within that time.
+"""
+
+
+class PartitionSet:
+    """The readers of a task by (topic, partition).
+
+    ``failure`` is the error that ended the task, or None. ``losses`` are the data
+    losses that were skipped, at most the last 10,000. ``progress_at`` is the time of
+    the last response that brought the task nearer to its end.
+    """
+
+    def __init__(
+        self, cluster: ClusterMachine, options: ScanOptions, now: float
+    ) -> None:
+        self.readers: dict[tuple[str, int], PartitionReader] = {}
+        self.failure: KwireError | None = None
+        self.losses: list[DataLost] = []
+        self.progress_at = now
+        self._cluster = cluster
+        self._options = options
+
+    def is_due(self, reader: PartitionReader, now: float) -> bool:
+        """Return whether the pause after an error is over; wake the task if not."""
+        if reader.retry_at > now:
+            self._cluster.wake(reader.retry_at)
+            return False
+        return True
+
+    def find_leader(self, reader: PartitionReader) -> int:
+        """Return the node id of the leader.
+
+        Returns -1, and requests metadata, if there is no leader.
+        """
+        known = self._cluster.metadata.partition(reader.topic, reader.partition)
+        if known is None or known.leader < 0:
+            self._cluster.want_metadata()
+            return -1
+        return known.leader
+
+    # Errors.
+
+    def take_error(
+        self,
+        reader: PartitionReader,
+        error_code: int,
+        now: float,
+        is_hinted: bool = False,
+    ) -> None:
+        """Handle the error of a partition.
+
+        ``is_hinted`` means that the response named a new leader (KIP-951).
+        """
+        reaction = faults.choose_reaction(error_code)
+        if reaction is Reaction.RETRY:
+            self.retry(reader, now)
+        elif reaction is Reaction.CATCH_UP:
+            self._catch_up(reader, now)
+        elif reaction is not Reaction.NEW_LEADER:
+            self.failure = faults.failure(reader.name, error_code)
+        elif not (is_hinted and reader.redirect(now)):
+            self._cluster.want_metadata()
+            self.retry(reader, now)
+            if reader.error_count >= _MAX_RETRIES:
+                self._cluster.metadata.forget_leader(*reader.place)
+
+    def retry(
+        self, reader: PartitionReader, now: float, first_s: float | None = None
+    ) -> None:
+        """Repeat the request of a partition after a pause."""
+        jitter = self._cluster.random.random()
+        failures = reader.error_count + 1
+        reader.retry(now + self._cluster.settings.backoff_s(failures, jitter, first_s))
+
+    def retry_all(self, readers: Iterable[PartitionReader], now: float) -> None:
+        """Repeat the requests of partitions that a response omitted, or without one."""
+        for reader in readers:
+            reader.forget_replica()
+            self.retry(reader, now)
+
+    def lose(
+        self,
+        reader: PartitionReader,
+        reason: str,
+        *,
+        topic_id: Any = None,
+        resume: int | None = None,
+        epoch: int = -1,
+    ) -> None:
+        """Handle lost records: end the task, or continue where the options say.
+
+        ``resume`` overrides the options, and ``epoch`` is the leader epoch before it.
+        """
+        position = -1 if reader.position is None else reader.position
+        lost = DataLost(reader.topic, reader.partition, position, reason)
+        policy = self._options.on_data_loss
+        if policy == "raise":
+            self.failure = lost
+            return
+        self.losses.append(lost)
+        del self.losses[:-_MAX_LOSSES]
+        start = EARLIEST if policy == "earliest" else LATEST
+        reader.lose(start if resume is None else resume, topic_id, epoch)
+
+    def fail(
+        self, reader: PartitionReader, text: str, cause: KwireError | None = None
+    ) -> None:
+        """End the task because of records that cannot be read."""
+        failure = ClusterError(
+            f"reading {reader.name} at offset {reader.position}: {text}"
+        )
+        failure.__cause__ = cause
+        self.failure = failure
+
+    def is_done(self) -> bool:
+        """Return whether all partitions have been read."""
+        return all(reader.state is ReaderState.DONE for reader in self.readers.values())
+
+    def check_progress(self, now: float) -> None:
+        """End the task if there was no progress for ``timeout_s``."""
+        timeout_s = self._cluster.settings.timeout_s
+        give_up_at = self.progress_at + timeout_s
+        self._cluster.wake(give_up_at)
+        if now >= give_up_at:
+            readers = self.readers.values()
+            open_ = [
+                each.name for each in readers if each.state is not ReaderState.DONE
+            ]
+            what = ", ".join(open_[:3] or self._options.topics[:3]) or "topics"
+            reasons = self._cluster.reasons(since=self.progress_at)
+            self.failure = BrokersUnreachable(
+                f"reading {what}: no progress for {timeout_s:g} s; {reasons}"
+            )
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the readers contradict themselves."""
+        for place, reader in self.readers.items():
+            assert reader.place == place, f"{reader.name} is stored as {place}"
+            assert reader.state is not ReaderState.IDLE, f"{reader.name} is idle"
+            reader.check_invariants()
+
+    def _catch_up(self, reader: PartitionReader, now: float) -> None:
+        """Wait, usually for milliseconds, for a leader that does not know its epoch."""
+        self.retry(reader, now, _FIRST_CATCH_UP_S)
+        if reader.error_count >= _MAX_RETRIES:
+            self._cluster.want_metadata()
+        if reader.error_count >= _MAX_CATCH_UPS:
+            self._cluster.metadata.forget_leader(*reader.place)

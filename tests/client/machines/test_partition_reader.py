@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``PartitionReader``: each event leads to the states that the table permits."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from kwire.client.machines.scan import partition_reader
+from kwire.client.machines.scan.options import EARLIEST, LATEST
+from kwire.client.machines.scan.partition_reader import (
+    TRANSITIONS,
+    PartitionReader,
+    ReaderState,
+)
+
+MACHINES = Path(__file__).parents[3] / "src/kwire/client/machines"
+REQUEST = object()
+
+ARGUMENTS = {
+    "start": [(5,), (EARLIEST,), (5, LATEST)],
+    "begin_lookup": [(REQUEST,)],
+    "begin_check": [(REQUEST,)],
+    "begin_fetch": [(REQUEST,)],
+    "end_request": [(REQUEST,)],
+    "look_up": [("latest", LATEST)],
+    "set_offset": [("start", 5), ("latest", 5), ("latest", 9)],
+    "advance": [(6, 1), (9, 1)],
+    "rewind": [(4,), (EARLIEST,)],
+    "lose": [(4,), (EARLIEST,)],
+}
+"""Arguments of each event that together lead to all its next states."""
+
+MUTATORS = {
+    *("add", "append", "clear", "discard", "extend", "insert", "note", "pop"),
+    *("popitem", "remove", "setdefault", "update"),
+}
+"""Methods that change the object that a field of a reader contains."""
+
+
+def make_readers(state):
+    """Return functions that each make a reader in a state."""
+
+    def reading(*events, start=5, end=None):
+        def make():
+            reader = PartitionReader("orders", 0, None)
+            reader.start(start, end)
+            for event in events:
+                getattr(reader, event)(*ARGUMENTS.get(event, [()])[0])
+            return reader
+
+        return make
+
+    def bounded():
+        reader = reading(start=5, end=9)()
+        reader.set_offset("latest", 20)
+        return reader
+
+    return {
+        ReaderState.IDLE: [lambda: PartitionReader("orders", 0, None)],
+        ReaderState.LOOKUP_DUE: [
+            reading(start=EARLIEST),
+            reading(start=5, end=LATEST),
+            reading(start=EARLIEST, end=LATEST),
+        ],
+        ReaderState.LOOKING_UP: [reading("begin_lookup", start=EARLIEST)],
+        ReaderState.FETCH_DUE: [reading(), bounded],
+        ReaderState.CHECKING: [reading("begin_check")],
+        ReaderState.FETCHING: [reading("begin_fetch")],
+        ReaderState.PAUSED: [reading("pause"), reading("pause", start=EARLIEST)],
+        ReaderState.DONE: [reading("finish")],
+    }[state]
+
+
+def outcomes(event, state):
+    """Return the states that an event leads to, with all arguments."""
+    states = set()
+    for make in make_readers(state):
+        for arguments in ARGUMENTS.get(event, [()]):
+            reader = make()
+            assert reader.state is state
+            if event == "set_offset" and arguments[0] not in reader.lookups:
+                continue
+            getattr(reader, event)(*arguments)
+            reader.check_invariants()
+            states.add(reader.state)
+    return states
+
+
+@pytest.mark.parametrize("state", ReaderState, ids=lambda state: state.name)
+@pytest.mark.parametrize("event", TRANSITIONS)
+def test_an_event_leads_to_the_states_of_the_table(event, state):
+    """To each of them, with some arguments, and to no other one."""
+    expected = TRANSITIONS[event].get(state)
+    if expected is not None:
+        assert outcomes(event, state) == expected
+        return
+    for make in make_readers(state):
+        reader = make()
+        if event == "end_request" and reader.request is None:
+            assert not reader.end_request(REQUEST)
+        else:
+            with pytest.raises((AssertionError, KeyError)):
+                getattr(reader, event)(*ARGUMENTS.get(event, [()])[0])
+        assert reader.state is state
+
+
+def find_writes(path):
+    """Return the places of a file that change a field of a reader.
+
+    The receiver ``self`` is an object of the file, because no class of it is a reader.
+    """
+    fields = {*PartitionReader.__slots__}
+
+    def is_field(node):
+        return (
+            isinstance(node, ast.Attribute)
+            and node.attr in fields
+            and not (isinstance(node.value, ast.Name) and node.value.id == "self")
+        )
+
+    writes = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(
+            node.ctx, ast.Load
+        ):
+            target = node.value if isinstance(node, ast.Subscript) else node
+            if is_field(target):
+                writes.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in MUTATORS
+            and is_field(node.func.value)
+        ):
+            writes.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+    return writes
+
+
+def test_only_a_reader_changes_its_fields():
+    """Files that use readers call methods, so that a state changes in one file."""
+    paths = [MACHINES / "queries.py", *MACHINES.glob("scan/*.py")]
+    paths += MACHINES.glob("group/*.py")
+    writes = [
+        write
+        for path in paths
+        if path.name != Path(partition_reader.__file__).name
+        for write in find_writes(path)
+    ]
+    assert writes == []
+
+
+def test_a_response_to_an_earlier_request_is_stale():
+    """The reader was reset meanwhile, and may wait for another response."""
+    reader = PartitionReader("orders", 0, None)
+    reader.start(5)
+    reader.begin_fetch("first")
+    reader.rewind(3)
+    assert not reader.end_request("first")
+    reader.begin_fetch("second")
+    assert not reader.end_request("first")
+    assert reader.state is ReaderState.FETCHING
+    assert reader.end_request("second")
+    assert reader.state is ReaderState.FETCH_DUE
+
+
+def test_a_position_only_goes_back_by_a_rewind_or_a_loss():
+    """Records that end at the position or before it are not read again."""
+    reader = PartitionReader("orders", 0, None)
+    reader.start(5)
+    for position in (5, 4):
+        with pytest.raises(AssertionError):
+            reader.advance(position, 1)
+    reader.rewind(3)
+    assert reader.position == 3
+    reader.lose(2)
+    assert reader.position == 2
