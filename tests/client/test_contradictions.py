@@ -28,6 +28,14 @@ CREDENTIALS = {
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.jaas.config": "org.x.OAuthBearerLoginModule required;",
     },
+    "client credentials": {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": (
+            'org.x.OAuthBearerLoginModule required clientId="alice"'
+            ' clientSecret="wonderland";'
+        ),
+        "sasl.oauthbearer.token.endpoint.url": "https://wonderland.example/",
+    },
 }
 
 
@@ -62,8 +70,6 @@ def contradiction(protocol, tls, argument, credentials, has_ca):
     This is the specification, written without the code of the client.
     """
     protocol = protocol and protocol.upper()
-    if credentials == "OAUTHBEARER" and argument == "none":
-        return ("OAUTHBEARER",)
     if protocol is None:
         return ("security.protocol",) if has_ca or credentials != "none" else None
     has_tls, has_sasl = protocol.endswith("SSL"), protocol.startswith("SASL")
@@ -76,9 +82,12 @@ def contradiction(protocol, tls, argument, credentials, has_ca):
     if not has_sasl:
         return None if argument == "none" else ("sasl=", "security.protocol")
     if argument == "none":
-        return None if credentials == "PLAIN" else ("sasl",)
+        complete = "PLAIN", "client credentials"
+        return None if credentials in complete else ("sasl",)
     if credentials == "PLAIN":
         return "sasl=", "sasl.username"
+    if credentials == "client credentials":
+        return "sasl=", "sasl.jaas.config"
     mechanism = {"mechanism": "PLAIN", "OAUTHBEARER": "OAUTHBEARER"}.get(credentials)
     if mechanism is not None and argument not in (mechanism, "function"):
         return "sasl=", "sasl.mechanism"
@@ -88,7 +97,7 @@ def contradiction(protocol, tls, argument, credentials, has_ca):
 def test_every_combination_agrees_or_names_both_settings(
     client, mechanisms, certificate
 ):
-    """960 combinations: protocol, ``ssl``, ``sasl``, credentials and certificates."""
+    """1200 combinations: protocol, ``ssl``, ``sasl``, credentials and certificates."""
     outcomes = {"agree": 0, "contradict": 0}
     for protocol, tls, argument, credentials, has_ca in itertools.product(
         PROTOCOLS, SSL, ARGUMENTS, CREDENTIALS, (False, True)

@@ -143,7 +143,7 @@ def test_each_property_has_its_effect(kwire):
         ({"sasl.mechanizm": "PLAIN"}, "; did you mean sasl.mechanism"),
         (
             {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"},
-            "pass sasl=kwire.connection.sasl.OAuthBearer",
+            "OAUTHBEARER requires a token endpoint and a client id and a client",
         ),
         (
             {"security.protocol": "SSL", "ssl.keystore.key": "KEY"},
@@ -168,8 +168,12 @@ def test_each_property_has_its_effect(kwire):
             "ssl.keystore.type must be PEM .* openssl pkcs12 -in store.p12",
         ),
         (
-            {"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"},
-            "kwire does not support GSSAPI; use PLAIN",
+            {
+                "security.protocol": "SASL_SSL",
+                "sasl.mechanism": "AWS_MSK_IAM",
+                "sasl.jaas.config": 'a.IAMLoginModule required awsRoleArn="w.land";',
+            },
+            "awsRoleArn of sasl.jaas.config must be set in a profile",
         ),
         (
             {"security.protocol": "SASL_SSL", "sasl.mechanism": "CRAM"},
@@ -177,10 +181,11 @@ def test_each_property_has_its_effect(kwire):
         ),
         (
             {
+                "security.protocol": "SASL_SSL",
                 "sasl.mechanism": "AWS_MSK_IAM",
                 "sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.X",
             },
-            "Amazon MSK accept its tokens through OAUTHBEARER",
+            "handler.class must be IAMClientCallbackHandler",
         ),
         (
             {

@@ -16,6 +16,7 @@ from kwire.client.sasl_mechanisms import (
 )
 
 ROWS = list(MECHANISMS.values())
+WITH_REQUIRED = [row for row in ROWS if row.required]
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def client(kwire):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_factory_accepts_the_settings_of_its_row(row):
     parameters = inspect.signature(row.make).parameters
-    assert list(parameters) == [each.name for each in row.settings]
+    assert list(parameters) == [each.name for each in row.parameters]
     required = [p.name for p in parameters.values() if p.default is p.empty]
     assert required == [each.name for each in row.required]
 
@@ -46,10 +47,8 @@ def test_password_mechanisms_are_those_with_a_user_name():
     assert SETTING_PROPERTIES[:2] == ("sasl.username", "sasl.password")
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", WITH_REQUIRED, ids=lambda row: row.name)
 def test_missing_required_settings_are_named(client, row):
-    if not row.required:
-        pytest.skip("the mechanism has no required settings")
     config = {"security.protocol": "SASL_SSL", "sasl.mechanism": row.name}
     with pytest.raises(ValueError, match=f"config: {row.name} requires") as caught:
         client.connect("b:1", config=config)
@@ -72,17 +71,15 @@ def test_setting_of_another_mechanism_is_an_error_without_its_value(client, row)
         assert "wonderland" not in str(caught.value)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", WITH_REQUIRED, ids=lambda row: row.name)
 def test_command_line_requires_the_options_of_the_row(kwire, row, monkeypatch):
     monkeypatch.delenv("KWIRE_SASL_PASSWORD", raising=False)
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
     required = [each.option for each in row.required if each.option]
-    if not required:
-        pytest.skip("the mechanism has no required options")
     args = ["topics", "b:1", "--sasl-mechanism", row.name]
     done = CliRunner().invoke(program, args, prog_name="kwire")
     assert done.exit_code == 2
-    assert f"{row.name} requires {required[0]}" in done.output
+    assert any(f"{row.name} requires {option}" in done.output for option in required)
 
 
 def test_option_without_a_mechanism_is_an_error(kwire):

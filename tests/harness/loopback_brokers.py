@@ -142,6 +142,8 @@ class Broker(Listener):
         self.refusal = "Go away"
         self._users = users
         self._mechanisms = mechanisms
+        # Makers of an exchange, for mechanisms that are not known here.
+        self.exchanges = {}
 
     def _converse(self, stream):
         connection = ServerConnection(self.table)
@@ -200,6 +202,8 @@ class Broker(Listener):
         )
         if error:
             return None
+        if wanted in self.exchanges:
+            return self.exchanges[wanted]()
         if wanted == "OAUTHBEARER":
             return BearerServer(self._users)
         if wanted == "PLAIN":

@@ -120,6 +120,7 @@ def make_arguments(
             connector,
             address_map,
             settings["connect_timeout_s"],
+            getattr(known.sasl, "prepare", None),
         ),
         known.rack,
         known.isolation,

@@ -21,7 +21,7 @@ from .property_names import (
     OF_CONSUMERS,
     REPLACED,
 )
-from .security import check_choice, check_supported, read_security
+from .security import check_choice, check_stores, read_security
 from .shown_texts import describe_unknown
 
 if TYPE_CHECKING:
@@ -36,20 +36,6 @@ _ACCEPTED = (
     *REPLACED,
 )
 _ISOLATION = ("read_uncommitted", "read_committed")
-
-_USE_TOKENS = "pass sasl=kwire.connection.sasl.OAuthBearer(function) as well"
-_INSTEAD = {
-    "AWS_MSK_IAM": (
-        "brokers of Amazon MSK accept its tokens through OAUTHBEARER too: set"
-        f" sasl.mechanism to OAUTHBEARER, and {_USE_TOKENS}, with a function that"
-        " signs a token for the region"
-    ),
-    "GSSAPI": "use PLAIN, SCRAM, OAUTHBEARER or a client certificate",
-}
-_WITHOUT_FUNCTION = {
-    **_INSTEAD,
-    "OAUTHBEARER": f"it requires a function that returns tokens: {_USE_TOKENS}",
-}
 
 
 class ConnectionProperties(NamedTuple):
@@ -87,7 +73,7 @@ def read_config(
         if value is None and name in _FOLLOWED:
             raise ValueError(f"config: {name} cannot be None; leave it out")
     texts = {name: str(value) for name, value in config.items()}
-    check_supported(texts, _WITHOUT_FUNCTION if sasl is None else _INSTEAD)
+    check_stores(texts)
     unknown = [name for name in config if name not in _ACCEPTED]
     if unknown:
         advice = "leave out properties that are not about connections"

@@ -27,6 +27,10 @@ class Setting(NamedTuple):
       meaning.
     * ``jaas``: the option of ``sasl.jaas.config``, or "" if there is none.
     * ``option``: the option of the command line, or "" if there is none.
+    * ``choices``: if not empty, the only values that are possible. They are class names
+      without their package. Such a setting is checked, but not passed to ``make``.
+    * ``is_secret``: a part of a password or of a user name may follow the property name
+      in a broken line of a property file.
     """
 
     name: str
@@ -35,6 +39,8 @@ class Setting(NamedTuple):
     jaas: str = ""
     option: str = ""
     is_required: bool = False
+    choices: tuple[str, ...] = ()
+    is_secret: bool = False
 
 
 class SaslMechanism(NamedTuple):
@@ -55,6 +61,11 @@ class SaslMechanism(NamedTuple):
         """The settings without which the mechanism cannot be used."""
         return tuple(each for each in self.settings if each.is_required)
 
+    @property
+    def parameters(self) -> tuple[Setting, ...]:
+        """The settings that are parameters of ``make``."""
+        return tuple(each for each in self.settings if not each.choices)
+
 
 def _make_plain(username: str, password: str) -> Any:
     from ..connection.sasl import Plain
@@ -74,6 +85,44 @@ def _make_scram_512(username: str, password: str) -> Any:
     return Scram(username, password, "SCRAM-SHA-512")
 
 
+def _make_oauth(
+    token_url: str,
+    client_id: str,
+    client_secret: str,
+    scope: str | None = None,
+    extensions: str = "",
+    url_encode: str = "false",
+) -> Any:
+    from ..connection.sasl import CredentialsError, OAuthBearer
+    from .token_endpoint import ClientCredentials
+
+    if url_encode not in ("true", "false"):
+        raise CredentialsError(
+            "config: sasl.oauthbearer.header.urlencode must be true or false"
+        )
+    pairs = [pair.partition("=") for pair in extensions.split(",") if pair.strip()]
+    return OAuthBearer(
+        ClientCredentials(
+            token_url, client_id, client_secret, scope, url_encode=url_encode == "true"
+        ),
+        {name.strip(): value.strip() for name, _, value in pairs},
+    )
+
+
+def _make_gssapi(
+    service: str = "kafka", principal: str | None = None, keytab: str | None = None
+) -> Any:
+    from ..connection.sasl import Gssapi
+
+    return Gssapi(service, principal, keytab)
+
+
+def _make_aws(profile: str | None = None) -> Any:
+    from ..connection.sasl import AwsMskIam
+
+    return AwsMskIam(profile=profile)
+
+
 _USER_AND_PASSWORD = (
     Setting(
         "username",
@@ -82,6 +131,7 @@ _USER_AND_PASSWORD = (
         jaas="username",
         option="--username",
         is_required=True,
+        is_secret=True,
     ),
     Setting(
         "password",
@@ -90,6 +140,99 @@ _USER_AND_PASSWORD = (
         jaas="password",
         option="--password-file",
         is_required=True,
+        is_secret=True,
+    ),
+)
+
+_CLIENT_CREDENTIALS = (
+    Setting(
+        "token_url",
+        "a token endpoint",
+        ("sasl.oauthbearer.token.endpoint.url",),
+        option="--token-url",
+        is_required=True,
+    ),
+    Setting(
+        "client_id",
+        "a client id",
+        ("sasl.oauthbearer.client.credentials.client.id", "sasl.oauthbearer.client.id"),
+        jaas="clientId",
+        option="--username",
+        is_required=True,
+    ),
+    Setting(
+        "client_secret",
+        "a client secret",
+        (
+            "sasl.oauthbearer.client.credentials.client.secret",
+            "sasl.oauthbearer.client.secret",
+        ),
+        jaas="clientSecret",
+        option="--password-file",
+        is_required=True,
+        is_secret=True,
+    ),
+    Setting(
+        "scope",
+        "a scope",
+        ("sasl.oauthbearer.scope",),
+        jaas="scope",
+        option="--scope",
+    ),
+    Setting(
+        "extensions",
+        "extensions",
+        ("sasl.oauthbearer.extensions",),
+        jaas="extension_*",
+    ),
+    Setting("url_encode", "an encoding", ("sasl.oauthbearer.header.urlencode",)),
+    Setting(
+        "",
+        "a class",
+        ("sasl.login.callback.handler.class",),
+        choices=("OAuthBearerLoginCallbackHandler",),
+    ),
+    Setting(
+        "",
+        "a class",
+        ("sasl.oauthbearer.jwt.retriever.class",),
+        choices=("ClientCredentialsJwtRetriever", "DefaultJwtRetriever"),
+    ),
+    Setting("", "a method", ("sasl.oauthbearer.method",), choices=("oidc",)),
+    Setting(
+        "",
+        "a grant type",
+        ("sasl.oauthbearer.grant.type",),
+        choices=("client_credentials",),
+    ),
+)
+
+_KERBEROS = (
+    Setting(
+        "service",
+        "a service name",
+        ("sasl.kerberos.service.name",),
+        jaas="serviceName",
+    ),
+    Setting(
+        "principal",
+        "a principal",
+        ("sasl.kerberos.principal",),
+        jaas="principal",
+        option="--username",
+    ),
+    Setting("keytab", "a keytab", ("sasl.kerberos.keytab",), jaas="keyTab"),
+)
+
+_AWS = (
+    Setting("profile", "a profile", (), jaas="awsProfileName"),
+    # Roles are configured in a profile, which botocore reads.
+    Setting("", "a role", (), jaas="awsRoleArn", choices=("set in a profile",)),
+    Setting(
+        "",
+        "a class",
+        ("sasl.client.callback.handler.class",),
+        choices=("IAMClientCallbackHandler",),
     ),
 )
 
@@ -101,6 +244,11 @@ _ROWS = (
     SaslMechanism(
         "SCRAM-SHA-512", "ScramLoginModule", _USER_AND_PASSWORD, _make_scram_512
     ),
+    SaslMechanism(
+        "OAUTHBEARER", "OAuthBearerLoginModule", _CLIENT_CREDENTIALS, _make_oauth
+    ),
+    SaslMechanism("GSSAPI", "Krb5LoginModule", _KERBEROS, _make_gssapi),
+    SaslMechanism("AWS_MSK_IAM", "IAMLoginModule", _AWS, _make_aws),
 )
 
 MECHANISMS = {row.name: row for row in _ROWS}
@@ -117,3 +265,14 @@ SETTING_PROPERTIES = tuple(
     )
 )
 """The property names of all settings."""
+
+SECRET_PROPERTIES = tuple(
+    dict.fromkeys(
+        name
+        for row in _ROWS
+        for setting in row.settings
+        if setting.is_secret
+        for name in setting.properties
+    )
+)
+"""The property names of the settings whose values identify or authenticate a user."""

@@ -34,6 +34,7 @@ _TEXTS_OF_FILES = {
 """The properties that are paths, and those that take the contents of the file."""
 
 _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+_EXTENSION = "extension_"
 _OPTION = re.compile(r'(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))')
 
 
@@ -101,15 +102,11 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise ValueError(f"config: {name} must be one of {', '.join(choices)}")
 
 
-def check_supported(texts: Mapping[str, str], instead: Mapping[str, str]) -> None:
-    """Raise ``ValueError`` for stores and mechanisms that kwire does not support.
+def check_stores(texts: Mapping[str, str]) -> None:
+    """Raise ``ValueError`` for certificate stores that kwire does not support.
 
-    ``instead`` has for each mechanism what can be used in its place. Call this before
-    names are checked, because such stores and mechanisms have unknown properties.
+    Call this before names are checked, because such stores have unknown properties.
     """
-    name = _read_one(texts, "sasl.mechanism", "sasl.mechanisms") or ""
-    if name in instead:
-        raise ValueError(f"config: kwire does not support {name}; {instead[name]}")
     for store, command in _CONVERSIONS.items():
         kind = texts.get(f"{store}.type", "JKS").upper()
         names = (f"{store}.location", f"{store}.type", f"{store}.password")
@@ -186,9 +183,13 @@ def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
     """Return the argument ``sasl``, which must not contradict the properties."""
     expected = _read_one(texts, "sasl.mechanism", "sasl.mechanisms")
     for name in ("sasl.jaas.config", *SETTING_PROPERTIES):
-        # Java requires sasl.jaas.config for OAUTHBEARER, and it has no password there.
-        is_for_java = name == "sasl.jaas.config" and expected == "OAUTHBEARER"
-        if name in texts and not is_for_java:
+        # Java requires sasl.jaas.config for some mechanisms, also without credentials.
+        row = MECHANISMS.get(expected or "")
+        if name == "sasl.jaas.config" and row is not None:
+            has_credentials = bool(_read_jaas(texts, row))
+        else:
+            has_credentials = name in texts
+        if has_credentials:
             raise _contradiction("sasl=", name, "sets credentials too")
     if expected is None:
         return sasl
@@ -230,8 +231,12 @@ def _make_mechanism(texts: Mapping[str, str]) -> Any:
                 f"config: sasl.jaas.config and {used} contradict each other; leave one"
                 " of them out"
             )
-        if value or in_jaas:
-            values[setting.name] = value or in_jaas
+        value = value or in_jaas
+        if value and not setting.choices:
+            values[setting.name] = value
+        elif value and value.rpartition(".")[2] not in setting.choices:
+            used = "".join(setting.properties) or f"{setting.jaas} of sasl.jaas.config"
+            raise ValueError(f"config: {used} must be {' or '.join(setting.choices)}")
     if any(each.name not in values for each in row.required):
         raise _missing_settings(row)
     return row.make(**values)
@@ -252,15 +257,22 @@ def _read_jaas(texts: Mapping[str, str], row: SaslMechanism) -> dict[str, str]:
         return {}
     words = text.rstrip("; \n").split(None, 2)
     if len(words) < 2 or not words[0].endswith(f".{row.login_module}"):
-        options = " ".join(f'{s.jaas}="..."' for s in row.required if s.jaas)
+        expected = " ".join(f'{s.jaas}="..."' for s in row.required if s.jaas)
         raise ValueError(
             f"config: sasl.jaas.config must be of the class {row.login_module} for"
-            f" {row.name}: write CLASS required {options};"
+            f" {row.name}: write CLASS required {expected};"
         )
-    return {
+    options = {
         name: re.sub(r"\\(.)", r"\1", quoted) or plain
         for name, quoted, plain in _OPTION.findall("".join(words[2:]))
     }
+    # Each extension of OAUTHBEARER is an option of its own (KIP-342).
+    extensions = [
+        f"{name.removeprefix(_EXTENSION)}={value}"
+        for name, value in options.items()
+        if name.startswith(_EXTENSION)
+    ]
+    return {**options, "extension_*": ",".join(extensions)} if extensions else options
 
 
 def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:

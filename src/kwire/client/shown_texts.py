@@ -15,6 +15,7 @@ import re
 
 from .._text import suggest_names
 from .property_names import KNOWN
+from .sasl_mechanisms import SECRET_PROPERTIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,14 +96,12 @@ schema registries, which share files with the properties of a connection."""
 
 _SECRETS = (
     "sasl.jaas.config",
-    "sasl.username",
-    "sasl.password",
+    *SECRET_PROPERTIES,
     "ssl.key.password",
     "ssl.keystore.key",
     "ssl.key.pem",
     "ssl.keystore.password",
     "ssl.truststore.password",
-    "sasl.oauthbearer.client.credentials.client.secret",
 )
 """Names that are followed by a secret if the separator after them is missing."""
 

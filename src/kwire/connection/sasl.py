@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""SASL mechanisms of a client: PLAIN, SCRAM and OAUTHBEARER.
+"""SASL mechanisms of a client: PLAIN, SCRAM, OAUTHBEARER, GSSAPI and AWS_MSK_IAM.
 
-Sources: RFC 4616; RFC 5802 and RFC 7677; RFC 7628.
+Sources: RFC 4616; RFC 5802 and RFC 7677; RFC 7628; RFC 4752; aws-msk-iam-auth.
 
 No sockets: ``first`` returns the bytes that open the exchange; ``challenge`` takes the
 bytes of the server and returns the answer, or None at the end. ``connection`` sends and
@@ -17,7 +17,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import importlib
+import json
 import re
+from contextlib import suppress
 
 from .._text import quote_text
 from ..errors import KwireError, LocalProtocolError, RemoteProtocolError
@@ -25,6 +28,7 @@ from ..errors import KwireError, LocalProtocolError, RemoteProtocolError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
 _DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
@@ -226,6 +230,16 @@ class OAuthBearer:
         self._is_refused = False
         self.is_done = False
 
+    def prepare(self) -> None:
+        """Let the function prepare a token in a thread that may block.
+
+        The asyncio client calls this before each connection. It has an effect only if
+        the function has a method ``prepare``.
+        """
+        prepare = getattr(self._new_token, "prepare", None)
+        if prepare is not None:
+            prepare()
+
     def first(self) -> bytes:
         """Begin an exchange: get a token, and return the bytes to send first.
 
@@ -235,6 +249,9 @@ class OAuthBearer:
         self._is_refused = self.is_done = False
         try:
             token = self._new_token()
+        except CredentialsError:
+            # The text of these errors never contains a secret.
+            raise
         except Exception as error:
             # The message may contain the secret with which the token was requested.
             raise CredentialsError(
@@ -271,6 +288,241 @@ class OAuthBearer:
 
 
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
+
+
+class Gssapi:
+    """GSSAPI: Kerberos tickets, through the package ``gssapi`` (RFC 4752).
+
+    * ``service``: the first part of the broker's principal, "kafka" by default. The
+      second part is the host name of the broker.
+    * ``principal``: the user. Default: that of the ticket cache.
+    * ``keytab``: the path of a file with the keys of ``principal``. Default: use the
+      tickets in the cache, which ``kinit`` has written.
+
+    Only authentication is negotiated: the connection is encrypted by TLS or not at all,
+    as in Kafka. Raises ``CredentialsError`` if the package is not installed.
+    ``set_host`` must be called before ``first``; clients do so.
+    """
+
+    mechanism = "GSSAPI"
+
+    def __init__(
+        self,
+        service: str = "kafka",
+        principal: str | None = None,
+        keytab: str | None = None,
+    ) -> None:
+        self._gssapi = _import_optional("gssapi", self.mechanism)
+        if keytab and not principal:
+            raise CredentialsError("GSSAPI requires a principal if a keytab is set")
+        self._service = service
+        self._principal = principal
+        self._keytab = keytab
+        self._host = ""
+        self._context: Any = None
+        self._has_chosen_layer = False
+        self.is_done = False
+
+    def set_host(self, host: str) -> None:
+        """Set the host name of the broker, which is a part of its principal."""
+        self._host = host
+
+    def first(self) -> bytes:
+        """Begin an exchange: get a ticket for the broker and return it.
+
+        Raises ``CredentialsError`` if there is no ticket and none can be requested.
+        """
+        self._has_chosen_layer = self.is_done = False
+        gssapi = self._gssapi
+        try:
+            server = gssapi.Name(
+                f"{self._service}@{self._host}", gssapi.NameType.hostbased_service
+            )
+            self._context = gssapi.SecurityContext(
+                name=server,
+                creds=self._load_credentials(),
+                mech=gssapi.MechType.kerberos,
+                usage="initiate",
+                flags=[
+                    gssapi.RequirementFlag.mutual_authentication,
+                    gssapi.RequirementFlag.integrity,
+                ],
+            )
+            return self._context.step() or b""
+        except gssapi.exceptions.GSSError as error:
+            raise CredentialsError(_describe_kerberos_error(error)) from None
+
+    def challenge(self, data: bytes) -> bytes | None:
+        """Continue the exchange, and choose to have no security layer at its end.
+
+        Raises ``SaslError`` if the server breaks the rules or cannot prove that it is
+        the requested server.
+        """
+        if self._has_chosen_layer:
+            if data:
+                raise SaslError("the server must end GSSAPI with no bytes")
+            self.is_done = True
+            return None
+        try:
+            if not self._context.complete:
+                return self._context.step(data) or b""
+            offer = self._context.unwrap(data).message
+            if len(offer) != 4 or not offer[0] & _NO_LAYER:
+                raise SaslError(
+                    "the server requires a GSSAPI security layer, and Kafka has none"
+                )
+            self._has_chosen_layer = True
+            # The maximum message size of a connection without a security layer is 0.
+            return bytes(self._context.wrap(bytes([_NO_LAYER, 0, 0, 0]), False).message)
+        except self._gssapi.exceptions.GSSError as error:
+            raise SaslError(_describe_kerberos_error(error)) from None
+
+    def _load_credentials(self) -> Any:
+        """Return the user's credentials, or None for those of the ticket cache."""
+        gssapi = self._gssapi
+        if self._principal is None:
+            return None
+        name = gssapi.Name(self._principal, gssapi.NameType.kerberos_principal)
+        if self._keytab is None:
+            return gssapi.Credentials(name=name, usage="initiate")
+        # Tickets of a keytab are kept in memory, and not in the cache of the user.
+        store = {"client_keytab": self._keytab, "ccache": f"MEMORY:kwire-{id(self)}"}
+        return gssapi.Credentials(name=name, usage="initiate", store=store)
+
+    def __repr__(self) -> str:
+        return "Gssapi(...)"
+
+
+_NO_LAYER = 1
+"""The bit of the security layer "none" in RFC 4752, section 3.1."""
+
+
+class AwsMskIam:
+    """AWS_MSK_IAM: a signed request of AWS IAM, through the package ``botocore``.
+
+    * ``region``: the AWS region. Default: that of the broker's host name, or else of
+      the AWS configuration (``AWS_REGION``, profile).
+    * ``profile``: a profile of the AWS configuration. Default: ``AWS_PROFILE``.
+
+    The credentials are those that botocore finds: environment, profiles, web identity,
+    containers, instances. Each exchange signs a new request, which is valid for 15
+    minutes. Raises ``CredentialsError`` if the package is not installed. ``set_host``
+    must be called before ``first``; clients do so.
+
+    Shape: a JSON object with the parameters of the signature; the server answers with a
+    JSON object. Source: ``AWS4SignedPayloadGenerator`` of aws-msk-iam-auth.
+    """
+
+    mechanism = "AWS_MSK_IAM"
+
+    def __init__(self, region: str | None = None, profile: str | None = None) -> None:
+        botocore = _import_optional("botocore.session", self.mechanism)
+        self._session = botocore.Session(profile=profile)
+        self._region = region
+        self._host = ""
+        self.is_done = False
+
+    def set_host(self, host: str) -> None:
+        """Set the host name of the broker, which is a part of the signed request."""
+        self._host = host
+
+    def prepare(self) -> None:
+        """Load the credentials in a thread that may block; ``first`` reports errors.
+
+        The asyncio client calls this before each connection.
+        """
+        with suppress(Exception):
+            self._session.get_credentials().get_frozen_credentials()
+
+    def first(self) -> bytes:
+        """Begin an exchange: sign a request, and return it as JSON.
+
+        Raises ``CredentialsError`` if there are no credentials or no region.
+        """
+        self.is_done = False
+        if not _HOST_NAME.fullmatch(self._host):
+            raise CredentialsError(
+                "AWS_MSK_IAM requires the host name of the broker: letters, digits, -"
+                " and ."
+            )
+        try:
+            fields = self._sign()
+        except CredentialsError:
+            raise
+        except Exception as error:
+            # Messages of botocore may contain parts of profiles.
+            raise CredentialsError(
+                f"AWS_MSK_IAM: botocore raised {type(error).__name__} for the AWS"
+                " credentials; check the profile and the environment"
+            ) from None
+        return json.dumps(fields, separators=(",", ":")).encode()
+
+    def challenge(self, data: bytes) -> None:
+        """Check the server's answer, a JSON object, which ends the exchange."""
+        try:
+            version = json.loads(data)["version"]
+        except (ValueError, TypeError, LookupError, RecursionError):
+            version = None
+        if version != _AWS_VERSION:
+            raise SaslError(
+                f"the server must answer AWS_MSK_IAM with version {_AWS_VERSION}"
+            )
+        self.is_done = True
+
+    def _sign(self) -> dict[str, str]:
+        """Return the parameters of the signed request, as brokers expect them."""
+        from urllib.parse import parse_qsl, urlsplit
+
+        auth = importlib.import_module("botocore.auth")
+        awsrequest = importlib.import_module("botocore.awsrequest")
+        credentials = self._session.get_credentials()
+        if credentials is None:
+            raise CredentialsError(
+                "AWS_MSK_IAM: there are no AWS credentials; set AWS_PROFILE, or"
+                " AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            )
+        of_host = _AWS_HOST.search(self._host)
+        region = (
+            self._region
+            or (of_host and of_host[1])
+            or self._session.get_config_variable("region")
+        )
+        if not region:
+            raise CredentialsError("AWS_MSK_IAM requires a region; set AWS_REGION")
+        request = awsrequest.AWSRequest(
+            "GET", f"https://{self._host}/?Action=kafka-cluster%3AConnect"
+        )
+        frozen = credentials.get_frozen_credentials()
+        signer = auth.SigV4QueryAuth(frozen, "kafka-cluster", region, expires=900)
+        signer.add_auth(request)
+        query = parse_qsl(urlsplit(request.url).query)
+        fixed = {"version": _AWS_VERSION, "host": self._host, "user-agent": "kwire"}
+        return fixed | {name.lower(): value for name, value in query}
+
+    def __repr__(self) -> str:
+        return "AwsMskIam(...)"
+
+
+_AWS_VERSION = "2020_10_22"
+_HOST_NAME = re.compile(r"[A-Za-z0-9.-]{1,255}")
+_AWS_HOST = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.")
+
+
+def _import_optional(name: str, mechanism: str) -> Any:
+    """Import a package that only one mechanism requires."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        raise CredentialsError(
+            f"{mechanism} requires the package {package}; install it with: pip install"
+            f" {package}"
+        ) from None
+
+
+def _describe_kerberos_error(error: Exception) -> str:
+    """Describe an error of the Kerberos library, which may repeat text of a server."""
+    return f"Kerberos: {quote_text(str(error)[:300])}"
 
 
 def _new_nonce() -> str:

@@ -139,6 +139,15 @@ def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help=f"The password, in a file; else it is {PASSWORD_VARIABLE} in the"
             " environment.",
         ),
+        click.option("--scope", help="The scope of a token, for OAUTHBEARER."),
+        click.option(
+            "--token-url",
+            metavar="URL",
+            help=(
+                "The token endpoint, for OAUTHBEARER; --username and the password are"
+                " the client id and the client secret."
+            ),
+        ),
         click.option("--username", help="The user name for SASL."),
         click.option(
             "--sasl-mechanism",
@@ -169,6 +178,8 @@ def read_access(
     mechanism: str | None,
     username: str | None,
     password_file: str | None,
+    token_url: str | None,
+    scope: str | None,
     timeout_s: float,
     fallback: str | None = None,
 ) -> Access:
@@ -190,7 +201,13 @@ def read_access(
             " brokers report their versions, so leave it out"
         )
     new_mechanism = _mechanism_factory(
-        mechanism, {"--username": username, "--password-file": password_file}
+        mechanism,
+        {
+            "--username": username,
+            "--password-file": password_file,
+            "--token-url": token_url,
+            "--scope": scope,
+        },
     )
     return Access(
         _context(ca, cert, key) if tls else None, new_mechanism, timeout_s, fallback

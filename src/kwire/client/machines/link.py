@@ -123,6 +123,7 @@ class Link:
         "port",
         "quiet_until",
         "reason",
+        "server_name",
         "state",
     )
 
@@ -141,6 +142,8 @@ class Link:
     ) -> None:
         self.host = host
         self.port = port
+        # The name that SASL authenticates: ``host``, or what DNS calls it canonically.
+        self.server_name = host
         self.node_id = node_id
         self.state = LinkState.OPENING
         self.reason = ""
@@ -445,6 +448,10 @@ class Link:
         self._reauthenticate_at = None
         try:
             self._mechanism = make()
+            # Only the messages of some mechanisms contain the host name.
+            set_host = getattr(self._mechanism, "set_host", None)
+            if set_host is not None:
+                set_host(self.server_name)
             self._connection.start_sasl(self._mechanism.mechanism)
         except UnsupportedVersion:
             self._refuse_without_sasl(now)

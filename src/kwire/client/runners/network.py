@@ -50,12 +50,15 @@ class Network:
     * ``address_map``: the reachable address of each advertised (host, port). Addresses
       that it does not contain are used unchanged.
     * ``connect_timeout_s``: the timeout that is passed to the connector.
+    * ``prepare``: called in a thread before each connection of asyncio. It requests
+      credentials, which would otherwise block the event loop.
     """
 
     context: tls.SSLContext | None = None
     connector: Connector | None = None
     address_map: AddressMap | None = None
     connect_timeout_s: float = 10.0
+    prepare: Callable[[], None] | None = None
 
     def load_context(self) -> tls.SSLContext | None:
         """Return the TLS context of the next connection."""
@@ -120,6 +123,8 @@ class Network:
 
         loop = asyncio.get_running_loop()
         server_name = link.host if context is not None else None
+        if self.prepare is not None:
+            await loop.run_in_executor(None, self.prepare)
         opened = await self._open(link)
         if not isinstance(opened, socket.socket):
             transport = opened

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ... import client
 from ..._limits import DEFAULT, Limits
 from ...client.machines import NotAuthorized, TopicNotFound
-from ...client.security import check_supported
+from ...client.security import check_stores
 from ...client.shown_texts import looks_like_name
 from ..topics.option_names import LIVE_OPTIONS, OF_CLIENTS
 from ..topics.option_values import make_limits, read_count, read_flag, read_size
@@ -37,25 +37,6 @@ _CHECK_CRCS = "kafka.check.crcs"
 _TIMEOUT = "kafka.default.api.timeout.ms"
 _SECURITY = ("kafka.ssl.", "kafka.sasl.")
 _FOLLOWED = tuple(name for name in OF_CLIENTS if name.startswith(_SECURITY))
-
-_ALTERNATIVES = (
-    "Spark cannot pass a function that returns tokens to its tasks; use another"
-    " listener of the brokers with PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"
-    " (kafka.sasl.jaas.config), or with the certificate of a client"
-    " (kafka.security.protocol=SSL and kafka.ssl.keystore.*)"
-)
-_INSTEAD = {
-    "OAUTHBEARER": _ALTERNATIVES,
-    "AWS_MSK_IAM": (
-        f"{_ALTERNATIVES}; Amazon MSK offers SCRAM-SHA-512 on port 9096 and TLS on port"
-        " 9094"
-    ),
-    "GSSAPI": (
-        "use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 (kafka.sasl.jaas.config), or the"
-        " certificate of a client (kafka.security.protocol=SSL)"
-    ),
-}
-"""What can be used in Spark instead of a mechanism that kafka-live lacks."""
 
 
 @dataclass(frozen=True)
@@ -168,10 +149,10 @@ def check_security(given: Mapping[str, str], options: OptionNames) -> None:
         if name.lower().startswith(_PREFIX)
     }
     try:
-        check_supported(texts, _INSTEAD)
+        check_stores(texts)
     except ValueError as error:
         raise _of_options(error, options.format) from None
-    known = {name.lower() for name in options.honoured}
+    known = {name.lower() for name in (*options.honoured, *options.ignored)}
     for name in given:
         if name.lower().startswith(_SECURITY) and name.lower() not in known:
             of_security = [each for each in options.honoured if each in _FOLLOWED]

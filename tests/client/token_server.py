@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""A token endpoint on the loopback interface."""
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+
+
+@contextmanager
+def serve_tokens(answers, context=None):
+    """Serve an endpoint; the next answer is (status, body), the last one is repeated.
+
+    The result has its ``url`` and the ``requests``: pairs of headers and body. A body
+    may be bytes, an object for JSON, or a function that gets the handler.
+    """
+    remaining = list(answers)
+    requests = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            requests.append((dict(self.headers), body.decode()))
+            status, answer = remaining[0] if len(remaining) == 1 else remaining.pop(0)
+            if callable(answer):
+                answer(self)
+                return
+            data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            if 300 <= status < 400:
+                self.send_header("Location", "/elsewhere")
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        scheme = "http"
+        if context is not None:
+            scheme = "https"
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        url = f"{scheme}://127.0.0.1:{server.server_port}/token"
+        try:
+            yield SimpleNamespace(url=url, requests=requests)
+        finally:
+            server.shutdown()
+            thread.join()
