@@ -7,7 +7,8 @@ which lags, so that stale metadata and stale hints come about by themselves.
 Versions, headers and the order of responses are ``ServerConnection``'s. Produce is
 answered in ``produce_answers.py``, FindCoordinator in ``coordinator_answers.py``, what
 transactions take in ``transaction_answers.py``, the requests of groups in
-``group_answers.py``, and those of operators in ``admin_answers.py``.
+``group_answers.py``, those of operators in ``admin_answers.py``, and telemetry in
+``telemetry_answers.py``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tests.client.machines.group_answers import GroupAnswers
 from tests.client.machines.group_coordinator import SimulatedGroup
 from tests.client.machines.partition_log import PartitionLog
 from tests.client.machines.produce_answers import ProduceAnswers
+from tests.client.machines.telemetry_answers import TelemetryAnswers
 from tests.client.machines.transaction_answers import (
     SimulatedTransaction,
     TransactionAnswers,
@@ -33,6 +35,8 @@ SERVED += ("ConsumerGroupHeartbeat", "OffsetCommit", "OffsetFetch")
 SERVED += ("CreateTopics", "DeleteTopics", "DeleteRecords", "DescribeConfigs")
 SERVED += ("DescribeGroups", "DeleteGroups", "ListGroups", "ReadShareGroupState")
 SERVED += ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
+TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
+"""What brokers serve only if they have a receiver of client metrics."""
 FINALIZING = ("3.9", "4.0", "4.1")
 """Releases that know the feature transaction.version."""
 
@@ -61,6 +65,8 @@ class SimulatedCluster:
         self.codes = kwire.error_codes
         self.topics: dict[str, SimulatedTopic] = {}
         self.world = None
+        self.receiver = None
+        """The plugin that receives client metrics, if the brokers have one."""
         self.transaction_version = 0
         """The level of the feature that is the second protocol from 2 on."""
         self.last_epoch = 32766
@@ -153,7 +159,12 @@ class SimulatedCluster:
 
 
 class SimulatedBroker(
-    ProduceAnswers, CoordinatorAnswers, TransactionAnswers, GroupAnswers, AdminAnswers
+    ProduceAnswers,
+    CoordinatorAnswers,
+    TransactionAnswers,
+    GroupAnswers,
+    AdminAnswers,
+    TelemetryAnswers,
 ):
     """One broker: what it offers, whether it runs, and what it believes.
 
@@ -190,7 +201,8 @@ class SimulatedBroker(
         )
         table = negotiation.ApiVersionTable
         offered = dict(table.of_release(release).ranges())
-        keys = {getattr(kwire.messages, f"{name}Request").api_key for name in SERVED}
+        served = SERVED + (TELEMETRY if self._cluster.receiver else ())
+        keys = {getattr(kwire.messages, f"{name}Request").api_key for name in served}
         level = self._cluster.transaction_version
         self.table = table.from_ranges(
             {key: offered[key] for key in keys if key in offered},

@@ -31,11 +31,12 @@ from .pace import Pace
 from .scan.frame_budget import FrameBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from random import Random
 
     from ...messages import Request
     from .settings import ClusterSettings
+    from .telemetry import Telemetry
 
 NEVER = float("inf")
 
@@ -94,6 +95,7 @@ class ClusterMachine:
         self.zero_copy = True
         self.failure: KwireError | None = None
         self.metrics = settings.metrics.open()
+        self._telemetry: Telemetry | None = None
         self.frame_budget = FrameBudget(_FRAME_BYTES)
         self.version = 0
         self._bootstrap = list(bootstrap)
@@ -151,6 +153,34 @@ class ClusterMachine:
             elif link.quiet_until > now:
                 self.wake(link.quiet_until)
         self.refresh_metadata(now)
+        if self._telemetry is not None:
+            self._telemetry.advance(now)
+
+    def push_metrics(
+        self,
+        kind: str,
+        read_metrics: Callable[[float], Mapping[str, Any]],
+        resource: Mapping[str, str],
+        now: float,
+    ) -> None:
+        """Push metrics to brokers that subscribe to them, as ``Telemetry`` describes.
+
+        ``read_metrics`` is a function of the time. ``settings`` can turn this off.
+        """
+        if self.settings.enable_metrics_push:
+            from .telemetry import Telemetry
+
+            self._telemetry = Telemetry(self, kind, read_metrics, resource, now)
+
+    def begin_close(self, now: float) -> None:
+        """Push the metrics for the last time; call ``close`` once ``is_closable``."""
+        if self._telemetry is not None:
+            self._telemetry.begin_close(now)
+
+    @property
+    def is_closable(self) -> bool:
+        """Whether nothing is left to send after ``begin_close``."""
+        return self._telemetry is None or self._telemetry.is_over
 
     def wake(self, at: float) -> None:
         """Ask to be advanced at a time, or earlier."""

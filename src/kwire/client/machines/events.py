@@ -77,6 +77,19 @@ class Event(Enum):
         "%(operation)s: retry in %(pause_s).3f s: %(reason)s",
         "retry_total",
     )
+    TELEMETRY_SUBSCRIBED = (
+        "telemetry",
+        INFO,
+        "broker %(address)s subscribes to metrics of client instance %(instance_id)s,"
+        " every %(interval_s).1f s",
+        None,
+    )
+    TELEMETRY_REJECTED = (
+        "telemetry",
+        INFO,
+        "metrics for broker %(address)s rejected: %(reason)s",
+        "telemetry_rejection_total",
+    )
 
     def __init__(self, logger: str, level: int, text: str, metric: str | None) -> None:
         self.logger = logging.getLogger(f"{_ROOT}.{logger}")

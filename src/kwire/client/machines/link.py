@@ -33,7 +33,7 @@ from ...errors import KwireError, UnsupportedVersion
 from ...messages import SaslHandshakeRequest
 from ...schema import error_codes
 from .events import Event, report
-from .metrics import REQUEST_LATENCY, THROTTLE_TIME
+from .metrics import REQUEST_LATENCY, THROTTLE_TIME, Latency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -105,6 +105,7 @@ class Link:
         "_deadline",
         "_has_been_ready",
         "_last_look_until",
+        "_latency",
         "_mechanism",
         "_metrics",
         "_offers_sasl",
@@ -159,6 +160,7 @@ class Link:
         self._settings = settings
         self._budget = budget
         self._metrics = metrics
+        self._latency = Latency()
         # Whether this connection is one of the metric "connection_count".
         self._has_been_ready = False
         # Since when the budget has no memory for the frame that is arriving.
@@ -199,6 +201,11 @@ class Link:
     def in_flight(self) -> int:
         """The number of requests that wait for their response."""
         return len(self._calls)
+
+    def take_latency(self) -> Latency:
+        """Return the latency of the requests since the last call."""
+        latency, self._latency = self._latency, Latency()
+        return latency
 
     def is_free(self, now: float) -> bool:
         """Whether a request can be sent now: ready, and neither throttled nor due
@@ -404,6 +411,7 @@ class Link:
             call = self._calls.popleft()
             self._metrics.add("requests_in_flight", -1)
             self._metrics.time(REQUEST_LATENCY, now - call.sent_at)
+            self._latency.add(now - call.sent_at)
             call.done(event.response, now)
         elif isinstance(event, Negotiated):
             self._authenticate(now)

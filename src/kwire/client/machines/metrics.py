@@ -40,6 +40,8 @@ CLIENT_METRICS = (
     "metadata_refresh_total",
     "leader_change_total",
     "retry_total",
+    "telemetry_push_total",
+    "telemetry_rejection_total",
 )
 """Metrics of everything that talks to brokers."""
 
@@ -47,13 +49,37 @@ METRICS = CLIENT_METRICS
 """All metrics that are counted."""
 
 
+class Latency:
+    """How often something took time, how long in all, and the longest time."""
+
+    __slots__ = ("count", "max_s", "total_s")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.total_s = 0.0
+        self.max_s = 0.0
+
+    def add(self, duration_s: float) -> None:
+        """Count one duration."""
+        self.count += 1
+        self.total_s += duration_s
+        self.max_s = max(self.max_s, duration_s)
+
+    def merge(self, other: Latency) -> None:
+        """Add the durations of another object."""
+        self.count += other.count
+        self.total_s += other.total_s
+        self.max_s = max(self.max_s, other.max_s)
+
+
 class Metrics:
     """The numbers of one state machine since it was made."""
 
-    __slots__ = ("__weakref__", "_values")
+    __slots__ = ("__weakref__", "_recent_maxima", "_values")
 
     def __init__(self) -> None:
         self._values: dict[str, float] = dict.fromkeys(METRICS, 0)
+        self._recent_maxima: dict[Timer, float] = {}
 
     def add(self, name: str, count: float = 1) -> None:
         """Increase a number, or decrease it by a negative count."""
@@ -66,6 +92,12 @@ class Metrics:
         values[timer.total_s] += duration_s
         if duration_s > values[timer.max_s]:
             values[timer.max_s] = duration_s
+        if duration_s > self._recent_maxima.get(timer, -1.0):
+            self._recent_maxima[timer] = duration_s
+
+    def take_recent_max(self, timer: Timer) -> float:
+        """Return the longest duration since the last call, or 0.0."""
+        return self._recent_maxima.pop(timer, 0.0)
 
     def merge(self, other: Metrics) -> None:
         """Add the numbers of another machine; of maxima, the larger one remains."""

@@ -59,6 +59,7 @@ class ClusterSettings:
     retry_backoff_s: float = 0.1
     retry_backoff_max_s: float = 1.0
     metadata_max_age_s: float = 300.0
+    enable_metrics_push: bool = True
     # By host and port: the versions that ``fallback`` assumes of brokers that did not
     # report theirs, and the time until which they are assumed. All machines of a client
     # share them, because a broker of Kafka 0.9 costs each new connection seconds to

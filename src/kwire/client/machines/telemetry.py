@@ -1,0 +1,296 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Telemetry``: pushes the metrics of a machine to brokers that subscribe to them.
+
+    SUBSCRIBING --GetTelemetrySubscriptions--> PUSHING --PushTelemetry--> ...
+         ^-------- unknown subscription id --------'
+
+Brokers offer both requests only if a plugin receives client metrics. No connection is
+opened for telemetry, and nothing else waits for it. Source: KIP-714, and
+``ClientTelemetryReporter`` for the reactions to errors. The metrics and their names in
+OTLP are in ``telemetry_metrics.py``, the format in ``otlp.py``.
+"""
+
+from __future__ import annotations
+
+import time
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ...errors import KwireError
+from ...messages import GetTelemetrySubscriptionsRequest, PushTelemetryRequest
+from ...records.compression import NAMES as CODEC_NAMES
+from ...records.compression import compress
+from ...schema import error_codes as codes
+from .events import Event, report
+from .otlp import encode_metrics
+from .telemetry_metrics import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .cluster import ClusterMachine
+    from .link import Link
+
+_DEFAULT_INTERVAL_S = 300.0
+"""Interval after an error, and if the interval of a broker is not positive."""
+
+_MIN_INTERVAL_S = 0.1
+_MAX_INTERVAL_S = 3600.0
+"""Limits of the push interval, and minimum pause between two requests. Brokers reject
+configurations outside of them (``ClientMetricsConfigs``), so only a hostile broker
+sends such an interval.
+"""
+
+_UNSUPPORTED_S = 300.0
+"""Interval at which new connections are searched for a broker with telemetry."""
+
+_MAX_PREFIXES = 1000
+"""Maximum number of name prefixes of a subscription; further ones are ignored."""
+
+_GOODBYE_S = 1.0
+"""Maximum time that the last push may delay closing."""
+
+_MAGIC = 2
+"""Record format whose framing of compressed data PushTelemetry has as well."""
+
+_FINAL_ERRORS = {
+    codes.INVALID_REQUEST,
+    codes.INVALID_RECORD,
+    codes.UNSUPPORTED_VERSION,
+}
+"""Errors that a repetition cannot repair: nothing is pushed any more."""
+
+_SUBSCRIPTION_ERRORS = {
+    codes.UNKNOWN_SUBSCRIPTION_ID,
+    codes.UNSUPPORTED_COMPRESSION_TYPE,
+}
+"""Errors after which the subscription is requested again immediately."""
+
+_NO_ID = UUID(int=0)
+
+
+class TelemetryState(Enum):
+    """What the next request is."""
+
+    SUBSCRIBING = auto()
+    PUSHING = auto()
+    OVER = auto()
+
+
+class Telemetry:
+    """The client instance of one machine, as brokers see it.
+
+    ``kind`` is "producer" or "consumer". ``read_metrics`` returns the present metrics.
+    ``resource`` are labels that apply to all of them, such as "group_id".
+    """
+
+    def __init__(
+        self,
+        cluster: ClusterMachine,
+        kind: str,
+        read_metrics: Callable[[float], Mapping[str, Any]],
+        resource: Mapping[str, str],
+        now: float,
+    ) -> None:
+        self.state = TelemetryState.SUBSCRIBING
+        self.instance_id = _NO_ID
+        # The wall clock is only a part of the payload. Simulations replace it.
+        self.unix_time_ns: Callable[[], int] = time.time_ns
+        self._cluster = cluster
+        self._resource = resource
+        self._window = Window(kind, cluster.metrics, read_metrics, now)
+        self._window_start_ns = self._start_ns = self.unix_time_ns()
+        self._link: Link | None = None
+        self._is_in_flight = False
+        self._due_at = now
+        self._close_by: float | None = None
+        # The subscription.
+        self._subscription_id = 0
+        self._interval_s = _DEFAULT_INTERVAL_S
+        self._max_bytes = 0
+        self._is_delta = False
+        self._requested: tuple[str, ...] = ()
+        self._codec = 0
+        # Codecs that a broker accepted in the subscription and rejected in a push.
+        self._rejected_codecs: set[int] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will be sent any more."""
+        return self.state is TelemetryState.OVER
+
+    def advance(self, now: float) -> None:
+        """Send the next request if it is time; a part of the cluster's ``advance``."""
+        if self.is_over:
+            return
+        if self._close_by is not None:
+            if now >= self._close_by or self.state is TelemetryState.SUBSCRIBING:
+                self.state = TelemetryState.OVER
+                return
+            self._cluster.wake(self._close_by)
+        if self._is_in_flight:
+            return
+        if now < self._due_at and self._close_by is None:
+            if self._link is not None:
+                self._cluster.wake(self._due_at)
+            return
+        link = self._choose_link(now)
+        if link is None:
+            return
+        try:
+            if self.state is TelemetryState.SUBSCRIBING:
+                self._subscribe(link, now)
+            else:
+                self._push(link, now)
+        except KwireError:
+            # The payload or a request cannot be encoded.
+            self.state = TelemetryState.OVER
+
+    def begin_close(self, now: float) -> None:
+        """Push the metrics for the last time; ``is_over`` becomes True soon."""
+        if self.state is TelemetryState.PUSHING and self._close_by is None:
+            self._close_by = now + _GOODBYE_S
+            self._cluster.wake(now)
+        else:
+            self.state = TelemetryState.OVER
+
+    def _choose_link(self, now: float) -> Link | None:
+        """Return the connection of the last request, or another free one."""
+        links = [link for link in self._cluster.links() if link.is_free(now)]
+        if self._link in links:
+            return self._link
+        for link in links:
+            if link.table.usable(PushTelemetryRequest):
+                return link
+        if links:
+            self._due_at = now + _UNSUPPORTED_S
+        return None
+
+    def _subscribe(self, link: Link, now: float) -> None:
+        request = GetTelemetrySubscriptionsRequest(client_instance_id=self.instance_id)
+
+        def done(response: Any, now: float) -> None:
+            self._is_in_flight = False
+            if response is None or response.error_code:
+                self._note_error(response, link, now)
+            else:
+                self._take_subscription(response, link, now)
+
+        self._send(link, request, done, now)
+
+    def _take_subscription(self, response: Any, link: Link, now: float) -> None:
+        self.instance_id = response.client_instance_id
+        self._subscription_id = response.subscription_id
+        interval_s = response.push_interval_ms / 1000
+        if interval_s <= 0:
+            interval_s = _DEFAULT_INTERVAL_S
+        self._interval_s = min(max(interval_s, _MIN_INTERVAL_S), _MAX_INTERVAL_S)
+        self._max_bytes = response.telemetry_max_bytes
+        self._is_delta = response.delta_temporality
+        self._requested = response.requested_metrics[:_MAX_PREFIXES]
+        usable = [
+            codec
+            for codec in response.accepted_compression_types
+            if 0 < codec < len(CODEC_NAMES) and codec not in self._rejected_codecs
+        ]
+        self._codec = next(iter(usable), 0)
+        pause_s = self._interval_s
+        if self._requested:
+            self.state = TelemetryState.PUSHING
+            # Many clients connect at the same time after the restart of a broker.
+            pause_s *= self._cluster.random.uniform(0.5, 1.5)
+            report(
+                self._cluster.metrics,
+                Event.TELEMETRY_SUBSCRIBED,
+                address=link.address,
+                instance_id=self.instance_id,
+                interval_s=self._interval_s,
+            )
+        self._wait(now + pause_s)
+
+    def _push(self, link: Link, now: float) -> None:
+        is_last = self._close_by is not None
+        now_ns = self.unix_time_ns()
+        values = self._window.read(now)
+        payload = encode_metrics(
+            self._window.points(
+                values, self._cluster.links(), self._requested, self._is_delta, now
+            ),
+            self._resource,
+            start_ns=self._window_start_ns if self._is_delta else self._start_ns,
+            now_ns=now_ns,
+            is_delta=self._is_delta,
+        )
+        payload = self._compress(payload)
+        if len(payload) > self._max_bytes:
+            self._reject(f"{len(payload)} bytes are too many", link)
+            self._wait(now + self._interval_s)
+            if is_last:
+                self.state = TelemetryState.OVER
+            return
+        request = PushTelemetryRequest(
+            client_instance_id=self.instance_id,
+            subscription_id=self._subscription_id,
+            terminating=is_last,
+            compression_type=self._codec,
+            metrics=payload,
+        )
+
+        def done(response: Any, now: float) -> None:
+            self._is_in_flight = False
+            if response is None or response.error_code:
+                self._note_error(response, link, now)
+            else:
+                self._cluster.metrics.add("telemetry_push_total")
+                self._window.begin(values, now)
+                self._window_start_ns = now_ns
+                self._wait(now + self._interval_s)
+            if is_last:
+                self.state = TelemetryState.OVER
+
+        self._send(link, request, done, now)
+
+    def _compress(self, payload: bytes) -> bytes:
+        """Compress a payload, or leave it if the library of the codec is missing."""
+        if self._codec:
+            try:
+                return compress(self._codec, payload, _MAGIC)
+            except ImportError:
+                self._codec = 0
+        return payload
+
+    def _send(self, link: Link, request: Any, done: Any, now: float) -> None:
+        link.send(request, done, now)
+        self._link = link
+        self._is_in_flight = True
+        self._due_at = now + _MIN_INTERVAL_S
+
+    def _wait(self, until: float) -> None:
+        """Send the next request at a time, but not before the minimum interval."""
+        self._due_at = max(self._due_at, until)
+
+    def _note_error(self, response: Any, link: Link, now: float) -> None:
+        """Decide when to send which request after an error or a lost connection."""
+        if response is None:
+            self._wait(now + self._interval_s)
+            return
+        code = response.error_code
+        self._reject(codes.name(code), link)
+        if code in _FINAL_ERRORS:
+            self.state = TelemetryState.OVER
+        elif code in _SUBSCRIPTION_ERRORS:
+            if code == codes.UNSUPPORTED_COMPRESSION_TYPE:
+                self._rejected_codecs.add(self._codec)
+            self.state = TelemetryState.SUBSCRIBING
+        else:
+            self._wait(now + self._interval_s)
+
+    def _reject(self, reason: str, link: Link) -> None:
+        report(
+            self._cluster.metrics,
+            Event.TELEMETRY_REJECTED,
+            address=link.address,
+            reason=reason,
+        )

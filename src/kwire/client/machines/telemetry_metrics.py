@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``Window``: the metrics since the last push, with the names of KIP-714.
+
+All standard metrics of KIP-714 that kwire measures are here, and further metrics under
+the names that Java clients push. Times are in milliseconds, as in Java.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .metrics import REQUEST_LATENCY, THROTTLE_TIME, Latency
+from .otlp import Point
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from .link import Link
+    from .metrics import Metrics
+
+_COUNTERS = {
+    "connection.creation": "connection_creation_total",
+    "request": "request_total",
+    "response": REQUEST_LATENCY.total,
+    "outgoing.byte": "outgoing_byte_total",
+    "incoming.byte": "incoming_byte_total",
+}
+"""Counters by their name in OTLP. Each is pushed as ``total`` and ``rate``."""
+
+_TIMERS = {
+    "request.latency": REQUEST_LATENCY,
+    "throttle.time": THROTTLE_TIME,
+}
+"""Timers by their name in OTLP. Each is pushed as ``avg`` and ``max``."""
+
+_GAUGES = {
+    "connection.count": "connection_count",
+}
+"""Gauges by their name in OTLP."""
+
+
+class Window:
+    """The values at the last successful push, and when that was."""
+
+    def __init__(
+        self,
+        kind: str,
+        metrics: Metrics,
+        read_metrics: Callable[[float], Mapping[str, Any]],
+        now: float,
+    ) -> None:
+        self.read = read_metrics
+        self._metrics = metrics
+        self._prefix = f"org.apache.kafka.{kind}."
+        self._values: Mapping[str, Any] = {}
+        self._begun_at = now
+
+    def begin(self, values: Mapping[str, Any], now: float) -> None:
+        """Begin a new window after a successful push of ``values``."""
+        self._values = values
+        self._begun_at = now
+
+    def points(
+        self,
+        values: Mapping[str, Any],
+        links: Sequence[Link],
+        requested: Sequence[str],
+        is_delta: bool,
+        now: float,
+    ) -> list[Point]:
+        """Return the requested metrics; ``requested`` are prefixes of names."""
+        # Java's broker sends "*" for all metrics, the KIP has an empty prefix.
+        prefixes = tuple("" if each == "*" else each for each in requested)
+        points = [*self._totals(values, is_delta, now), *_node_latencies(links)]
+        return [
+            point._replace(name=name)
+            for point in points
+            if (name := self._prefix + point.name).startswith(prefixes)
+        ]
+
+    def _totals(
+        self, values: Mapping[str, Any], is_delta: bool, now: float
+    ) -> Iterable[Point]:
+        seconds = max(now - self._begun_at, 0.001)
+        for name, key in _COUNTERS.items():
+            if key in values:
+                growth = values[key] - self._values.get(key, 0)
+                yield Point(f"{name}.total", growth if is_delta else values[key], True)
+                yield Point(f"{name}.rate", growth / seconds)
+        for name, timer in _TIMERS.items():
+            count = values.get(timer.total, 0) - self._values.get(timer.total, 0)
+            if count:
+                total_s = values[timer.total_s] - self._values.get(timer.total_s, 0)
+                yield Point(f"{name}.avg", total_s / count * 1000.0)
+                max_s = self._metrics.take_recent_max(timer)
+                yield Point(f"{name}.max", max_s * 1000.0)
+        for name, key in _GAUGES.items():
+            if key in values:
+                yield Point(name, values[key])
+
+
+def _node_latencies(links: Sequence[Link]) -> Iterable[Point]:
+    """Yield the latency of each node since the last call."""
+    nodes: dict[int, Latency] = {}
+    for link in links:
+        latency = link.take_latency()
+        if link.node_id is not None:
+            nodes.setdefault(link.node_id, Latency()).merge(latency)
+    for node_id, latency in nodes.items():
+        if latency.count:
+            labels = {"node_id": str(node_id)}
+            average_ms = latency.total_s / latency.count * 1000.0
+            yield Point("node.request.latency.avg", average_ms, attributes=labels)
+            max_ms = latency.max_s * 1000.0
+            yield Point("node.request.latency.max", max_ms, attributes=labels)
