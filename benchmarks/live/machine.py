@@ -132,8 +132,10 @@ def overhead(value_bytes: int, codec: str) -> dict[str, float]:
     broker = _Broker(value_bytes, codec)
     options = ScanOptions(topics=(TOPIC,), follow=True, fetch_bytes=FETCH_BYTES)
     now = 0.0
+    # The broker has no receiver of client metrics.
+    settings = ClusterSettings(enable_metrics_push=False)
     machine = ScanMachine(
-        [("a", 9092)], ClusterSettings(), options, now=now, random=random.Random(1)
+        [("a", 9092)], settings, options, now=now, random=random.Random(1)
     )
     found: dict[str, list[float]] = {"logic": [], "decoding": []}
     machine.advance(now)

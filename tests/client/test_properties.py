@@ -118,6 +118,7 @@ def test_each_property_has_its_effect(kwire):
         "request.timeout.ms": 9000,
         "socket.connection.setup.timeout.ms": "5000",
         "default.api.timeout.ms": 70_000,
+        "enable.metrics.push": "False",
         "group.id": "kwire",
         "security.protocol": "SSL",
         "ssl.endpoint.identification.algorithm": "",
@@ -128,6 +129,8 @@ def test_each_property_has_its_effect(kwire):
     assert kafka.settings.request_timeout_s == 9
     assert kafka.settings.connect_timeout_s == 5
     assert kafka.settings.timeout_s == 70
+    assert kafka.settings.enable_metrics_push is False
+    assert client.connect("c:3").settings.enable_metrics_push is True
     assert not kafka.network.context.check_hostname
     assert kafka.network.context.verify_mode is ssl.CERT_REQUIRED
     assert client.connect("c:3", config=config).addresses == [("c", 3)]
@@ -154,6 +157,10 @@ def test_each_property_has_its_effect(kwire):
         (
             {"request.timeout.ms": "9 s"},
             "request.timeout.ms must be a number of milliseconds",
+        ),
+        (
+            {"enable.metrics.push": "yes"},
+            "enable.metrics.push must be one of",
         ),
         (
             {"request.timeout.ms": 0},

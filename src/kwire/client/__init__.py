@@ -161,6 +161,7 @@ def connect(
     timeout_s: float = 60.0,
     connect_timeout_s: float = 10.0,
     request_timeout_s: float = 30.0,
+    enable_metrics_push: bool = True,
 ) -> Kafka:
     """Return an asyncio client for a cluster. It connects on first use.
 
@@ -185,6 +186,8 @@ def connect(
     * ``timeout_s``: raise ``BrokersUnreachable`` if a bounded scan makes no progress
       for this number of seconds. Time that the caller spends between chunks does not
       count.
+    * ``enable_metrics_push``: whether scans, consumers and producers push their metrics
+      to brokers that subscribe to them (KIP-714).
 
     ``ssl`` and ``sasl`` may complete ``config``: ``security.protocol`` with ``ssl=``
     and without ``ssl.*``, or ``sasl.mechanism`` with ``sasl=`` and without a password.
@@ -207,6 +210,7 @@ def connect(
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
+        enable_metrics_push=enable_metrics_push,
     )
     return Kafka(*arguments)
 
@@ -225,6 +229,7 @@ def connect_sync(
     timeout_s: float = 60.0,
     connect_timeout_s: float = 10.0,
     request_timeout_s: float = 30.0,
+    enable_metrics_push: bool = True,
 ) -> KafkaSync:
     """Return a client of a cluster with blocking calls; otherwise as ``connect``."""
     from .kafka import KafkaSync
@@ -243,5 +248,6 @@ def connect_sync(
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
+        enable_metrics_push=enable_metrics_push,
     )
     return KafkaSync(*arguments)

@@ -65,6 +65,8 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
             kinds, what = (int, float), "a number of seconds"
         elif name in ("client_id", "fallback"):
             kinds, what = (str, type(None)), "a str or None"
+        elif name == "enable_metrics_push":
+            kinds, what = (bool,), "True or False"
         elif name == "limits":
             kinds, what = (Limits,), "kwire.Limits"
         else:
@@ -108,6 +110,7 @@ def make_arguments(
         "connect_timeout_s",
         "request_timeout_s",
         "timeout_s",
+        "enable_metrics_push",
     ):
         value = getattr(known, name)
         if value is not None:

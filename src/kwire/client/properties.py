@@ -51,6 +51,7 @@ class ConnectionProperties(NamedTuple):
     rack: str | None
     isolation: str | None
     fallback: str | None
+    enable_metrics_push: bool | None
 
 
 def read_config(
@@ -94,6 +95,7 @@ def read_config(
         texts.get("client.rack"),
         isolation,
         _read_fallback(texts.get("broker.version.fallback")),
+        _read_flag(texts, "enable.metrics.push"),
     )
 
 
@@ -116,6 +118,14 @@ def _read_fallback(release: str | None) -> str | None:
     if _NEWER_RELEASE.fullmatch(release):
         return None
     raise ValueError("config: broker.version.fallback must be a release such as 0.9.0")
+
+
+def _read_flag(texts: Mapping[str, str], name: str) -> bool | None:
+    text = texts.get(name)
+    if text is None:
+        return None
+    check_choice(name, text.lower(), ("true", "false"))
+    return text.lower() == "true"
 
 
 def _read_seconds(texts: Mapping[str, str], name: str) -> float | None:

@@ -20,6 +20,7 @@ from kwire.schema import releases
 from tests.client.machines.brokers import SimulatedCluster
 from tests.client.machines.coordinator_answers import GROUP, TRANSACTION
 from tests.client.machines.old_releases import magic_of
+from tests.client.machines.telemetry_answers import Receiver
 from tests.client.machines.world import World
 
 NAMES = releases.NAMES
@@ -52,6 +53,7 @@ class Setting:
         self.module = importlib.import_module(f"{kwire.__name__}.client.machines")
         self.random = random.Random(release)
         self.cluster = SimulatedCluster(kwire, self.random, 2, [release])
+        self.cluster.receiver = Receiver()
         self.world = World(self.cluster, self.random)
         self.topic = self.cluster.add_topic("orders", 2)
         self.topic.leaders[:] = 1, 2

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.scan_scenario import Scenario
 from tests.client.machines.telemetry_answers import Receiver
 from tests.client.machines.world import START_S, World
 
@@ -271,6 +272,35 @@ def test_pushes_continue_on_another_broker_with_the_same_instance(kwire):
     assert len(client.receiver.subscriptions) == 1
     ids = {push.request.client_instance_id for push in client.receiver.pushes}
     assert ids == {UUID(int=77)}
+
+
+class ModernScenario(Scenario):
+    """A simulation with brokers that all know telemetry."""
+
+    def _draw_releases(self):
+        return ("3.9", "4.1")
+
+
+def test_scans_are_correct_while_their_metrics_are_pushed(kwire):
+    """Under the faults of the simulation, with a push up to ten times a second."""
+    codes = kwire.error_codes
+    passing = [
+        codes.UNKNOWN_SUBSCRIPTION_ID,
+        codes.UNSUPPORTED_COMPRESSION_TYPE,
+        codes.TELEMETRY_TOO_LARGE,
+        codes.THROTTLING_QUOTA_EXCEEDED,
+    ]
+    accepted = 0
+    for seed in range(12):
+        scenario = ModernScenario(kwire, seed)
+        receiver = scenario.cluster.receiver = Receiver(push_interval_ms=100)
+        receiver.errors = [0, *[scenario.random.choice(passing) for _ in range(5)]]
+        for broker in scenario.cluster.brokers.values():
+            broker.become(broker.release)
+            broker.learn()
+        scenario.run()
+        accepted += len(receiver.pushes)
+    assert accepted > 20
 
 
 def read_payloads(client):

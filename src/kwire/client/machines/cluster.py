@@ -27,6 +27,7 @@ from .metadata import (
     is_known_cluster,
     metadata_request,
 )
+from .metrics import CLIENT_METRICS
 from .pace import Pace
 from .scan.frame_budget import FrameBudget
 
@@ -114,6 +115,7 @@ class ClusterMachine:
         self._refreshes = 0
         self._refresh_at = now
         self._expires_at = now
+        self._refreshed_at = now
 
     @property
     def wake_at(self) -> float:
@@ -171,6 +173,12 @@ class ClusterMachine:
             from .telemetry import Telemetry
 
             self._telemetry = Telemetry(self, kind, read_metrics, resource, now)
+
+    def read_metrics(self, now: float) -> dict[str, float]:
+        """Return the metrics that every machine has."""
+        metrics = self.metrics.snapshot(CLIENT_METRICS)
+        metrics["metadata_age_s"] = now - self._refreshed_at
+        return metrics
 
     def begin_close(self, now: float) -> None:
         """Push the metrics for the last time; call ``close`` once ``is_closable``."""
@@ -439,6 +447,7 @@ class ClusterMachine:
 
     def _take_metadata(self, response: Any, link: Link, now: float) -> None:
         self.metadata.update(response, self.topics)
+        self._refreshed_at = now
         report(
             self.metrics,
             Event.METADATA_REFRESHED,

@@ -57,6 +57,7 @@ class ProducerMachine(BatchSender):
     ) -> None:
         cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
         super().__init__(cluster, settings, options, now=now, on_receipt=on_receipt)
+        cluster.push_metrics("producer", cluster.read_metrics, {}, now)
         # Those of ``held_bytes`` that are in batches that are not full.
         self.open_bytes = 0
         self._new_batch = BatchRecords(

@@ -54,6 +54,7 @@ class ScanMachine:
         self._finder = PartitionFinder(self.cluster, options, now)
         # Whether the caller has had records since the last ``advance``.
         self._was_taken = False
+        self.cluster.push_metrics("consumer", self.cluster.read_metrics, {}, now)
 
     @property
     def wake_at(self) -> float:
