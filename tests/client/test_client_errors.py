@@ -152,7 +152,7 @@ def test_a_wrong_password_is_named(kwire, runner, secure_broker, trusting, mecha
         kwire,
         runner,
         secure_broker.address,
-        kind="AuthenticationRefused",
+        kind="AuthenticationFailed",
         ssl=trusting,
         sasl=mechanism_of(kwire, mechanism, "looking-glass"),
     )
@@ -165,7 +165,7 @@ def test_a_broker_without_sasl_is_named(kwire, runner, broker):
         kwire,
         runner,
         broker.address,
-        kind="AuthenticationRefused",
+        kind="AuthenticationFailed",
         sasl=mechanism_of(kwire, "PLAIN", "wonderland"),
     )
     assert "SASL" in text
@@ -185,7 +185,7 @@ def test_a_missing_mechanism_is_named(kwire, runner):
             kwire,
             runner,
             running.address,
-            kind="AuthenticationRefused",
+            kind="AuthenticationFailed",
             sasl=mechanism_of(kwire, "PLAIN", "wonderland"),
         )
     assert "accepts only the mechanisms SCRAM-SHA-512" in text

@@ -250,14 +250,14 @@ def test_a_token_lets_in_or_is_refused(kwire, runner):
 
         assert sum(len(chunk.rows()) for chunk in read_with(new_token)) == 30
         assert tokens
-        with pytest.raises(cluster.AuthenticationRefused, match="Go away"):
+        with pytest.raises(cluster.AuthenticationFailed, match="Go away"):
             read_with(lambda: "other")
         with pytest.raises(
-            cluster.AuthenticationRefused, match="OAUTHBEARER raised OSError"
+            cluster.AuthenticationFailed, match="OAUTHBEARER raised OSError"
         ) as caught:
             read_with(fail)
         assert "is down" not in "".join(traceback.format_exception(caught.value))
-        with pytest.raises(cluster.AuthenticationRefused, match="must return a token"):
+        with pytest.raises(cluster.AuthenticationFailed, match="must return a token"):
             read_with(lambda: "to\x01ken")
 
 

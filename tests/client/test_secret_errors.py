@@ -272,7 +272,7 @@ def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
                     asyncio.run(ask(broker.host, broker.port, mechanism))
             else:
                 cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
-                error = cluster.AuthenticationRefused
+                error = cluster.AuthenticationFailed
 
                 def call(mechanism=mechanism):
                     connect = {"sasl": mechanism}

@@ -199,6 +199,6 @@ def test_a_task_that_fails_names_topic_partition_and_cause(spark):
             write(table, broker.address, **given)
         assert f"{broker.address}: topic 'ordres'" in str(caught.value)
         given["kafka.sasl.password"] = PASSWORD + "-2"
-        with pytest.raises(PySparkException, match="AuthenticationRefused") as caught:
+        with pytest.raises(PySparkException, match="AuthenticationFailed") as caught:
             write(table, broker.address, **given)
         assert PASSWORD not in str(caught.value)

@@ -91,7 +91,7 @@ def test_secrets_are_in_no_plan_and_no_error(spark):
             reader(spark, broker.address, **given).load().count()
     text = str(caught.value)
     assert PASSWORD not in text and broker.address in text
-    assert "AuthenticationRefused" in text and "Traceback" not in text
+    assert "AuthenticationFailed" in text and "Traceback" not in text
 
 
 def closed_port():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .chunks import Chunk as Chunk
     from .chunks import ConsumerRecord as ConsumerRecord
     from .consumer import Consumer as Consumer
-    from .errors import AuthenticationRefused as AuthenticationRefused
+    from .errors import AuthenticationFailed as AuthenticationFailed
     from .errors import BrokersUnreachable as BrokersUnreachable
     from .errors import ClusterError as ClusterError
     from .errors import DataLost as DataLost
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 else:
     # Type checkers know the names above, and report all others.
     _HOMES = {
-        "AuthenticationRefused": ".errors",
+        "AuthenticationFailed": ".errors",
         "BrokersUnreachable": ".errors",
         "ClusterError": ".errors",
         "DataLost": ".errors",
@@ -109,7 +109,7 @@ else:
 
 
 __all__ = [
-    "AuthenticationRefused",
+    "AuthenticationFailed",
     "Broker",
     "BrokersUnreachable",
     "Chunk",

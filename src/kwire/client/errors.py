@@ -38,7 +38,7 @@ class BrokersUnreachable(ClusterError):
     """No broker takes a connection, or none answers in time."""
 
 
-class AuthenticationRefused(ClusterError):
+class AuthenticationFailed(ClusterError):
     """A broker refuses the mechanism of SASL, the user name or the password."""
 
 

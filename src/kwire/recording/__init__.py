@@ -21,3 +21,4 @@ from .capture_files import read_captures as read_captures
 from .pairing import Conversation as Conversation
 from .recorder import Recorder as Recorder
 from .relay import Relay as Relay
+from .relay_connections import ListenError as ListenError

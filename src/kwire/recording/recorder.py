@@ -35,7 +35,7 @@ class Recorder:
         max_connections: int = MAX_CONNECTIONS,
         max_held: int = MAX_HELD,
     ) -> None:
-        """Listen at once; ``NetworkError`` or ``OSError`` if that cannot be."""
+        """Start listening immediately. Raises ``ListenError`` or ``OSError``."""
         self.messages: list[str] = []
         broker = split_address(upstream)
         self._relay = Relay(

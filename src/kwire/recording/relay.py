@@ -16,10 +16,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._limits import Limits
-from ..client.net import NetworkError, address_text, split_address
+from ..client.net import address_text, split_address
 from ..errors import KwireError
 from .buffering import CaptureBuffer
-from .relay_connections import RelayConnection
+from .relay_connections import ListenError, RelayConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,8 +123,8 @@ class Relay:
     async def run(self, ready: Callable[[], None]) -> None:
         """Relay until ``stop``; calls ``ready`` once clients can connect.
 
-        ``NetworkError`` if it cannot listen, ``OSError`` if it cannot write: what was
-        written before stays.
+        Raises ``ListenError`` if it cannot listen, and ``OSError`` if it cannot write.
+        Frames that were written before remain.
         """
         writing = asyncio.create_task(self.buffer.run())
         stopping = asyncio.create_task(self._stop.wait())
@@ -179,9 +179,9 @@ class Relay:
         try:
             bound = _bind(self._host, self._port, len(self._addresses))
         except OSError as error:
-            raise NetworkError(
-                address_text(self._host, self._port),
-                f"cannot listen there: {_reason(error)}",
+            address = address_text(self._host, self._port)
+            raise ListenError(
+                f"listening at {address}: {_reason(error)}; choose another address"
             ) from error
         own_host, own_port, *_ = bound.getsockname()
         self._own.add((own_host, own_port))

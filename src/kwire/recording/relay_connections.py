@@ -19,7 +19,7 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from ..client.net import NetworkError, address_text
+from ..client.net import address_text
 from ..connection.negotiation import name_of
 from ..errors import DecodeError, KwireError, LimitExceeded
 from ..messages.framing import FrameSplitter
@@ -365,7 +365,7 @@ class BrokerEnd(_End):
             if answer := rewriting.read_answer(header, frame):
                 listeners = relay.find_listeners(answer, connection.seen_host)
                 return answer.write(listeners)
-        except NetworkError:
+        except ListenError:
             raise
         except KwireError as error:
             assert header.api_key is not None, "only known responses are decoded"
@@ -375,6 +375,10 @@ class BrokerEnd(_End):
                 f" so clients may bypass the relay: {error}"
             )
         return None
+
+
+class ListenError(KwireError):
+    """The relay cannot listen at an address."""
 
 
 class _NotKafka(KwireError):

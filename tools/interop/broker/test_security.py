@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from kwire import client
-from kwire.client import AuthenticationRefused, ClusterError
+from kwire.client import AuthenticationFailed, ClusterError
 from kwire.client.sasl_mechanisms import PASSWORD_MECHANISMS
 from kwire.connection import sasl
 from tools.interop.broker import broker as brokers
@@ -89,7 +89,7 @@ def wait_for_user(secure: Secure, mechanism: str) -> None:
             ) as kafka:
                 kafka.topics()
                 return
-        except AuthenticationRefused:
+        except AuthenticationFailed:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.2)
@@ -184,7 +184,7 @@ def test_topics_are_read_through_tls_and_sasl(secure: Secure, name: str) -> None
 def test_a_wrong_password_or_token_is_rejected(secure: Secure, name: str) -> None:
     make = mechanisms(WRONG)[name]
     rejected = client.connect_sync(secure.address, ssl=secure.context, sasl=make)
-    expect_error(rejected, AuthenticationRefused, [secure.address])
+    expect_error(rejected, AuthenticationFailed, [secure.address])
 
 
 def test_tls_and_sasl_that_are_missing_are_named(secure: Secure) -> None:

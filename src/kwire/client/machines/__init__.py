@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..errors import AuthenticationRefused as AuthenticationRefused
+    from ..errors import AuthenticationFailed as AuthenticationFailed
     from ..errors import BrokersUnreachable as BrokersUnreachable
     from ..errors import ClusterError as ClusterError
     from ..errors import DataLost as DataLost
@@ -65,7 +65,7 @@ else:
     _HOMES = {
         "Coordinators": ".coordinators",
         "CoordinatorType": ".coordinators",
-        "AuthenticationRefused": "..errors",
+        "AuthenticationFailed": "..errors",
         "BrokersUnreachable": "..errors",
         "ClusterError": "..errors",
         "DataLost": "..errors",

@@ -17,7 +17,7 @@ from ..._text import format_address, quote_text
 from ...errors import KwireError
 from ...messages import MetadataRequest
 from ...schema import error_codes
-from ..errors import AuthenticationRefused, BrokersUnreachable, FeatureUnsupported
+from ..errors import AuthenticationFailed, BrokersUnreachable, FeatureUnsupported
 from .events import Event, report
 from .link import Link, LinkState
 from .metadata import (
@@ -372,7 +372,7 @@ class ClusterMachine:
         if isinstance(link.error, FeatureUnsupported):
             self.failure = link.error
         elif link.is_refused:
-            self.failure = AuthenticationRefused(f"{link.address}: {link.reason}")
+            self.failure = AuthenticationFailed(f"{link.address}: {link.reason}")
             # A debugger finds the error of the mechanism, but no traceback prints its
             # message, which may contain a secret.
             self.failure.__context__ = link.error
