@@ -37,9 +37,9 @@ def test_what_is_not_given_has_the_defaults_of_sparks_own_source():
         ("offsets", "latest"),
     )
     assert options(is_stream=True).starting == ("offsets", "latest")
-    assert read.isolation_level == "read_uncommitted" and read.fails_on_loss
+    assert read.isolation_level == "read_uncommitted" and read.fail_on_data_loss
     assert not read.include_headers and read.check_crc
-    assert not options(FAILONDATALOSS="False").fails_on_loss
+    assert not options(FAILONDATALOSS="False").fail_on_data_loss
 
 
 def test_the_guide_lists_what_becomes_of_every_option():

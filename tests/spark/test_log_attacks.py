@@ -16,6 +16,7 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 from pyspark.sql.types import LongType, StructField, StructType
 
+from kwire.client import DataLost
 from kwire.spark.log import planning
 from kwire.spark.log import source as log_source
 from kwire.spark.log import stream as log_stream
@@ -149,7 +150,7 @@ def test_a_folder_without_a_number_can_be_given_offsets(tmp_path):
 
 def test_an_end_within_a_missing_segment_is_a_loss(orders):
     orders.segment(60, log_of([3], 60))
-    with pytest.raises(planning.DataLoss, match="offsets 30 to 59 of orders-0"):
+    with pytest.raises(DataLost, match="offsets 30 to 59 are in no segment"):
         rows_of(orders.root, failOnDataLoss="true", endingOffsets=json.dumps(at(45)))
 
 
@@ -235,7 +236,7 @@ def test_a_whole_topic_that_is_gone_ends_only_who_wants_that(orders):
     careless = reader_of(orders.root, **given, failOnDataLoss="false")
     start = careless.initialOffset()
     bills.unlink()
-    with pytest.warns(UserWarning, match="bills-0 is gone"):
+    with pytest.warns(UserWarning, match="bills-0 at offset 0: the partition no"):
         end = careless.latestOffset(start, EVERYTHING)
     assert end == {"bills": {"0": 0}, "orders": {"0": 30}}
     with pytest.raises(ValueError, match="no bills under"):
@@ -271,9 +272,9 @@ def test_versions_without_start_offsets_notice_losses_too(orders):
     stream = log_stream.LogStream(*read_log(orders.root))
     reader = stream_reader.TopicStreamReader(stream)
     end = reader.latestOffset()
-    with pytest.raises(planning.DataLoss, match="orders-1 is gone, from offset 5 on"):
+    with pytest.raises(DataLost, match="orders-1 at offset 5: the partition no"):
         reader.partitions({"orders": {"0": 0, "1": 5}}, end)
-    with pytest.raises(planning.DataLoss, match="ends at offset 30, and was read to"):
+    with pytest.raises(DataLost, match="at offset 31: the log ends at offset 30"):
         reader.partitions(at(31), end)
 
 
@@ -289,7 +290,7 @@ def test_a_start_behind_an_open_transaction_waits(tmp_path):
         file.write(batch(8, 1, producer=7, control=COMMIT))
     assert reader.latestOffset(at(6), EVERYTHING) == at(9)
     assert read_offsets(reader, at(6), at(9)) == [6, 7]
-    with pytest.raises(planning.DataLoss, match="was read to 12 already"):
+    with pytest.raises(DataLost, match="at offset 12: the log ends at offset 9"):
         reader.latestOffset(at(12), EVERYTHING)
 
 

@@ -241,10 +241,6 @@ def test_a_time_means_the_first_offset_that_late_not_all_rows(tables, tmp_path):
         ({"subscribe": "bills"}, "no bills under"),
         ({"assign": '{"orders": [0, 7]}'}, "no orders-7 under"),
         ({"startingTimestamp": str(2**50)}, "no record of timestamp"),
-        (
-            {"startingOffsets": '{"orders": {"0": 99}}', "failOnDataLoss": "true"},
-            "ends before offset 60, offset 99 is not there",
-        ),
     ],
 )
 def test_what_cannot_be_planned_is_said_in_one_sentence(tables, orders, given, text):
@@ -253,16 +249,30 @@ def test_what_cannot_be_planned_is_said_in_one_sentence(tables, orders, given, t
     assert text in str(caught.value)
 
 
-def test_a_missing_segment_counts_only_if_it_is_asked_about(tables, orders):
-    """A gap is reported by the view problems, and by failOnDataLoss."""
+def test_a_missing_segment_is_an_error_unless_fail_on_data_loss_is_false(
+    tables, orders
+):
     Folder(orders.path).segment(90, log_of([3], 90))
-    assert offsets(tables.read(orders.root)) == [*range(60), 90, 91, 92]
-    with pytest.raises(
-        ValueError, match="offsets 60 to 89 of orders-0 are in no segment"
-    ):
-        tables.read(orders.root, failOnDataLoss="true")
+    for view in ({}, {"view": "batches"}):
+        with pytest.raises(
+            tables.planning.DataLost, match="offsets 60 to 89 are in no segment"
+        ):
+            tables.read(orders.root, **view)
+    careless = tables.read(orders.root, failOnDataLoss="false")
+    assert offsets(careless) == [*range(60), 90, 91, 92]
     before = {"endingOffsets": '{"orders": {"0": 60}}'}
-    assert len(tables.read(orders.root, failOnDataLoss="true", **before)) == 60
+    assert len(tables.read(orders.root, **before)) == 60
+
+
+def test_an_offset_after_the_end_is_an_error_unless_fail_on_data_loss_is_false(
+    tables, orders
+):
+    after = {"startingOffsets": '{"orders": {"0": 99}}'}
+    with pytest.raises(
+        tables.planning.DataLost, match=r"at offset 99: .* ends before offset 60"
+    ):
+        tables.read(orders.root, **after)
+    assert not len(tables.read(orders.root, failOnDataLoss="false", **after))
 
 
 def test_replicas_are_all_kept_or_the_longest_is_chosen_or_none(tables, tmp_path):

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
 
+from kwire.client import DataLost
 from kwire.spark.log.options import read_options
 from kwire.spark.log.stream import LogStream
 from kwire.spark.topics import stream_reader
@@ -229,7 +230,7 @@ def test_offsets_that_are_gone_end_the_query_unless_told_otherwise(orders):
     orders.segment(30, log_of([3] * 2, 30))
     orders.log.unlink()
     reader = reader_of(orders.root)
-    with pytest.raises(ValueError, match="begins at offset 30, offset 12 is gone"):
+    with pytest.raises(DataLost, match=r"at offset 12: .* begins at offset 30"):
         reader.partitions(at(12), at(36))
     assert offsets(reader, at(30), at(36)) == list(range(30, 36))
     careless = reader_of(orders.root, failOnDataLoss="false")
@@ -239,12 +240,12 @@ def test_offsets_that_are_gone_end_the_query_unless_told_otherwise(orders):
 def test_a_partition_that_vanishes_or_shrinks_is_a_loss(orders):
     both = {"orders": {"0": 30, "1": 4}}
     reader = reader_of(orders.root)
-    with pytest.raises(ValueError, match="orders-1 is gone, from offset 4 on"):
+    with pytest.raises(DataLost, match="orders-1 at offset 4: the partition no"):
         reader.latestOffset(both, EVERYTHING)
-    with pytest.raises(ValueError, match="ends at offset 30, and was read to 31"):
+    with pytest.raises(DataLost, match="at offset 31: the log ends at offset 30"):
         reader.latestOffset(at(31), EVERYTHING)
     careless = reader_of(orders.root, failOnDataLoss="false")
-    with pytest.warns(UserWarning, match="orders-1 is gone"):
+    with pytest.warns(UserWarning, match="orders-1 at offset 4: the partition no"):
         assert careless.latestOffset(both, EVERYTHING) == both
 
 

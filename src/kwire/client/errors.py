@@ -95,22 +95,31 @@ class FeatureUnsupported(ClusterError):
 
 
 class DataLost(ClusterError):
-    """Records that were to be read are gone: ``topic``, ``partition``, ``offset``.
+    """Requested records are missing: ``topic``, ``partition``, ``offset``.
 
-    ``offset`` is the one that was wanted next.
+    ``offset`` is the next offset to read. Scans, consumers and Spark's formats raise
+    this error, also for log files. ``advice`` names the option that skips the records.
     """
 
-    def __init__(self, topic: str, partition: int, offset: int, reason: str) -> None:
-        super().__init__(topic, partition, offset, reason)
+    def __init__(
+        self,
+        topic: str,
+        partition: int,
+        offset: int,
+        reason: str,
+        advice: str = "set on_data_loss to 'earliest' or 'latest' to skip them",
+    ) -> None:
+        super().__init__(topic, partition, offset, reason, advice)
         self.topic = topic
         self.partition = partition
         self.offset = offset
         self.reason = reason
+        self.advice = advice
 
     def _describe(self) -> str:
         return (
             f"reading {self.topic}-{self.partition} at offset {self.offset}:"
-            f" {self.reason}; set on_data_loss to 'earliest' or 'latest' to go on"
+            f" {self.reason}; {self.advice}"
         )
 
 

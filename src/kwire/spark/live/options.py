@@ -80,11 +80,6 @@ class LiveOptions(TopicOptions):
     cluster: Cluster
     check_crc: bool = True
 
-    @property
-    def fails_on_loss(self) -> bool:
-        """Whether offsets that are gone end the query, as they do unless it is set."""
-        return self.fail_on_data_loss is not False
-
 
 def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> LiveOptions:
     """Read the options of a reader; ``ValueError`` says which is wrong and why.

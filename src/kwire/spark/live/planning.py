@@ -88,7 +88,7 @@ class LiveTopics:
     def find_batch(self) -> list[OffsetRange]:
         """Find the offsets of a batch, and cut them into what each task reads.
 
-        Raises ``DataLoss`` if offsets that were asked for are gone.
+        Raises ``DataLost`` if requested records are missing.
         """
         options = self._options
         latest = self.find_ends()
@@ -101,17 +101,12 @@ class LiveTopics:
             written = self.find_ends(decided=False)
         ranges = []
         for place in sorted(latest):
-            name = name_place(place)
             start, end = first[place], last[place]
             if start < earliest[place]:
-                self._lose(
-                    f"{name} begins at offset {earliest[place]}, {start} is gone"
-                )
+                self._lose(place, start, f"the log begins at offset {earliest[place]}")
             for wanted in (start, end):
                 if wanted > written.get(place, latest[place]):
-                    self._lose(
-                        f"{name} ends at offset {latest[place]}, {wanted} is not there"
-                    )
+                    self._lose(place, wanted, f"the log ends at offset {latest[place]}")
             start, end = max(start, earliest[place]), min(end, latest[place])
             ranges.append(OffsetRange(*place, start, end))
         return self.cut_ranges(ranges)
@@ -137,8 +132,9 @@ class LiveTopics:
                 found.append(OffsetRange(each.topic, each.partition, start, end))
         return found
 
-    def _lose(self, what: str) -> None:
-        report_loss("kafka-live", what, self._options.fails_on_loss)
+    def _lose(self, place: Place, offset: int, reason: str) -> None:
+        fails = self._options.fail_on_data_loss
+        report_loss("kafka-live", place, offset, reason, fails)
 
     def _resolve(self, side: str, ends: dict[Place, int]) -> dict[Place, int]:
         """Find the offset of each partition that the options of one side mean."""

@@ -31,8 +31,8 @@ def read_range(
 ) -> Iterator[Any]:
     """Read the records of a range as Arrow batches of the layout.
 
-    Raises ``DataLoss`` if offsets of it are gone and ``failOnDataLoss`` is not false,
-    ``ClusterError`` for what goes wrong with the brokers.
+    Raises ``DataLost`` if records of the range are missing and ``failOnDataLoss`` is
+    true, and ``ClusterError`` if the brokers fail.
     """
     place = wanted.topic, wanted.partition
     constants = {"topic": wanted.topic, "partition": wanted.partition}
@@ -44,18 +44,20 @@ def read_range(
             start={place: wanted.start},
             end={place: wanted.end},
             isolation=options.isolation_level,
-            on_data_loss="raise" if options.fails_on_loss else "earliest",
+            on_data_loss="raise" if options.fail_on_data_loss else "earliest",
         )
         try:
             for chunk in scan:
                 for records in _decode(chunk, wanted, has_headers, options):
                     yield from assemble(records)
         except (DataLost, TopicNotFound) as error:
-            what = error.reason if isinstance(error, DataLost) else str(error)
-            _lose(wanted, what, options)
+            if isinstance(error, DataLost):
+                _lose(wanted, error.offset, error.reason, options)
+            else:
+                _lose(wanted, wanted.start, str(error), options)
             return
         if scan.losses:
-            _lose(wanted, scan.losses[0].reason, options)
+            _lose(wanted, scan.losses[0].offset, scan.losses[0].reason, options)
         elif scan.position().get(place, wanted.end) < wanted.end:
             _check_end(kafka, wanted, options)
 
@@ -95,11 +97,10 @@ def _check_end(kafka: KafkaSync, wanted: OffsetRange, options: LiveOptions) -> N
     ends = kafka.offsets({wanted.topic: [wanted.partition]})
     end = ends.get((wanted.topic, wanted.partition), 0)
     if end < wanted.end:
-        _lose(wanted, f"the log ends at offset {end}", options)
+        _lose(wanted, end, f"the log ends at offset {end}", options)
 
 
-def _lose(wanted: OffsetRange, reason: str, options: LiveOptions) -> None:
-    topic, partition, start, end = wanted
-    name = name_place((topic, partition))
-    text = f"reading {name} from offset {start} to {end}: {reason}"
-    report_loss("kafka-live", text, options.fails_on_loss)
+def _lose(wanted: OffsetRange, offset: int, reason: str, options: LiveOptions) -> None:
+    place = wanted.topic, wanted.partition
+    reason = f"{reason} (requested: {wanted.start} to {wanted.end})"
+    report_loss("kafka-live", place, offset, reason, options.fail_on_data_loss)

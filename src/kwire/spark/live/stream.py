@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..topics.offsets import report_loss
-from ..topics.options import name_place
 from .planning import LiveTopics, OffsetRange
 from .reading import read_range
 
@@ -58,8 +57,13 @@ class LiveStream:
         new = self._topics.find_beginnings(ends.keys() - begins.keys())
         for place, begin in new.items():
             if begin:
-                text = f"{name_place(place)} is new and begins at offset {begin}"
-                report_loss("kafka-live", text, self.options.fails_on_loss)
+                report_loss(
+                    "kafka-live",
+                    place,
+                    0,
+                    f"the partition is new and begins at offset {begin}",
+                    self.options.fail_on_data_loss,
+                )
         known = {**new, **begins}
         return self._topics.cut_ranges(
             [OffsetRange(*place, known[place], end) for place, end in ends.items()]

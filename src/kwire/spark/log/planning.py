@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ... import log
 from ..._text import format_name
+from ...client.errors import DataLost
 from ...log.storage import map_requests
-from ..topics.offsets import DataLoss, divide
+from ..topics.offsets import SKIP_ADVICE, divide
 from ..topics.options import EARLIEST, LATEST, find_given
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ _LEAST_SPLIT = 4 << 20
 
 _LOG_APPEND_TIME = 1
 
-_GO_ON = "failOnDataLoss=false reads what there is"
 
 _LOOKS = 5
 """Times to look at a folder whose files vanish while it is looked at."""
@@ -186,7 +186,7 @@ def offset_range(
 
     None is an end of the log. Raises ``ValueError`` if no offset is given for
     the partition, a timestamp has none, or the first is above the end,
-    ``DataLoss`` if offsets are gone that ``failOnDataLoss`` wants.
+    ``DataLost`` if records are missing and ``failOnDataLoss`` is true.
     """
     start = _offset_of_batch(partition, "starting", options)
     end = _offset_of_batch(partition, "ending", options)
@@ -240,22 +240,17 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
 
 
 def check_loss(partition: Partition, start: int | None, end: int | None) -> None:
-    """Raise ``DataLoss`` if offsets from ``start`` to ``end`` are gone.
+    """Raise ``DataLost`` if offsets from ``start`` to ``end`` are missing.
 
-    Those that a cleaner took are not; None is an end of the log.
+    Records that the log cleaner has removed are not missing. None is an end of the log.
     """
-    name, path = _name_partition(partition), format_name(partition.path)
+    path = format_name(partition.path)
     first, last = partition.start_offset, partition.end_offset
     if start is not None and start < first:
-        raise DataLoss(
-            f"{path}: {name} begins at offset {first}, offset {start} is gone; {_GO_ON}"
-        )
-    for asked in (start, end):
-        if asked is not None and asked > last:
-            raise DataLoss(
-                f"{path}: {name} ends before offset {last}, offset {asked}"
-                f" is not there; {_GO_ON}"
-            )
+        raise _make_loss(partition, start, f"{path} begins at offset {first}")
+    for offset in (start, end):
+        if offset is not None and offset > last:
+            raise _make_loss(partition, offset, f"{path} ends before offset {last}")
     for before, following in pairwise(partition.segments):
         if start is not None and following.base_offset <= start:
             continue
@@ -270,11 +265,17 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
         if damaged or (end is not None and ends_at >= end):
             continue
         if ends_at < following.base_offset and not partition.is_compacted:
-            path = format_name(following.path)
-            raise DataLoss(
-                f"{path}: offsets {ends_at} to {following.base_offset - 1} of"
-                f" {name} are in no segment; {_GO_ON}"
+            raise _make_loss(
+                partition,
+                ends_at,
+                f"offsets {ends_at} to {following.base_offset - 1} are in no segment"
+                f" before {format_name(following.path)}",
             )
+
+
+def _make_loss(partition: Partition, offset: int, reason: str) -> DataLost:
+    number = partition.partition
+    return DataLost(partition.topic, number, offset, reason, SKIP_ADVICE)
 
 
 def plan_pieces(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._text import format_name
 from ..topics.offsets import report_loss
-from ..topics.options import EARLIEST, LATEST, name_place
+from ..topics.options import EARLIEST, LATEST
 from .planning import (
     Bounds,
     call_again,
@@ -52,7 +52,6 @@ class LogStream:
             raise ValueError("a stream has no end; leave out ending offsets")
         self.options = options
         self._layout = layout
-        self._fails_on_loss = options.fail_on_data_loss is not False
         self._has_warned = False
 
     def find_starts(self) -> dict[Place, int]:
@@ -117,12 +116,17 @@ class LogStream:
             partition = there.get(place)
             if partition is None:
                 start = 0 if first is None else first
-                text = f"{name_place(place)} is gone, from offset {start} on"
-                report_loss("kafka-log", text, self._fails_on_loss)
+                report_loss(
+                    "kafka-log",
+                    place,
+                    start,
+                    "the partition no longer exists",
+                    options.fail_on_data_loss,
+                )
                 continue
             if first is None:
                 first = partition.start_offset
-            if self._fails_on_loss:
+            if options.fail_on_data_loss:
                 check_loss(partition, first, end)
             wanted.append((partition, first, end))
         size = split_size(sum(each.size for each, _, _ in wanted), options)
@@ -135,7 +139,7 @@ class LogStream:
         return pack(list(pieces), options)
 
     def _partitions(self, must_be_there: bool = False) -> dict[Place, Partition]:
-        must_be_there = must_be_there or self._fails_on_loss
+        must_be_there = must_be_there or self.options.fail_on_data_loss
         found: dict[Place, Partition] = {}
         for each in find_partitions(self.options, must_be_there, True):
             place = each.topic, each.partition

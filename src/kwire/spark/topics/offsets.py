@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Offsets of partitions: Spark's JSON of them, ranges, and lost ones.
+"""Partition offsets: Spark's JSON format, offset ranges, and data loss.
 
-Other modules find the offsets, in files or from brokers.
+The modules of the formats find the offsets, in files or from brokers.
 """
 
 from __future__ import annotations
 
 import warnings
+
+from ...client.errors import DataLost
+from .options import name_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +21,7 @@ if TYPE_CHECKING:
     StreamOffset: TypeAlias = dict[str, dict[str, int]]
 
 
-class DataLoss(ValueError):
-    """Offsets that were asked for, or are between others, are gone."""
+SKIP_ADVICE = "set failOnDataLoss=false to read the remaining records"
 
 
 def write_offsets(places: dict[Place, int]) -> StreamOffset:
@@ -46,11 +48,14 @@ def read_offsets(offset: StreamOffset, source_name: str) -> dict[Place, int]:
         ) from None
 
 
-def report_loss(source_name: str, what: str, fails: bool) -> None:
-    """Raise ``DataLoss`` if the query is to fail for it; warn if not."""
+def report_loss(
+    source_name: str, place: Place, offset: int, reason: str, fails: bool
+) -> None:
+    """Raise ``DataLost`` for the partition ``place`` if ``fails``; otherwise warn."""
     if fails:
-        raise DataLoss(f"{what}; failOnDataLoss=false reads what there is")
-    warnings.warn(f"{source_name}: {what}", stacklevel=2)
+        raise DataLost(*place, offset, reason, SKIP_ADVICE)
+    where = f"reading {name_place(place)} at offset {offset}"
+    warnings.warn(f"{source_name}: {where}: {reason}", stacklevel=2)
 
 
 def divide(start: int, end: int, count: int) -> list[int]:

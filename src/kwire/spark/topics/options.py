@@ -73,7 +73,7 @@ class TopicOptions:
     strategy: str = "error"
     include_headers: bool = False
     isolation_level: IsolationLevel = "read_uncommitted"
-    fail_on_data_loss: bool | None = None
+    fail_on_data_loss: bool = True
     min_partitions: int | None = None
     max_records_per_partition: int | None = None
     max_offsets_per_trigger: int | None = None
@@ -121,9 +121,7 @@ def read_topic_options(
         "strategy": read_word(found, "startingOffsetsByTimestampStrategy", STRATEGIES),
         "include_headers": read_flag(found, "includeHeaders"),
         "isolation_level": _isolation_level(found),
-        "fail_on_data_loss": (
-            read_flag(found, "failOnDataLoss") if "failOnDataLoss" in found else None
-        ),
+        "fail_on_data_loss": read_flag(found, "failOnDataLoss", True),
         "min_partitions": read_count(found, "minPartitions"),
         "max_records_per_partition": read_count(found, "maxRecordsPerPartition"),
         "max_offsets_per_trigger": most,

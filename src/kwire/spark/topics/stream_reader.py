@@ -19,7 +19,6 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from ..short_errors import SparkEntry
 from .offsets import read_offsets, report_loss, write_offsets
-from .options import name_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -104,18 +103,15 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
         return read_offsets(offset, self._stream.source_name)
 
     def _check_end(self, place: Place, begin: int, end: int | None) -> None:
-        """Report a partition that ends before what was read of it, or is gone."""
-        name = name_place(place)
+        """Report a partition that was deleted, or ends before the stream's position."""
         if end is None:
-            self._report_loss(f"{name} is gone, from offset {begin} on")
+            reason = "the partition no longer exists"
         elif end < begin and not self._stream.is_pending(place, begin):
-            self._report_loss(
-                f"{name} ends at offset {end}, and was read to {begin} already"
-            )
-
-    def _report_loss(self, what: str) -> None:
-        fails = self._options.fail_on_data_loss is not False
-        report_loss(self._stream.source_name, what, fails)
+            reason = f"the log ends at offset {end}, which was already read"
+        else:
+            return
+        fails = self._options.fail_on_data_loss
+        report_loss(self._stream.source_name, place, begin, reason, fails)
 
 
 if KNOWS_LIMITS:
