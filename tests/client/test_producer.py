@@ -340,9 +340,9 @@ def test_a_failure_has_the_receipts_of_what_was_written(
     """Two of three partitions are written; another call has receipts of its own."""
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     machines = importlib.import_module(
-        f"{kwire.__name__}.client.machines.produce.machine"
+        f"{kwire.__name__}.client.machines.produce.batch_sender"
     )
-    take = machines.ProducerMachine._take_part
+    take = machines.BatchSender._take_part
     table = pyarrow.table({"value": [b"a", b"b", b"c"], "partition": [0, 1, 2]})
 
     def refuse(self, writer, batch, part, *others):
@@ -363,7 +363,7 @@ def test_a_failure_has_the_receipts_of_what_was_written(
         assert bad.value.receipts == ()
         assert errors.ClusterError("text").receipts == ()
 
-    monkeypatch.setattr(machines.ProducerMachine, "_take_part", refuse)
+    monkeypatch.setattr(machines.BatchSender, "_take_part", refuse)
     produce(write)
 
 
@@ -471,7 +471,7 @@ def test_large_rows_wait_while_memory_is_used_up(kwire, produce, topic, monkeypa
 
     def measured(self, rows, timestamp, now):
         add(self, rows, timestamp, now)
-        held.append(self._machine.held_bytes)
+        held.append(self._machine.deliveries.held_bytes)
 
     monkeypatch.setattr(machines.RecordBatcher, "add", measured)
     rows = [(b"k%d" % n, bytes(50_000 if n > 300 else 10)) for n in range(500)]
@@ -496,7 +496,7 @@ def test_a_row_that_is_none_leaves_no_memory_counted(kwire, produce, topic):
             with pytest.raises(kwire.EncodeError):
                 await producer.send_many(topic, iter(rows), partition=partition)
             machine = getattr(producer, "producer", producer)._machine
-            assert machine.held_bytes == 0
+            assert machine.deliveries.held_bytes == 0
 
     produce(write)
 

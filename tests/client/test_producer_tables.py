@@ -144,9 +144,9 @@ def test_an_appended_table_is_on_its_way(kwire, cluster, topic):
     with client.connect_sync(cluster[0]) as kafka:
         with kafka.producer(**options) as producer:
             producer.append_table(topic, table, partition=1)
-            writers = producer._machine._writers.values()
+            writers = producer._machine.deliveries.writers.values()
             left = [batch for writer in writers for batch in writer.batches]
-            assert [batch for batch in left if not batch.is_sent] == []
+            assert [batch for batch in left if not batch.is_in_flight] == []
         assert sum(len(chunk.rows()) for chunk in kafka.scan(topic)) == 300
 
 
@@ -181,7 +181,7 @@ def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
         try:
             return fill(self, now)
         finally:
-            held.append(self._machine.held_bytes)
+            held.append(self._machine.deliveries.held_bytes)
 
     monkeypatch.setattr(batches.TableBatcher, "begin", begin_measured)
     monkeypatch.setattr(batches.TableBatcher, "fill", fill_measured)
@@ -238,7 +238,11 @@ def test_a_row_that_cannot_be_written_is_named(kwire, cluster, topic):
             with pytest.raises(kwire.EncodeError) as caught:
                 send(topic, table, timestamp="time", partition=1)
             assert caught.value.path == "records[1].timestamp"
-        assert producer._machine.held_bytes == producer._machine.open_bytes == 0
+        assert (
+            producer._machine.deliveries.held_bytes
+            == producer._machine.deliveries.open_bytes
+            == 0
+        )
         (receipt,) = producer.send_table(topic, table, partition=1)
         assert receipt.record_count == 2
 

@@ -214,7 +214,7 @@ class ProducerBase:
         elif self._options.partitioner is not None:
             # Called here, where the caller sees what it raises.
             partition = choose_by_key(machine, topic, row[0])
-        return machine.append(topic, partition, row, now)
+        return machine.send(topic, partition, row, now)
 
 
 def keep_freed_memory(size: int) -> None:
@@ -278,7 +278,7 @@ class Awaited:
         if self.is_over():
             return True
         leaves = (leaf for batch in self._waiting for leaf in batch.leaves())
-        return all(leaf.is_sent or leaf.is_over for leaf in leaves)
+        return all(leaf.is_in_flight or leaf.is_over for leaf in leaves)
 
     def receipts(self) -> list[Receipt]:
         """Return the receipts; raises the first failure, with the receipts in it."""

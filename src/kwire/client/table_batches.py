@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .machines import ProducerMachine, TopicInfo
-    from .machines.produce.pending_batch import BatchRecords
+    from .machines.produce.batch_records import BatchRecords
 
 _FEW = 1 << 15
 """The most partitions whose numbers are 16 bits."""

@@ -94,6 +94,14 @@ class FaultyCluster:
         except AssertionError as error:
             self._expect(False, error)
 
+    def run_seed(self):
+        """Run the scenario; name the seed if a machine contradicts itself."""
+        try:
+            return self.run()
+        except AssertionError as error:
+            self._expect(str(error).startswith("seed "), error)
+            raise
+
     def _expect(self, is_so, what):
         if not is_so:
             raise AssertionError(f"seed {self.seed}: {what}")

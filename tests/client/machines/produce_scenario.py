@@ -99,7 +99,7 @@ class ProduceScenario(FaultyCluster):
         add_batch = self.machine.add_batch
 
         def note(topic, partition, content, now, **options):
-            values = [row.value for row in content.rows()]
+            values = [record.value for record in content.records()]
             batch = add_batch(topic, partition, content, now, **options)
             self.given.append((batch, values))
             return batch
@@ -120,12 +120,12 @@ class ProduceScenario(FaultyCluster):
                 if chosen is None and key is not None and random.random() < 0.5:
                     # Otherwise the machine finds the same one.
                     chosen = self.module.choose_by_key(machine, topic, key)
-                machine.append(topic, chosen, (key, value, 5, ()), self.world.now)
+                machine.send(topic, chosen, (key, value, 5, ()), self.world.now)
         else:
             sender = self.module.RecordBatcher(machine, topic, partition)
             sender.add(rows, 5, self.world.now)
             sender.finish(self.world.now)
-        self.most_held = max(self.most_held, machine.held_bytes)
+        self.most_held = max(self.most_held, machine.deliveries.held_bytes)
 
     def _row(self):
         self.number += 1
@@ -203,9 +203,12 @@ class ProduceScenario(FaultyCluster):
 
     def _check(self):
         machine = self.machine
-        self._expect(machine.held_bytes == 0, f"{machine.held_bytes} bytes are held")
+        self._expect(
+            machine.deliveries.held_bytes == 0,
+            f"{machine.deliveries.held_bytes} bytes are held",
+        )
         self._expect(machine.failure is None, f"it failed: {machine.failure!r}")
-        for writer in machine._writers.values():
+        for writer in machine.deliveries.writers.values():
             self._expect(writer.queued_bytes == 0, "bytes are counted that are gone")
         self._check_traffic()
         wanted = {}
@@ -266,4 +269,4 @@ class ProduceScenario(FaultyCluster):
 
 def run_produce_seed(kwire, seed):
     """Run one seed; its scenario for those who want to look at it."""
-    return ProduceScenario(kwire, seed).run()
+    return ProduceScenario(kwire, seed).run_seed()

@@ -344,7 +344,7 @@ def test_a_writer_of_a_known_partition_keeps_its_sequence_numbers(kwire):
     """Metadata that is the same, or has an error, makes no writer start again."""
     setting = ProducerSetting(kwire)
     setting.send(b"one")
-    (writer,) = setting.machine._writers.values()
+    (writer,) = setting.machine.deliveries.writers.values()
     setting.machine.cluster.want_metadata()
     setting.world.run(setting.machine, lambda: False, setting.world.now + 2)
-    assert [*setting.machine._writers.values()] == [writer]
+    assert [*setting.machine.deliveries.writers.values()] == [writer]

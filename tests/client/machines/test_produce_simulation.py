@@ -39,7 +39,8 @@ def test_each_acknowledged_record_is_in_the_log_once(kwire, part):
                 done += leaf.receipt is not None
                 failed += leaf.failure is not None
         raised += any(
-            writer.producer_epoch > 0 for writer in scenario.machine._writers.values()
+            writer.producer_epoch > 0
+            for writer in scenario.machine.deliveries.writers.values()
         )
     # A simulation in which nothing happens would protect nothing.
     assert done > 20 * count
@@ -49,18 +50,16 @@ def test_each_acknowledged_record_is_in_the_log_once(kwire, part):
 
 def lose_a_retry(module, patch):
     """A batch that was not acknowledged is taken for one that is over."""
-    finish = module.produce.machine.ProducerMachine._retry
+    prepare = module.produce.batch_sender.BatchSender._prepare
 
-    def retry(self, writer, reason, now):
-        finish(self, writer, reason, now)
+    def losing(self, writer, now):
         batch = writer.batches[0]
-        if batch.attempts > 1 and not batch.is_sent:
-            receipt = (batch.topic, batch.partition, -1, -1, batch.count)
-            batch.finish(module.Receipt(*receipt))
-            writer.remove(batch)
-            self.held_bytes -= batch.size
+        if batch.attempts > 1 and not batch.is_in_flight:
+            batch.send()
+            self._deliveries.acknowledge(writer, batch, -1, -1)
+        return bool(writer.batches) and prepare(self, writer, now)
 
-    patch.setattr(module.produce.machine.ProducerMachine, "_retry", retry)
+    patch.setattr(module.produce.batch_sender.BatchSender, "_prepare", losing)
 
 
 def number_again(module, patch):
@@ -71,13 +70,13 @@ def number_again(module, patch):
         self._numbered += 1
         self._next_sequence += batch.count
 
-    def encode(self, writer, batch):
+    def encode(self, writer, batch, *arguments):
         batch.data = None
-        return known(self, writer, batch)
+        return known(self, writer, batch, *arguments)
 
-    known = module.produce.machine.ProducerMachine._encode
+    known = module.produce.batch_sender.BatchSender._encode
     patch.setattr(module.produce.partition_writer.PartitionWriter, "number", number)
-    patch.setattr(module.produce.machine.ProducerMachine, "_encode", encode)
+    patch.setattr(module.produce.batch_sender.BatchSender, "_encode", encode)
 
 
 def keep_sequences(module, patch):
@@ -100,10 +99,10 @@ def forget_doubts(module, patch):
 def send_past_a_retry(module, patch):
     """Batches that were sent before go out of their turn, as long as there is room."""
 
-    def next_batch(self, most_in_flight):
-        if self.in_flight >= most_in_flight:
+    def next_batch(self, max_in_flight):
+        if self.in_flight >= max_in_flight:
             return None
-        waiting = [each for each in self.batches if not each.is_sent]
+        waiting = [each for each in self.batches if not each.is_in_flight]
         return waiting[-1] if waiting else None
 
     patch.setattr(
@@ -114,13 +113,13 @@ def send_past_a_retry(module, patch):
 def send_more_than_brokers_remember(module, patch):
     """Batches follow an old one that is not acknowledged, until it is forgotten."""
 
-    def next_batch(self, most_in_flight):
+    def next_batch(self, max_in_flight):
         count = 0
         for batch in self.batches:
-            if batch.is_sent:
+            if batch.is_in_flight:
                 count += 1
                 continue
-            if count >= most_in_flight or (count and batch.attempts):
+            if count >= max_in_flight or (count and batch.attempts):
                 return None
             return batch
         return None
@@ -132,21 +131,27 @@ def send_more_than_brokers_remember(module, patch):
 
 def begin_with_many(module, patch):
     """Several batches are in flight before the broker knows the producer."""
-    patch.setattr(
-        module.produce.partition_writer.PartitionWriter,
-        "is_established",
-        property(lambda self: True, lambda self, value: None),
-    )
+    writer = module.produce.partition_writer.PartitionWriter
+    numbering = module.produce.partition_writer.Numbering
+    slot = writer.numbering
+
+    def read(self):
+        found = slot.__get__(self)
+        return numbering.ESTABLISHED if found is numbering.NEW else found
+
+    patch.setattr(writer, "numbering", property(read, slot.__set__))
 
 
 def lose_half(module, patch):
     """Of a batch that was too large, the first half is sent."""
-    replace = module.produce.partition_writer.PartitionWriter.replace
+    writer = module.produce.partition_writer.PartitionWriter
+    split = writer.split
 
-    def losing(self, batch, parts):
-        replace(self, batch, parts[:1])
+    def losing(self, batch):
+        split(self, batch)
+        self._remove(batch.parts[1])
 
-    patch.setattr(module.produce.partition_writer.PartitionWriter, "replace", losing)
+    patch.setattr(writer, "split", losing)
 
 
 def take_errors_for_receipts(module, patch):
@@ -177,19 +182,19 @@ def forget_what_was_appended(module, patch):
 
 
 def mix_stages(module, patch):
-    """Rows for any partition wait beside others for one, and go out in any order."""
-    append = module.produce.lingering_records.LingeringRecords.append
+    """Records for any partition wait beside others for one, and go out in any order."""
+    send = module.produce.lingering_records.LingeringRecords.send
 
-    def mixing(self, topic, partition, row, now):
-        senders, kept = self._senders, []
-        if topic.name in senders:
-            kept = [each for each in senders[topic.name].staged if each != partition]
-            senders[topic.name].staged.difference_update(kept)
-        is_begun = append(self, topic, partition, row, now)
-        senders[topic.name].staged.update(kept)
+    def mixing(self, topic, partition, record, now):
+        batchers, kept = self._batchers, []
+        if topic.name in batchers:
+            kept = [each for each in batchers[topic.name].staged if each != partition]
+            batchers[topic.name].staged.difference_update(kept)
+        is_begun = send(self, topic, partition, record, now)
+        batchers[topic.name].staged.update(kept)
         return is_begun
 
-    patch.setattr(module.produce.lingering_records.LingeringRecords, "append", mixing)
+    patch.setattr(module.produce.lingering_records.LingeringRecords, "send", mixing)
 
 
 def close_in_the_wrong_order(module, patch):
@@ -205,13 +210,14 @@ def close_in_the_wrong_order(module, patch):
 
 def count_no_parts(module, patch):
     """The bytes of a batch that was split are counted for ever."""
-    replace = module.produce.partition_writer.PartitionWriter.replace
+    writer = module.produce.partition_writer.PartitionWriter
+    split = writer.split
 
-    def counting(self, batch, parts):
-        replace(self, batch, parts)
+    def counting(self, batch):
+        split(self, batch)
         self.queued_bytes += batch.size
 
-    patch.setattr(module.produce.partition_writer.PartitionWriter, "replace", counting)
+    patch.setattr(writer, "split", counting)
 
 
 BUGS = [

@@ -71,7 +71,7 @@ def test_a_newer_producer_ends_this_one(kwire):
     assert setting.machine.failure is batch.failure
     with pytest.raises(setting.module.ProducerFenced):
         setting.find()
-    assert setting.machine.held_bytes == 0
+    assert setting.machine.deliveries.held_bytes == 0
 
 
 def test_a_user_who_may_not_write_is_told(kwire):
@@ -99,7 +99,7 @@ def test_a_batch_that_is_too_large_is_split(kwire):
     assert len(leaves) > 3
     assert setting.values() == [b"value-%02d" % n for n in range(32)]
     assert leaves[0].receipt.base_offset == 0
-    (writer,) = setting.machine._writers.values()
+    (writer,) = setting.machine.deliveries.writers.values()
     assert writer.producer_epoch == 0
 
 
@@ -127,7 +127,7 @@ def test_a_broker_that_forgot_the_producer(kwire, name):
     (batch,) = setting.send(b"b")
     assert batch.receipt.base_offset == 1
     assert setting.values() == [b"a", b"b"]
-    (writer,) = setting.machine._writers.values()
+    (writer,) = setting.machine.deliveries.writers.values()
     assert (writer.producer_epoch, batch.sequence) == (1, 0)
 
 
@@ -135,7 +135,7 @@ def test_after_the_last_epoch_there_is_another_producer(kwire):
     """An epoch has 15 bits."""
     setting = Setting(kwire)
     setting.send(b"a")
-    (writer,) = setting.machine._writers.values()
+    (writer,) = setting.machine.deliveries.writers.values()
     first = writer.producer_id
     writer.producer_epoch = 32767
     setting.broker.produce_error = (setting.codes.UNKNOWN_PRODUCER_ID, False)
@@ -148,7 +148,7 @@ def test_sequence_numbers_wrap(kwire):
     """After 2**31 - 1 comes 0."""
     setting = Setting(kwire)
     setting.send(b"a")
-    (writer,) = setting.machine._writers.values()
+    (writer,) = setting.machine.deliveries.writers.values()
     last = setting.log.produced[-1]
     setting.log.produced[-1] = last._replace(first=2**31 - 3, last=2**31 - 3)
     writer._next_sequence = 2**31 - 2
@@ -197,9 +197,9 @@ def test_what_is_appended_waits_for_more_until_its_linger_is_over(kwire):
     setting.world.delay = lambda: DELAY_S
     topic, machine, world = setting.find(), setting.machine, setting.world
     began_at = world.now
-    machine.append(topic, 0, (None, b"a", 5, ()), began_at)
+    machine.send(topic, 0, (None, b"a", 5, ()), began_at)
     world.run(machine, lambda: False, began_at + 1.0)
-    machine.append(topic, 0, (None, b"b", 5, ()), world.now)
+    machine.send(topic, 0, (None, b"b", 5, ()), world.now)
     world.run(machine, lambda: False, began_at + 1.9)
     assert setting.values() == []
     assert world.run(machine, machine.is_idle, began_at + 5.0)
@@ -207,7 +207,7 @@ def test_what_is_appended_waits_for_more_until_its_linger_is_over(kwire):
     assert [len(batch.values) for batch in setting.log.batches] == [2]
     began_at = world.now
     for _ in range(3):
-        machine.append(topic, 0, (None, bytes(500), 5, ()), world.now)
+        machine.send(topic, 0, (None, bytes(500), 5, ()), world.now)
     world.run(machine, lambda: False, began_at + 0.5)
     assert len(setting.values()) > 2
 
@@ -257,14 +257,14 @@ def test_a_closed_producer_fails_what_it_has(kwire):
     """What was given before and after."""
     setting = Setting(kwire, linger_s=100.0)
     topic = setting.find()
-    setting.machine.append(topic, 0, (None, b"v", 5, ()), setting.world.now)
+    setting.machine.send(topic, 0, (None, b"v", 5, ()), setting.world.now)
     sender = setting.module.RecordBatcher(setting.machine, topic, 0)
     sender.add([(b"k", b"v")], 5, setting.world.now)
     setting.machine.close(setting.world.now)
     (first,) = sender.finish(setting.world.now)
     assert "the producer is closed" in str(first.failure)
     assert setting.machine.has_room()
-    assert setting.machine.held_bytes == 0
+    assert setting.machine.deliveries.held_bytes == 0
 
 
 @pytest.mark.parametrize("acks", [0, 1])
@@ -274,7 +274,7 @@ def test_fewer_acknowledgements(kwire, acks):
     for number in range(20):
         (batch,) = setting.send(b"v%d" % number)
         assert batch.receipt.base_offset == (number if acks else -1)
-    assert setting.machine.held_bytes == 0
+    assert setting.machine.deliveries.held_bytes == 0
     setting.world.run(setting.machine, lambda: False, setting.world.now + 60)
     assert setting.values() == [b"v%d" % number for number in range(20)]
     assert not any(link.in_flight for link in setting.machine.cluster.links())

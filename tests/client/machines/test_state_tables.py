@@ -12,8 +12,10 @@ import pytest
 DESIGN = Path(__file__).parents[3] / "DESIGN.md"
 
 TABLES = {
+    "batch of a producer": "produce.pending_batch",
     "member of a group": "group.member",
     "partition of a scan": "scan.partition_reader",
+    "transaction": "produce.transactions",
 }
 """The subject in the header of a table, and the module with its ``TRANSITIONS``."""
 

@@ -137,9 +137,9 @@ def test_an_aborted_transaction_is_not_seen(kwire, release):
     setting.begin()
     setting.give(b"a")
     topic = setting.machine.topic("orders")
-    setting.machine.append(topic, 0, (None, b"waiting", 5, ()), setting.world.now)
+    setting.machine.send(topic, 0, (None, b"waiting", 5, ()), setting.world.now)
     assert setting.end(is_commit=False) is None
-    assert setting.machine.held_bytes == 0
+    assert setting.machine.deliveries.held_bytes == 0
     setting.begin()
     setting.give(b"b")
     assert setting.end() is None

@@ -13,7 +13,8 @@ import pytest
 
 import kwire
 from kwire.client.machines.produce import partition_writer, transactions
-from kwire.client.machines.produce.transactions import Phase, Transactions
+from kwire.client.machines.produce.transactions import Knowledge, Transactions
+from kwire.messages import EndTxnRequest, EndTxnResponse
 from tests.client.machines.transaction_scenario import (
     ABORTED,
     COMMITTED,
@@ -103,27 +104,44 @@ def commit_what_is_to_be_aborted(patch):
     )
 
 
+class AnsweredLink:
+    """A link that takes a lost connection for the success of EndTxn."""
+
+    def __init__(self, link):
+        """Send requests over ``link``."""
+        self.reason = link.reason
+        self.pick = link.pick
+        self._link = link
+
+    def send(self, request, done, now, *, version):
+        """Send a request; ``done`` gets a response in any case."""
+
+        def answer(response, now):
+            done(EndTxnResponse() if response is None else response, now)
+
+        self._link.send(request, answer, now, version=version)
+
+
 def take_silence_for_an_end(patch):
     """A lost connection is taken for the response to the end of a transaction."""
-    retry = Transactions._retry
+    send = Transactions._send
 
-    def ended(self, now, first_s=None):
-        if self.phase in (Phase.COMMITTING, Phase.ABORTING) and not self._wanted:
-            self._finish(self.phase is Phase.COMMITTING, None, now)
-        else:
-            retry(self, now, first_s)
+    def answering(self, link, request, *arguments, **options):
+        if isinstance(request, EndTxnRequest):
+            link = AnsweredLink(link)
+        send(self, link, request, *arguments, **options)
 
-    patch.setattr(Transactions, "_retry", ended)
+    patch.setattr(Transactions, "_send", answering)
 
 
 def have_no_doubts(patch):
     """A commit without an acknowledgement is reported as none."""
-    patch.setattr(
-        Transactions,
-        "_is_in_doubt",
-        property(lambda self: False, lambda self, value: None),
-        raising=False,
-    )
+    learn = Transactions._learn
+
+    def sure(self, knowledge):
+        learn(self, min(knowledge, Knowledge.BEGUN))
+
+    patch.setattr(Transactions, "_learn", sure)
 
 
 def end_nothing(patch):

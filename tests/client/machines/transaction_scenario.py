@@ -60,6 +60,11 @@ class Together:
         for each in self.machines:
             each.advance(now)
 
+    def check_invariants(self):
+        """Have all of them check their own states."""
+        for each in self.machines:
+            each.check_invariants()
+
     def take_new_links(self):
         """Return the links that any of them wants."""
         return [
@@ -164,7 +169,10 @@ class TransactionScenario(ProduceScenario):
 
     def _close(self, machine):
         machine.close(self.world.now)
-        self._expect(machine.held_bytes == 0, f"{machine.held_bytes} bytes are held")
+        self._expect(
+            machine.deliveries.held_bytes == 0,
+            f"{machine.deliveries.held_bytes} bytes are held",
+        )
         self.machines.remove(machine)
 
     def _transact(self, disturbance):
@@ -265,7 +273,7 @@ class TransactionScenario(ProduceScenario):
                 chosen = None
                 if key is not None:
                     chosen = self.module.choose_by_key(machine, topic, key)
-                machine.append(topic, chosen, (key, value, 5, ()), now)
+                machine.send(topic, chosen, (key, value, 5, ()), now)
         else:
             sender = self.module.RecordBatcher(machine, topic)
             sender.add(rows, 5, now)
@@ -349,4 +357,4 @@ class TransactionScenario(ProduceScenario):
 
 def run_transaction_seed(kwire, seed):
     """Run one seed; return its scenario."""
-    return TransactionScenario(kwire, seed).run()
+    return TransactionScenario(kwire, seed).run_seed()

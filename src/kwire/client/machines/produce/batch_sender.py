@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``BatchSender``: sends batches to the leaders of partitions, and tries them again.
+"""``BatchSender``: sends batches to the leaders of their partitions.
 
-    batch -> Produce to the leader -> response -> receipt, another try, or a failure
+    batch -> Produce to the leader -> response -> receipt, another attempt, or a failure
 
-``ProducerMachine`` is one, and decides what is to be sent. What an error of a broker
-asks for, and the requests, are in ``requests.py``.
+The batches are in ``deliveries.py``. ``requests.py`` builds the requests and decides
+what an error code means.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from ....errors import KwireError
 from ....messages import ProduceRequest
 from ....records.compression import codec_of
 from ....schema import error_codes as codes
-from ...errors import DeliveryFailed
 from ..cluster import hinted_brokers
 from ..metadata import NO_ID
+from .batch_records import BatchRecords
 from .identity import ProducerIdentity
-from .options import Receipt
-from .partition_writer import PartitionWriter
-from .pending_batch import BatchRecords, PendingBatch
+from .partition_writer import Numbering
 from .requests import (
     MAGIC_CONSTRAINTS,
     Verdict,
@@ -34,166 +32,152 @@ from .requests import (
     produce_request,
     read_append_time,
     read_verdict,
+    rejection_failure,
 )
 from .transaction_requests import transaction_failure
-from .transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ....connection.negotiation import Constraint
     from ..cluster import ClusterMachine
     from ..link import Link
-    from ..settings import ClusterSettings
+    from .deliveries import Deliveries
     from .options import ProducerOptions
+    from .partition_writer import PartitionWriter
+    from .pending_batch import PendingBatch
+    from .transactions import Transactions
 
 _RECORD_BATCH = 2
 """Magic of record batches. Messages of older formats have magic 0 or 1."""
 
 _DOUBTS = 6
-"""After how many tries an older leader epoch is believed."""
+"""Attempts after which an older leader epoch is accepted."""
 
 _UNSENT_S = 0.005
-"""When to look again whether the network took what has no response."""
+"""Interval between two checks of whether the socket took requests without response."""
 
 _BROKER_SHARE = 0.8
-"""The part of the request timeout that brokers may wait for replicas."""
+"""Share of the request timeout that brokers may wait for replicas."""
 
-Sent = list[tuple[PartitionWriter, PendingBatch]]
+Sent = list[tuple["PartitionWriter", "PendingBatch"]]
 
 
 class BatchSender:
-    """Sends the batches of partitions over the links of ``cluster``."""
+    """Sends the batches of ``deliveries`` over the links of ``cluster``.
+
+    ``failure`` is the error that ends the producer, or None.
+    """
 
     def __init__(
         self,
         cluster: ClusterMachine,
-        settings: ClusterSettings,
         options: ProducerOptions,
-        *,
-        now: float,
-        on_receipt: Callable[[Receipt], None] | None,
+        deliveries: Deliveries,
+        transactions: Transactions | None,
     ) -> None:
-        self.cluster = cluster
-        self.options = options
         self.failure: KwireError | None = None
-        self.background_failure: KwireError | None = None
-        self.held_bytes = 0
-        self._settings = settings
-        self._on_receipt = on_receipt
+        self._cluster = cluster
+        self._options = options
+        self._deliveries = deliveries
+        self._transactions = transactions
+        self._identity = ProducerIdentity(cluster)
         self._constraints: tuple[Constraint, ...] = ()
         if codec_of(options.compression) == codec_of("zstd"):
             self._constraints += (ZSTD,)
         self._is_lz4 = codec_of(options.compression) == codec_of("lz4")
-        # Those with batches, in the order in which they are served.
-        self._active: dict[PartitionWriter, None] = {}
-        self._identity = ProducerIdentity(cluster, now)
-        self.transactions: Transactions | None = None
-        if options.transactional_id is not None:
-            self.transactions = Transactions(
-                cluster,
-                options.transactional_id,
-                timeout_s=options.transaction_timeout_s,
-                give_up_s=options.delivery_timeout_s,
-                now=now,
-            )
 
     # From batches to requests.
 
-    def _send_batches(self, now: float) -> None:
-        """Send what can be sent, to each leader."""
+    def send_batches(self, now: float) -> None:
+        """Send all batches that can be sent now."""
         by_leader: dict[int, list[PartitionWriter]] = {}
-        for writer in list(self._active):
-            if not writer.batches:
-                del self._active[writer]
-            elif self._is_ready(writer, now):
-                leader = self._leader(writer)
+        for writer in list(self._deliveries.active):
+            if self._prepare(writer, now):
+                leader = self._find_leader(writer)
                 if leader >= 0:
                     by_leader.setdefault(leader, []).append(writer)
         for leader, writers in by_leader.items():
-            link = self.cluster.link_to(leader, now, ProduceRequest)
+            link = self._cluster.link_to(leader, now, ProduceRequest)
             if link is not None:
                 self._send_to(link, leader, writers, now)
 
-    def _is_ready(self, writer: PartitionWriter, now: float) -> bool:
-        if writer.retry_at > now:
-            self.cluster.wake(writer.retry_at)
+    def _prepare(self, writer: PartitionWriter, now: float) -> bool:
+        """Return whether a partition may be written to, with the present producer."""
+        if writer.backoff.must_wait(now):
             return False
-        if not self.options.is_idempotent:
+        if not self._options.is_idempotent:
             return True
-        if self.transactions is not None:
-            return self._is_in_transaction(writer, self.transactions)
-        if writer.has_gap or writer.needs_epoch:
+        if self._transactions is not None:
+            return self._join_transaction(writer, self._transactions)
+        if writer.needs_epoch:
             if writer.in_flight:
                 return False
             self._begin_epoch(writer, now)
         if writer.producer_id < 0:
-            if self._identity.producer is None:
-                self._identity.find(now)
+            producer = self._identity.find(now)
+            if producer is None:
                 self.failure = self.failure or self._identity.failure
                 return False
-            writer.set_producer(*self._identity.producer)
+            writer.set_producer(*producer)
         return bool(writer.batches)
 
-    def _is_in_transaction(
+    def _join_transaction(
         self, writer: PartitionWriter, transactions: Transactions
     ) -> bool:
-        """Whether a partition may get records in the present transaction."""
+        """Return whether a partition may get records in the present transaction."""
         if not transactions.takes_records or transactions.producer is None:
             return False
         if (writer.producer_id, writer.producer_epoch) != transactions.producer:
             writer.set_producer(*transactions.producer)
-        if writer.has_gap:
+        if writer.numbering is Numbering.BROKEN:
             self.failure = transactions.stale_epoch()
             return False
         return transactions.add_partition(writer.topic, writer.partition)
 
     def _begin_epoch(self, writer: PartitionWriter, now: float) -> None:
-        """Number the batches of a partition anew, those that cannot be in the log."""
-        if writer.has_gap:
-            for batch in [each for each in writer.batches if each.is_in_doubt]:
-                reason = "records before them were given up"
-                self._fail(writer, batch, _undelivered(batch, reason))
-        known = writer.producer_id
+        """Number the batches of a partition again, beginning with 0."""
+        if writer.numbering is Numbering.BROKEN:
+            for batch in [batch for batch in writer.batches if batch.is_in_doubt]:
+                # With another number, the broker would not recognize a duplicate.
+                failure = delivery_failure(batch, "records before them were given up")
+                self._deliveries.fail(writer, batch, failure)
+        producer_id = writer.producer_id
         writer.raise_epoch()
-        given = self._identity.producer
-        if writer.producer_id < 0 and given is not None and given[0] == known:
-            self._identity.producer = None
-            self.cluster.wake(now)
+        if writer.producer_id < 0:
+            self._identity.replace(producer_id)
+            self._cluster.wake(now)
 
-    def _leader(self, writer: PartitionWriter) -> int:
-        """Return the leader; -1, and new metadata to come, while there is none."""
-        known = self.cluster.metadata.partition(writer.topic, writer.partition)
-        if known is None or known.leader < 0:
-            self.cluster.want_metadata()
+    def _find_leader(self, writer: PartitionWriter) -> int:
+        """Return the leader of a partition, or -1 and request metadata."""
+        info = self._cluster.metadata.partition(writer.topic, writer.partition)
+        if info is None or info.leader < 0:
+            self._cluster.want_metadata()
             return -1
-        return known.leader
+        return info.leader
 
     def _send_to(
         self, link: Link, node: int, writers: list[PartitionWriter], now: float
     ) -> None:
-        options = self.options
+        options = self._options
         magic = choose_magic(link.table)
         try:
-            # Before encoding: an old format cannot be compressed with every codec.
+            # Before encoding, because an old format does not support every codec.
             link.pick(ProduceRequest, *self._constraints, MAGIC_CONSTRAINTS[magic])
             if self._is_lz4:
                 link.require(LZ4)
         except KwireError as error:
             self.failure = error
             return
+        max_in_flight = options.max_in_flight if options.is_idempotent else 1
         while link.in_flight < options.max_in_flight and link.is_free(now):
             if not options.acks and link.has_unsent:
-                # Nothing else holds up one who writes faster than the network.
-                self.cluster.wake(now + _UNSENT_S)
+                # Without responses, nothing else limits a program that writes faster
+                # than the network.
+                self._cluster.wake(now + _UNSENT_S)
                 return
             chosen: Sent = []
             size = 0
             for writer in writers:
-                most = 1
-                if options.is_idempotent and writer.is_established:
-                    most = options.max_in_flight
-                batch = writer.next_batch(most)
+                batch = writer.next_batch(max_in_flight)
                 if batch is None:
                     continue
                 if chosen and size + batch.size > options.max_request_bytes:
@@ -205,9 +189,7 @@ class BatchSender:
             if not chosen or not self._send_produce(link, node, chosen, magic, now):
                 return
             for writer, _ in chosen:
-                # Who was served goes to the end.
-                del self._active[writer]
-                self._active[writer] = None
+                self._deliveries.move_to_end(writer)
                 writers.remove(writer)
                 writers.append(writer)
 
@@ -216,64 +198,64 @@ class BatchSender:
     ) -> bool:
         """Encode a batch in the format of the broker, unless it is encoded already.
 
-        Return False if it cannot be encoded: the batch has failed then.
+        Returns False if that is not possible. The batch is FAILED then.
         """
         if batch.data is not None and batch.magic == magic:
             return True
-        assert batch.content is not None
-        if self.options.is_idempotent:
-            writer.number(batch)
         try:
+            if self._options.is_idempotent:
+                writer.number(batch)
+            content = batch.content
+            assert content is not None
             if magic == _RECORD_BATCH:
-                batch.data = batch.content.build(
+                data = content.build(
                     producer_id=writer.producer_id,
                     producer_epoch=writer.producer_epoch,
                     base_sequence=batch.sequence,
                 )
             else:
-                # Only idempotent producers have batches of another type.
-                assert isinstance(batch.content, BatchRecords)
-                if batch.content.has_headers():
+                # Only idempotent producers have content of another class.
+                assert isinstance(content, BatchRecords)
+                if content.has_headers():
                     # Raises the error that names the release.
                     link.pick(ProduceRequest, MAGIC_2)
-                batch.data = batch.content.build_messages(magic)
-            batch.magic = magic
+                data = content.build_messages(magic)
         except KwireError as error:
-            self._fail(writer, batch, error)
+            self._deliveries.fail(writer, batch, error)
             return False
+        batch.set_data(data, magic)
         return True
 
     def _send_produce(
         self, link: Link, node: int, sent: Sent, magic: int, now: float
     ) -> bool:
-        topics = self.cluster.metadata.topics
+        options, topics = self._options, self._cluster.metadata.topics
         batches = [batch for _, batch in sent]
         constraints = (*self._constraints, MAGIC_CONSTRAINTS[magic])
-        if any(topics[each.topic].topic_id == NO_ID for each in batches):
+        if any(topics[batch.topic].topic_id == NO_ID for batch in batches):
             constraints += (NO_TOPIC_IDS,)
-        timeout_ms = int(self._settings.request_timeout_s * _BROKER_SHARE * 1000)
         request = produce_request(
             batches,
-            self.options.acks,
-            timeout_ms,
+            options.acks,
+            int(self._cluster.settings.request_timeout_s * _BROKER_SHARE * 1000),
             topics,
-            self.options.transactional_id,
+            options.transactional_id,
         )
-        if self.transactions is not None:
-            constraints += self.transactions.constraints()
-            self.transactions.note_write()
+        if self._transactions is not None:
+            constraints += self._transactions.constraints()
+            self._transactions.note_write()
 
         def done(response: Any, now: float) -> None:
-            for _, batch in sent:
-                batch.is_sent = False
+            # The producer may have failed while the request was in flight.
+            waiting = [(writer, batch) for writer, batch in sent if not batch.is_over]
             if response is None:
-                for writer, batch in sent:
-                    batch.is_in_doubt = True
-                    self._retry(writer, link.reason, now)
-            else:
-                self._take_response(response, sent, node, now)
-                if not any(batch.is_over or batch.parts for _, batch in sent):
-                    self.cluster.note_fruitless(link, ProduceRequest, now)
+                for writer, batch in waiting:
+                    batch.lose()
+                    writer.retry(link.reason, now)
+                return
+            self._take_response(response, waiting, node, now)
+            if not any(batch.is_over or batch.parts for _, batch in sent):
+                self._cluster.note_fruitless(link, ProduceRequest, now)
 
         try:
             version = link.pick(ProduceRequest, *constraints)
@@ -282,30 +264,26 @@ class BatchSender:
             self.failure = error
             return False
         for writer, batch in sent:
-            batch.attempts += 1
-            if self.options.acks:
-                batch.is_sent = True
-            else:
-                self._finish(writer, batch, -1, -1)
+            batch.send()
+            if not options.acks:
+                self._deliveries.acknowledge(writer, batch, -1, -1)
         return True
 
-    # What became of a batch.
+    # From responses to batches.
 
     def _take_response(self, response: Any, sent: Sent, node: int, now: float) -> None:
-        topics = self.cluster.metadata.topics
+        topics = self._cluster.metadata.topics
         parts: dict[Any, Any] = {}
         for topic in response.responses:
             for part in topic.partition_responses:
                 parts[topic.name or topic.topic_id, part.index] = part
         for writer, batch in sent:
-            if batch.is_over:
-                continue
             topic_id = topics[batch.topic].topic_id
             part = parts.get((batch.topic, batch.partition))
             part = part or parts.get((topic_id, batch.partition))
             if part is None:
-                batch.is_in_doubt = True
-                self._retry(writer, "the broker left the batch unanswered", now)
+                batch.lose()
+                writer.retry("the broker left the batch unanswered", now)
             else:
                 self._take_part(writer, batch, part, response, node, now)
 
@@ -318,54 +296,45 @@ class BatchSender:
         node: int,
         now: float,
     ) -> None:
+        deliveries = self._deliveries
         code = part.error_code
-        verdict = read_verdict(code)
-        batch.is_in_doubt |= may_be_written(code)
         reason = f"the broker answered {codes.name(code)}"
-        if verdict is Verdict.DONE:
-            offset = -1 if code else part.base_offset
-            self._finish(writer, batch, offset, read_append_time(part, batch))
-        elif verdict is Verdict.RENUMBER and self.transactions is not None:
-            if batch is writer.batches[0]:
-                self._fail(writer, batch, delivery_failure(batch, code, None))
-        elif verdict is Verdict.RENUMBER and self.options.is_idempotent:
-            if batch is writer.batches[0]:
-                writer.needs_epoch = True
-                self._retry(writer, reason, now)
-        elif verdict is Verdict.SPLIT and batch.count > 1 and not batch.is_in_doubt:
-            # One that is in doubt may be in the log as it was, before a new limit.
-            self.held_bytes -= batch.size
-            halves = batch.split()
-            self.held_bytes += sum(each.size for each in halves)
-            writer.replace(batch, halves)
-        elif verdict is Verdict.RETRY:
-            self._retry(writer, reason, now)
-        elif verdict is Verdict.NEW_LEADER:
-            self._change_leader(writer, part, response, node, reason, now)
-        elif verdict is Verdict.FATAL:
-            name, transactional_id = writer.name, self.options.transactional_id
-            self.failure = (
-                fatal_failure(name, code)
-                if transactional_id is None
-                else transaction_failure(f"writing {name}", transactional_id, code)
-            )
-        else:
-            message = part.error_message
-            self._fail(writer, batch, delivery_failure(batch, code, message))
-
-    def _finish(
-        self, writer: PartitionWriter, batch: PendingBatch, offset: int, timestamp: int
-    ) -> None:
-        receipt = Receipt(batch.topic, batch.partition, offset, timestamp, batch.count)
-        batch.finish(receipt)
-        writer.remove(batch)
-        writer.failures = 0
-        writer.reason = ""
-        writer.is_established = True
-        self.held_bytes -= batch.size
-        self.cluster.note_progress()
-        if batch.is_background and self._on_receipt is not None:
-            self._on_receipt(receipt)
+        match read_verdict(code):
+            case Verdict.DONE:
+                offset = -1 if code else part.base_offset
+                append_time = read_append_time(part, batch)
+                deliveries.acknowledge(writer, batch, offset, append_time)
+            case Verdict.RETRY | Verdict.NEW_LEADER as verdict:
+                if may_be_written(code):
+                    batch.lose()
+                else:
+                    batch.reject()
+                if verdict is Verdict.RETRY:
+                    writer.retry(reason, now)
+                else:
+                    self._change_leader(writer, part, response, node, reason, now)
+            case Verdict.RENUMBER if self._options.is_idempotent and (
+                self._transactions is None or batch is not writer.batches[0]
+            ):
+                batch.reject()
+                if batch is writer.batches[0]:
+                    writer.note_forgotten()
+                    writer.retry(reason, now)
+                # Otherwise the broker waits for the first batch.
+            case Verdict.SPLIT if batch.count > 1 and not batch.is_in_doubt:
+                # If the limit of the topic has been lowered, a batch in doubt may be in
+                # the log as a whole.
+                deliveries.split(writer, batch)
+            case Verdict.FATAL:
+                name, transactional_id = writer.name, self._options.transactional_id
+                self.failure = (
+                    fatal_failure(name, code)
+                    if transactional_id is None
+                    else transaction_failure(f"writing {name}", transactional_id, code)
+                )
+            case _:
+                failure = rejection_failure(batch, code, part.error_message)
+                deliveries.fail(writer, batch, failure)
 
     def _change_leader(
         self,
@@ -376,69 +345,22 @@ class BatchSender:
         reason: str,
         now: float,
     ) -> None:
-        metadata = self.cluster.metadata
-        leader = part.current_leader
+        """Write to the new leader of a partition, if it is known already."""
+        metadata = self._cluster.metadata
         metadata.take_hint(
             writer.topic,
             writer.partition,
-            leader.leader_id,
-            leader.leader_epoch,
+            part.current_leader.leader_id,
+            part.current_leader.leader_epoch,
             hinted_brokers(response.node_endpoints),
         )
-        known = metadata.partition(writer.topic, writer.partition)
-        if known is not None and known.leader not in (-1, node):
-            # By a hint (KIP-951), or by metadata that came before the response. The
-            # batch is sent to the new leader immediately, unless this happens often.
-            writer.redirects.note(now)
-            if writer.redirects.next_at <= now:
-                return
-        self.cluster.want_metadata()
-        self._retry(writer, reason, now)
-        if writer.failures >= _DOUBTS:
+        info = metadata.partition(writer.topic, writer.partition)
+        is_known = info is not None and info.leader not in (-1, node)
+        if is_known and writer.redirect(now):
+            # The leader is known from the hint (KIP-951) or from newer metadata. The
+            # batch is sent to it immediately, unless this happens often.
+            return
+        self._cluster.want_metadata()
+        writer.retry(reason, now)
+        if writer.backoff.failures >= _DOUBTS:
             metadata.forget_leader(writer.topic, writer.partition)
-
-    def _retry(self, writer: PartitionWriter, reason: str, now: float) -> None:
-        writer.reason = reason
-        if writer.retry_at <= now:
-            # Once for all requests that ended together.
-            writer.failures += 1
-            jitter = self.cluster.random.random()
-            pause = self._settings.backoff_s(writer.failures, jitter)
-            writer.retry_at = max(now + pause, writer.redirects.next_at)
-
-    def _fail(
-        self, writer: PartitionWriter, batch: PendingBatch, failure: KwireError
-    ) -> None:
-        writer.has_gap |= batch.sequence >= 0
-        writer.remove(batch)
-        self._end(batch, failure)
-        if self.transactions is not None:
-            self.transactions.fail(failure)
-
-    def _end(self, batch: PendingBatch, failure: KwireError) -> None:
-        batch.finish(failure=failure)
-        self.held_bytes -= batch.size
-        if batch.is_background:
-            self.background_failure = self.background_failure or failure
-
-    def _expire(self, now: float) -> None:
-        """Give batches up that were not acknowledged in time."""
-        limit = self.options.delivery_timeout_s
-        for writer in self._active:
-            while writer.batches and not writer.batches[0].is_sent:
-                batch = writer.batches[0]
-                if now < batch.give_up_at:
-                    self.cluster.wake(batch.give_up_at)
-                    break
-                why = writer.reason
-                if not why:
-                    is_slow = writer.is_established
-                    why = "the brokers are slow" if is_slow else self.cluster.reasons()
-                text = f"there was no acknowledgement within {limit:g} s ({why})"
-                self._fail(writer, batch, _undelivered(batch, text))
-
-
-def _undelivered(batch: PendingBatch, reason: str) -> DeliveryFailed:
-    return DeliveryFailed(
-        batch.topic, batch.partition, batch.count, reason, batch.is_in_doubt
-    )

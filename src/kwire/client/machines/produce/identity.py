@@ -2,58 +2,79 @@
 # SPDX-License-Identifier: Apache-2.0
 """``ProducerIdentity``: the id of an idempotent producer without transactions.
 
-Any broker gives one. A transactional producer has its id from ``transactions.py``.
+Any broker can assign it. A transactional producer gets its id in ``transactions.py``.
 """
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from ....errors import KwireError
 from .. import faults
+from ..backoff import Backoff
 from .requests import fatal_failure, producer_id_request
 
 if TYPE_CHECKING:
     from ..cluster import ClusterMachine
+    from ..link import Link
+
+
+class IdentityState(Enum):
+    """State of the request for a producer id."""
+
+    UNKNOWN = auto()
+    REQUESTED = auto()
+    KNOWN = auto()
+    FAILED = auto()
 
 
 class ProducerIdentity:
-    """A producer id and its epoch: ``producer``, None until ``find`` has found one."""
+    """A producer id with its epoch, which ``find`` requests when it is needed.
 
-    def __init__(self, cluster: ClusterMachine, now: float) -> None:
-        self.producer: tuple[int, int] | None = None
+    ``failure`` is the error that ended the search, or None.
+    """
+
+    def __init__(self, cluster: ClusterMachine) -> None:
+        self.state = IdentityState.UNKNOWN
         self.failure: KwireError | None = None
+        self._producer: tuple[int, int] | None = None
         self._cluster = cluster
-        self._is_asking = False
-        self._failures = 0
-        self._retry_at = now
+        self._backoff = Backoff(cluster)
 
-    def find(self, now: float) -> None:
-        """Request a producer id, unless there is one or it is on its way."""
-        if self.producer is not None or self._is_asking:
-            return
-        if now < self._retry_at:
-            self._cluster.wake(self._retry_at)
-            return
-        link = self._cluster.any_link(now)
-        if link is None:
-            return
+    def find(self, now: float) -> tuple[int, int] | None:
+        """Return producer id and epoch, or None and request them."""
+        if self.state is IdentityState.UNKNOWN and not self._backoff.must_wait(now):
+            link = self._cluster.any_link(now)
+            if link is not None:
+                self._request(link, now)
+        return self._producer
+
+    def replace(self, producer_id: int) -> None:
+        """Forget a producer id whose epochs are used up."""
+        if self._producer is not None and self._producer[0] == producer_id:
+            self.state = IdentityState.UNKNOWN
+            self._producer = None
+
+    def _request(self, link: Link, now: float) -> None:
         try:
             link.send(producer_id_request(), self._take, now)
         except KwireError as error:
-            self.failure = error
-            return
-        self._is_asking = True
+            self._fail(error)
+        else:
+            self.state = IdentityState.REQUESTED
 
     def _take(self, response: Any, now: float) -> None:
-        self._is_asking = False
         if response is not None and not response.error_code:
-            self.producer = response.producer_id, response.producer_epoch
-            self._failures = 0
+            self.state = IdentityState.KNOWN
+            self._producer = response.producer_id, response.producer_epoch
+            self._backoff.reset()
         elif response is None or faults.may_pass(response.error_code):
-            self._failures += 1
-            jitter = self._cluster.random.random()
-            pause = self._cluster.settings.backoff_s(self._failures, jitter)
-            self._retry_at = now + pause
+            self.state = IdentityState.UNKNOWN
+            self._backoff.fail(now)
         else:
-            self.failure = fatal_failure("records", response.error_code)
+            self._fail(fatal_failure("records", response.error_code))
+
+    def _fail(self, failure: KwireError) -> None:
+        self.state = IdentityState.FAILED
+        self.failure = failure

@@ -18,40 +18,44 @@ from .record_batcher import RecordBatcher
 
 if TYPE_CHECKING:
     from ..metadata import TopicInfo
+    from .machine import ProducerMachine
     from .options import ProducerOptions
-    from .record_batcher import BatchTaker
 
     Place = str | tuple[str, int]
 
 _SHARE = 8
-"""The stages of all topics have one in so many of the bytes that are held at most."""
+"""The stages of all topics share this fraction of ``memory_bytes``: one eighth."""
 
 
 class Stage(engine.RecordList):
-    """Rows for any partition of a topic, or for one of them."""
+    """Records for any partition of a topic (``partition`` None), or for one of them."""
 
     __slots__ = ("linger_until", "partition", "topic")
 
     def __init__(
-        self, topic: TopicInfo, partition: int | None, most: int, linger_until: float
+        self,
+        topic: TopicInfo,
+        partition: int | None,
+        max_bytes: int,
+        linger_until: float,
     ) -> None:
-        super().__init__(2, most)
+        super().__init__(2, max_bytes)
         self.topic = topic
         self.partition = partition
         self.linger_until = linger_until
 
 
 class LingeringBatcher(RecordBatcher):
-    """The batches of a topic that appended rows may still join."""
+    """The batches of a topic that lingering records may still join."""
 
-    def __init__(self, machine: BatchTaker, topic: TopicInfo) -> None:
+    def __init__(self, machine: ProducerMachine, topic: TopicInfo) -> None:
         super().__init__(machine, topic, is_lingering=True)
-        # The partitions of its stages; None is any. Never None and others.
+        # Partitions of the stages of the topic. It contains None alone, or numbers.
         self.staged: set[int | None] = set()
         self._linger_until: dict[int, float] = {}
 
     def take(self, stage: Stage, now: float) -> None:
-        """Take the rows of a stage."""
+        """Accept the records of a stage."""
         self._topic = stage.topic
         self._partition = stage.partition
         self.add(stage.records, -1, now)
@@ -63,15 +67,15 @@ class LingeringBatcher(RecordBatcher):
         if partition in self._open:
             self._close(partition, now)
 
-    def close_lingering(self, now: float) -> float:
-        """Close what waited long enough; return when there is more to close."""
+    def close_due(self, now: float) -> float:
+        """Close batches whose linger time has passed; return the next such time."""
         for partition in list(self._open):
             if now >= self._linger_until[partition]:
                 self._close(partition, now)
         return min(self._linger_until.values(), default=float("inf"))
 
     def is_empty(self) -> bool:
-        """Whether it has no rows, and no stage has any for it."""
+        """Whether there are no records in open batches and stages of the topic."""
         return not self._open and not self.staged
 
     def _close(self, partition: int, now: float) -> None:
@@ -82,93 +86,100 @@ class LingeringBatcher(RecordBatcher):
 
 
 class LingeringRecords:
-    """The appended rows of all topics. A producer may append to ``stages`` itself.
+    """Lingering records of all topics. A producer may append to ``stages`` itself.
 
-    A topic has one stage, by its name, or others by name and partition: what was given
-    first to a partition is written first.
+    A topic has one stage for any partition, under its name, or stages for single
+    partitions, under its name and their numbers. So the records of a partition are sent
+    in the order in which they were passed.
     """
 
-    def __init__(self, machine: BatchTaker, options: ProducerOptions) -> None:
+    def __init__(self, machine: ProducerMachine, options: ProducerOptions) -> None:
         self.stages: dict[Place, Stage] = {}
         self._machine = machine
         self._options = options
-        self._senders: dict[str, LingeringBatcher] = {}
+        self._batchers: dict[str, LingeringBatcher] = {}
 
-    def append(
+    @property
+    def open_bytes(self) -> int:
+        """Size of the batches that lingering records may still join."""
+        return sum(batcher.open_bytes for batcher in self._batchers.values())
+
+    def send(
         self,
         topic: TopicInfo,
         partition: int | None,
-        row: tuple[Any, Any, Any, Any],
+        record: tuple[Any, Any, Any, Any],
         now: float,
     ) -> bool:
-        """Take one record; return whether a stage was begun for it."""
+        """Accept one record; return whether it began a new stage."""
         place: Place = topic.name if partition is None else (topic.name, partition)
         stage = self.stages.get(place)
-        if stage is not None and stage.append(*row):
+        if stage is not None and stage.append(*record):
             return False
         options, count = self._options, len(self.stages) + (stage is None)
-        most = min(options.max_batch_bytes, options.memory_bytes // _SHARE // count)
-        begun = Stage(topic, partition, most, now + options.linger_s)
-        # Raises for what is no row, before anything has changed.
-        begun.append(*row)
-        sender = self._senders.get(topic.name)
-        if sender is None:
-            sender = LingeringBatcher(self._machine, topic)
-            self._senders[topic.name] = sender
-        for other in list(sender.staged):
+        share = options.memory_bytes // _SHARE // count
+        max_bytes = min(options.max_batch_bytes, share)
+        begun = Stage(topic, partition, max_bytes, now + options.linger_s)
+        # Raises for an invalid record, before anything has changed.
+        begun.append(*record)
+        batcher = self._batchers.get(topic.name)
+        if batcher is None:
+            batcher = LingeringBatcher(self._machine, topic)
+            self._batchers[topic.name] = batcher
+        for other in list(batcher.staged):
             if other == partition or partition is None or other is None:
-                self._drain(sender, other, now)
-        sender.staged.add(partition)
+                self._drain(batcher, other, now)
+        batcher.staged.add(partition)
         self.stages[place] = begun
         self._machine.cluster.wake(begun.linger_until)
         return True
 
     def release(self, topic: str, partition: int, now: float) -> None:
-        """Close the batch of what was appended for a partition up to now."""
-        sender = self._senders.get(topic)
-        if sender is not None:
+        """Close the batch of the records that a partition has got so far."""
+        batcher = self._batchers.get(topic)
+        if batcher is not None:
             for staged in (None, partition):
-                if staged in sender.staged:
-                    self._drain(sender, staged, now)
-            sender.close_partition(partition, now)
+                if staged in batcher.staged:
+                    self._drain(batcher, staged, now)
+            batcher.close_partition(partition, now)
 
-    def close_lingering(self, now: float) -> None:
-        """Close the batches of rows that have waited for others long enough."""
+    def close_due(self, now: float) -> None:
+        """Close the batches of records whose linger time has passed."""
         for stage in list(self.stages.values()):
             if now >= stage.linger_until:
-                self._drain(self._senders[stage.topic.name], stage.partition, now)
+                self._drain(self._batchers[stage.topic.name], stage.partition, now)
             else:
                 self._machine.cluster.wake(stage.linger_until)
-        for name, sender in list(self._senders.items()):
-            self._machine.cluster.wake(sender.close_lingering(now))
-            if sender.is_empty():
-                del self._senders[name]
+        for name, batcher in list(self._batchers.items()):
+            self._machine.cluster.wake(batcher.close_due(now))
+            if batcher.is_empty():
+                del self._batchers[name]
 
     def flush(self, now: float) -> None:
-        """Close the batches of everything that was appended."""
-        for sender in self._senders.values():
-            for partition in list(sender.staged):
-                self._drain(sender, partition, now)
-            sender.finish(now)
-        self._senders.clear()
+        """Close the batches of all records."""
+        for batcher in self._batchers.values():
+            for partition in list(batcher.staged):
+                self._drain(batcher, partition, now)
+            batcher.finish(now)
+        self._batchers.clear()
 
     def abandon(self) -> bool:
-        """Drop everything; return whether there was anything."""
-        has_rows = not self.is_empty()
-        for sender in self._senders.values():
-            sender.abandon()
-        self._senders.clear()
+        """Drop all records; return whether there were any."""
+        has_records = not self.is_empty()
+        for batcher in self._batchers.values():
+            batcher.abandon()
+        self._batchers.clear()
         self.stages.clear()
-        return has_rows
+        return has_records
 
     def is_empty(self) -> bool:
-        """Whether every row that was appended is in a batch that is closed."""
-        return all(sender.is_empty() for sender in self._senders.values())
+        """Whether all records are in closed batches."""
+        return all(batcher.is_empty() for batcher in self._batchers.values())
 
     def _drain(
-        self, sender: LingeringBatcher, partition: int | None, now: float
+        self, batcher: LingeringBatcher, partition: int | None, now: float
     ) -> None:
-        sender.staged.remove(partition)
-        name = sender.topic_name
+        batcher.staged.remove(partition)
+        name = batcher.topic_name
         stage = self.stages.pop(name if partition is None else (name, partition))
-        sender.take(stage, now)
+        batcher.take(stage, now)

@@ -1,48 +1,50 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ProducerMachine``: writes record batches to partitions of topics, each once.
+"""``ProducerMachine``: writes records to partitions of topics.
 
-    rows -> partition -> batch -> Produce to the leader -> receipt
+    records -> partition -> batch -> Produce to the leader -> receipt
 
-Batches wait in the ``PartitionWriter`` of their partition; each call of ``advance``
-sends what can be sent: ``batch_sender.py``. Here is what callers give and ask for. How
-rows come into batches is in ``record_batcher.py``.
+Each step has its own class: ``WantedTopics`` looks up topics, ``LingeringRecords`` and
+the batchers of callers sort records into batches, ``Deliveries`` keeps the batches
+until they are over, ``BatchSender`` sends them, and ``Transactions`` commits them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ....errors import KwireError
 from ...errors import ClusterError
 from ..cluster import ClusterMachine
+from .batch_records import BatchRecords
 from .batch_sender import BatchSender
+from .deliveries import Deliveries
 from .lingering_records import LingeringRecords
-from .options import Receipt
-from .partition_writer import PartitionWriter
-from .pending_batch import BatchRecords, PendingBatch
+from .pending_batch import PendingBatch
+from .transactions import Transactions
 from .wanted_topics import WantedTopics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from random import Random
 
+    from ....errors import KwireError
     from ..group.options import GroupMetadata
     from ..metadata import TopicInfo
     from ..settings import ClusterSettings
-    from .options import ProducerOptions
-    from .pending_batch import BatchContent
+    from .batch_records import BatchContent
+    from .options import ProducerOptions, Receipt
     from .transactions import PendingOffsets
 
 
-class ProducerMachine(BatchSender):
-    """A producer over the links of its own ``cluster``.
+class ProducerMachine:
+    """State machine of a producer. It owns a ``ClusterMachine`` with its own links.
 
-    Call ``advance`` after anything that happened, and at ``wake_at``. Topics have to be
-    known before they are written to: ``want_topic``, then ``topic`` until it returns
-    one. ``add_batch`` and ``append`` take records; look at ``has_room`` before.
-    ``failure`` is what ended the producer, and with it every batch that was not over.
-    ``background_failure`` is the first failure of what was appended, until it is taken.
+    Call ``advance`` after every event, and when the clock reaches ``wake_at``.
+
+    A topic must be known before records are sent to it: call ``want_topic``, and
+    ``topic`` when ``is_settled`` is True. ``add_batch`` and ``send`` accept records;
+    check ``has_room`` first. ``failure`` is the error that ended the producer and all
+    its batches, or None.
     """
 
     def __init__(
@@ -55,59 +57,99 @@ class ProducerMachine(BatchSender):
         random: Random,
         on_receipt: Callable[[Receipt], None] | None = None,
     ) -> None:
-        cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
-        super().__init__(cluster, settings, options, now=now, on_receipt=on_receipt)
-        cluster.push_metrics("producer", cluster.read_metrics, {}, now)
-        # Those of ``held_bytes`` that are in batches that are not full.
-        self.open_bytes = 0
-        self._new_batch = BatchRecords(
+        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
+        self.cluster.push_metrics("producer", self.cluster.read_metrics, {}, now)
+        self.options = options
+        self.failure: KwireError | None = None
+        self.transactions: Transactions | None = None
+        if options.transactional_id is not None:
+            self.transactions = Transactions(
+                self.cluster,
+                options.transactional_id,
+                timeout_s=options.transaction_timeout_s,
+                give_up_s=options.delivery_timeout_s,
+                now=now,
+            )
+        self.deliveries = Deliveries(
+            self.cluster, options, self.transactions, on_receipt
+        )
+        self.lingering = LingeringRecords(self, options)
+        # Returns an empty batch with the options of this producer.
+        self.new_batch = BatchRecords(
             options.max_batch_bytes,
             compression=options.compression,
             compression_level=options.compression_level,
             is_transactional=options.transactional_id is not None,
         ).new_batch
-        self._writers: dict[tuple[str, int], PartitionWriter] = {}
-        self.lingering = LingeringRecords(self, options)
-        self._topics = WantedTopics(cluster, settings.timeout_s)
+        self._sender = BatchSender(
+            self.cluster, options, self.deliveries, self.transactions
+        )
+        self._topics = WantedTopics(self.cluster)
         self._cleaned_version = 0
 
     @property
     def wake_at(self) -> float:
-        """When ``advance`` has something to do, if nothing happens before."""
+        """When to call ``advance`` if nothing happens before."""
         return self.cluster.wake_at
 
     def advance(self, now: float) -> None:
-        """Do what can be done now."""
+        """Do everything that is possible now."""
         self.cluster.advance(now)
-        self.failure = self.failure or self.cluster.failure
+        self._note_failure()
         if self.failure is None:
             if self.cluster.version != self._cleaned_version:
                 self._cleaned_version = self.cluster.version
-                self._forget_deleted()
+                self.deliveries.forget_deleted()
             self._topics.advance(now)
-            self.lingering.close_lingering(now)
-            self._expire(now)
-            self._send_batches(now)
+            self.lingering.close_due(now)
+            self.deliveries.fail_late(now)
+            self._sender.send_batches(now)
             self._advance_transactions(now)
-            # Some of these may have found metadata wanting.
+            # The steps above may have requested metadata.
             self.cluster.refresh_metadata(now)
+            self._note_failure()
         if self.failure is not None:
             self._fail_all(self.failure)
 
     def close(self, now: float) -> None:
-        """End all links; what is not acknowledged has failed."""
+        """Close all links. Batches that are not acknowledged fail."""
         self.failure = self.failure or ClusterError(
             "writing records: the producer is closed; make a new one"
         )
         self._fail_all(self.failure)
         self.cluster.close(now)
 
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the parts of the producer contradict themselves.
+
+        To be called after ``advance``, by tests.
+        """
+        self.deliveries.check_invariants()
+        assert self.deliveries.open_bytes >= self.lingering.open_bytes, "open bytes"
+        if self.transactions is not None:
+            self.transactions.check_invariants()
+            is_open = not self.transactions.is_over
+            assert is_open or self.is_idle(), "records outside of a transaction"
+        assert self.failure is None or self.is_idle(), "records of a failed producer"
+
+    def _note_failure(self) -> None:
+        self.failure = self.failure or self._sender.failure or self.cluster.failure
+        if self.transactions is not None:
+            self.failure = self.failure or self.transactions.fatal
+
+    def _fail_all(self, failure: KwireError) -> None:
+        self.deliveries.fail_all(failure)
+        if self.lingering.abandon():
+            self.deliveries.fail_background(failure)
+        if self.transactions is not None:
+            self.transactions.stop(failure)
+
     # Transactions.
 
     def begin_transaction(self) -> None:
-        """Begin a transaction, once ``transactions`` is ready for it.
+        """Begin a transaction. ``transactions.is_settled`` must be True.
 
-        Raises ``ValueError`` while there is another.
+        Raises ``ValueError`` if another transaction has not ended.
         """
         assert self.transactions is not None
         if not self.transactions.is_over:
@@ -119,19 +161,22 @@ class ProducerMachine(BatchSender):
     def add_offsets(
         self, member: GroupMetadata, offsets: Mapping[tuple[str, int], int], now: float
     ) -> PendingOffsets:
-        """Commit offsets of a group with the transaction; raises why not."""
+        """Commit offsets of a group with the transaction.
+
+        Raises the reason if the transaction accepts no more offsets.
+        """
         assert self.transactions is not None
         if failure := self._refusal():
             raise failure
         return self.transactions.add_offsets(member, offsets, now)
 
     def end_transaction(self, is_commit: bool, now: float) -> None:
-        """Commit what was given since ``begin_transaction``, or abort it.
+        """Commit or abort everything that was sent since ``begin_transaction``.
 
-        ``transactions.is_over`` once that is done, or the producer has failed.
+        ``transactions.is_over`` becomes True at the end, unless the producer fails.
         """
         assert self.transactions is not None
-        if self.failure is not None:
+        if self.failure is not None or self.transactions.fatal is not None:
             return
         if is_commit:
             self.flush(now)
@@ -142,37 +187,28 @@ class ProducerMachine(BatchSender):
         if transactions is None:
             return
         if transactions.is_failed:
-            self._drop_unsent(transactions.refusal())
+            self.deliveries.fail_unsent(transactions.refusal())
+            self.lingering.abandon()
         transactions.advance(now, is_idle=self.is_idle())
-        self.failure = self.failure or transactions.fatal
         if transactions.is_over:
-            # It was reported as the result of the transaction.
-            self.background_failure = None
+            # The result of the transaction has reported the failure.
+            self.deliveries.take_background_failure()
 
-    def _drop_unsent(self, failure: KwireError) -> None:
-        """Fail what is not in flight, of a transaction that will be aborted."""
-        for writer in list(self._active):
-            for batch in [each for each in writer.batches if not each.is_sent]:
-                self._fail(writer, batch, failure)
-            if not writer.batches:
-                del self._active[writer]
-        self.lingering.abandon()
-
-    # What is to be written.
+    # Topics and records.
 
     def want_topic(self, name: str, now: float) -> None:
-        """Have the partitions of a topic found out; ``advance`` comes next."""
+        """Look up a topic during the next calls of ``advance``."""
         self._topics.want(name, now)
 
     def is_settled(self, name: str) -> bool:
-        """Whether a wanted topic is known, or will not be: ``topic`` reports which."""
+        """Whether ``topic`` returns a wanted topic or raises its failure."""
         return self.failure is not None or self._topics.is_settled(name)
 
     def topic(self, name: str) -> TopicInfo | None:
-        """Return what is known of a topic; None while its partitions are not.
+        """Return a topic, or None while its partitions are not known.
 
-        Raises ``ClusterError`` if it does not exist, or the producer or its transaction
-        has failed.
+        Raises ``ClusterError`` if it does not exist, or if the producer or its
+        transaction has failed.
         """
         if failure := self._refusal():
             raise failure
@@ -184,33 +220,31 @@ class ProducerMachine(BatchSender):
         return self._topics.names
 
     def known_topic(self, name: str) -> TopicInfo | None:
-        """Return a topic that was found before; None for any other."""
+        """Return a topic that was looked up before, or None."""
         if name not in self._topics.names or self._refusal():
             return None
         return self._topics.find(name)
 
     def has_room(self) -> bool:
-        """Whether more records may be given, or will fail at once."""
-        return self.failure is not None or self.held_bytes < self.options.memory_bytes
+        """Whether more records can be passed, or fail immediately."""
+        held_bytes = self.deliveries.held_bytes
+        return self.failure is not None or held_bytes < self.options.memory_bytes
 
     def is_idle(self) -> bool:
-        """Whether every record that was given is acknowledged, or has failed."""
-        return not self._active and self.lingering.is_empty()
-
-    def new_batch(self) -> BatchRecords:
-        """Return an empty batch of rows."""
-        return self._new_batch()
+        """Whether every record is acknowledged or has failed."""
+        return not self.deliveries.active and self.lingering.is_empty()
 
     def choose_partition(self, topic: TopicInfo) -> int:
-        """Choose a partition for records without a key: one that is not busy.
+        """Choose a partition for records without a key, depending on queued bytes.
 
         Source: KIP-794, ``BuiltInPartitioner.nextPartition``.
         """
-        partitions = [n for n, each in topic.partitions.items() if each.leader >= 0]
+        partitions = [n for n, info in topic.partitions.items() if info.leader >= 0]
         partitions = partitions or list(topic.partitions)
-        loads = [self._writer(topic.name, each).queued_bytes for each in partitions]
-        most = max(loads) + self.options.max_batch_bytes
-        weights = [most - load for load in loads]
+        writer = self.deliveries.writer
+        loads = [writer(topic.name, number).queued_bytes for number in partitions]
+        maximum = max(loads) + self.options.max_batch_bytes
+        weights = [maximum - load for load in loads]
         (chosen,) = self.cluster.random.choices(partitions, weights)
         return chosen
 
@@ -224,89 +258,55 @@ class ProducerMachine(BatchSender):
         is_background: bool = False,
         is_lingering: bool = False,
     ) -> PendingBatch:
-        """Take records as one batch, after all that the partition was given before.
+        """Append a batch to the queue of a partition, after all earlier records.
 
-        ``is_lingering`` is for batches of ``appended``, which are in order already.
+        ``is_background``: no caller waits for the batch. ``is_lingering``: the batch
+        comes from ``lingering``, which has kept the order already.
         """
         if not is_lingering:
             self.lingering.release(topic, partition, now)
-        writer = self._writer(topic, partition)
-        give_up_at = now + self.options.delivery_timeout_s
         batch = PendingBatch(
             topic,
             partition,
             content,
-            give_up_at,
+            now + self.options.delivery_timeout_s,
             is_background=is_background or is_lingering,
         )
         if failure := self._refusal():
-            batch.finish(failure=failure)
-            return batch
-        self.held_bytes += batch.size
-        writer.add(batch)
-        self._active[writer] = None
-        self.cluster.wake(now)
+            batch.fail(failure)
+        else:
+            self.deliveries.add(batch, now)
         return batch
 
-    def append(
+    def send(
         self,
         topic: TopicInfo,
         partition: int | None,
-        row: tuple[Any, Any, Any, Any],
+        record: tuple[Any, Any, Any, Any],
         now: float,
     ) -> bool:
-        """Take one record, to be sent within ``linger_s``.
+        """Accept one record, to be sent within ``linger_s``.
 
-        Returns whether there is more for ``advance`` to do. Without a partition the key
-        decides, and records without a key go where the one before went, until that
-        batch is sent. Raises ``EncodeError`` for what is no row.
+        Without a partition, the key decides. A record without a key is added to the
+        same partition as the previous one, until that batch is closed. Returns whether
+        ``advance`` has more to do. Raises ``EncodeError`` for an invalid record.
         """
         if failure := self._refusal():
             raise failure
-        return self.lingering.append(topic, partition, row, now)
+        return self.lingering.send(topic, partition, record, now)
 
     def flush(self, now: float) -> list[PendingBatch]:
-        """Have everything that was appended sent now; return what is not over."""
+        """Close the batches of lingering records; return all that are not over."""
         self.lingering.flush(now)
-        return [batch for writer in self._active for batch in writer.batches]
+        return [batch for writer in self.deliveries.active for batch in writer.batches]
 
     def take_background_failure(self) -> KwireError | None:
-        """Return the first failure of what was appended, once."""
-        failure, self.background_failure = self.background_failure, None
-        return failure
+        """Return the first failure of a batch that no caller waits for, once."""
+        return self.deliveries.take_background_failure()
 
     def _refusal(self) -> KwireError | None:
-        """Return why no records are taken, if so."""
+        """Return the reason if no records are accepted."""
         transactions = self.transactions
         if self.failure is None and transactions and not transactions.takes_records:
             return transactions.refusal()
         return self.failure
-
-    def _forget_deleted(self) -> None:
-        """Forget partitions without batches that their topic no longer has.
-
-        A topic loses partitions only if it is deleted and created again. Its brokers
-        then know nothing of the sequence numbers of this producer.
-        """
-        for place, writer in list(self._writers.items()):
-            topic = self.cluster.metadata.topics.get(place[0])
-            if topic is None or topic.error_code or not topic.partitions:
-                continue
-            if place[1] not in topic.partitions and not writer.batches:
-                del self._writers[place]
-
-    def _writer(self, topic: str, partition: int) -> PartitionWriter:
-        writer = self._writers.get((topic, partition))
-        if writer is None:
-            writer = self._writers[topic, partition] = PartitionWriter(topic, partition)
-        return writer
-
-    def _fail_all(self, failure: KwireError) -> None:
-        for writer in self._writers.values():
-            for batch in writer.clear():
-                self._end(batch, failure)
-        self._active.clear()
-        if self.lingering.abandon():
-            self.background_failure = self.background_failure or failure
-        if self.transactions is not None:
-            self.transactions.stop(failure)

@@ -2,112 +2,137 @@
 # SPDX-License-Identifier: Apache-2.0
 """``PartitionWriter``: the batches of one partition, and their sequence numbers.
 
-    add -> batches [ in flight | waiting ... ] -> receipts
+    add -> batches [ in flight | waiting ... ] -> acknowledge, fail or split
 
-A broker takes the batches of one producer by sequence, and reports one that it has
-already. So a batch is sent again with the number it had, and only as the first of its
-partition. When records are given up, the numbers after them never come; then the epoch
-goes up and numbers begin at 0. Requests and brokers are ``batch_sender.py``'s.
+A broker accepts the batches of one producer in the order of their sequence numbers, and
+reports duplicates. So a batch that is sent again keeps its number, and is sent as the
+first batch of its partition. If numbered records are given up, the broker would wait
+for their numbers. The epoch is raised then, and numbers begin at 0.
+``batch_sender.py`` sends the requests.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from ..backoff import Backoff
 from ..scan.partition_reader import make_redirect_pace
 from .pending_batch import next_sequence
 
 if TYPE_CHECKING:
+    from ....errors import KwireError
+    from ..cluster import ClusterMachine
+    from .options import Receipt
     from .pending_batch import PendingBatch
 
 _LAST_EPOCH = (1 << 15) - 1
 
 
+class Numbering(Enum):
+    """What the leader knows about the sequence numbers of the current epoch."""
+
+    NEW = auto()
+    """No batch is acknowledged. The leader accepts any sequence number as the first, so
+    only one batch may be in flight."""
+    ESTABLISHED = auto()
+    """The leader expects the next sequence number."""
+    FORGOTTEN = auto()
+    """The leader has lost the state of this producer. The next epoch is required."""
+    BROKEN = auto()
+    """Numbered records were given up. The next epoch is required."""
+
+
 class PartitionWriter:
-    """The batches of one partition in order, and the producer's numbers for it."""
+    """The batches of one partition in order, and the producer's numbers for it.
+
+    ``reason`` describes the last attempt that failed, or is empty.
+    """
 
     __slots__ = (
         "_next_sequence",
         "_numbered",
+        "_redirects",
+        "backoff",
         "batches",
-        "failures",
-        "has_gap",
-        "is_established",
-        "needs_epoch",
+        "numbering",
         "partition",
         "producer_epoch",
         "producer_id",
         "queued_bytes",
         "reason",
-        "redirects",
-        "retry_at",
         "topic",
     )
 
-    def __init__(self, topic: str, partition: int) -> None:
+    def __init__(self, cluster: ClusterMachine, topic: str, partition: int) -> None:
         self.topic = topic
         self.partition = partition
-        # To be changed by the methods alone, which count the bytes.
         self.batches: deque[PendingBatch] = deque()
         self.queued_bytes = 0
-        self.failures = 0
-        self.retry_at = 0.0
-        self.redirects = make_redirect_pace()
-        # Why the last try came to nothing.
+        self.backoff = Backoff(cluster)
         self.reason = ""
+        self.numbering = Numbering.NEW
         self.producer_id = -1
         self.producer_epoch = -1
         self._next_sequence = 0
+        # Count of batches that got a sequence number.
         self._numbered = 0
-        # Whether the broker has taken a batch of this epoch: it takes any sequence
-        # number as the first one.
-        self.is_established = False
-        # Whether records with a sequence number were given up; and whether the broker
-        # has lost what it had of this producer.
-        self.has_gap = False
-        self.needs_epoch = False
+        # Counted apart from failures, which every acknowledged batch resets.
+        self._redirects = make_redirect_pace()
 
     @property
     def name(self) -> str:
-        """Topic and partition as Kafka writes them: "orders-3"."""
+        """Topic and partition in Kafka's notation: "orders-3"."""
         return f"{self.topic}-{self.partition}"
 
     @property
     def in_flight(self) -> int:
-        """The number of batches that wait for a response."""
-        return sum(each.is_sent for each in self.batches)
+        """Number of batches that wait for a response."""
+        return sum(batch.is_in_flight for batch in self.batches)
 
-    def next_batch(self, most_in_flight: int) -> PendingBatch | None:
-        """Return the batch to send next; None while others have to be answered first.
+    @property
+    def needs_epoch(self) -> bool:
+        """Whether the leader accepts no more batches of the current epoch."""
+        return self.numbering in (Numbering.FORGOTTEN, Numbering.BROKEN)
 
-        A batch is sent again alone, as the first: the broker rejects all that come
-        after one that it has not. It knows the last five batches of a producer, and no
-        older one to be a duplicate. So no more are sent after the first than that,
-        acknowledged or not.
+    def next_batch(self, max_in_flight: int) -> PendingBatch | None:
+        """Return the batch to send next, or None if a response must arrive first.
+
+        A batch that is sent again is sent alone, as the first batch, because the broker
+        rejects all batches after a missing one. The broker recognizes only the last
+        five batches of a producer as duplicates. So at most ``max_in_flight`` batches
+        are sent from the first one on that is not acknowledged, including those that
+        are acknowledged already.
         """
-        first = self.batches[0] if self.batches else None
-        if first is None or first.attempts > 1 or not first.is_sent:
-            return None if first is None or first.is_sent else first
+        if not self.batches:
+            return None
+        first = self.batches[0]
+        if not first.is_in_flight:
+            return first
+        if first.attempts > 1:
+            return None
+        if self.numbering is Numbering.NEW:
+            max_in_flight = 1
         for batch in self.batches:
-            if batch.is_sent:
-                continue
-            if batch.attempts or self._numbered - first.ordinal >= most_in_flight:
-                return None
-            return batch
+            if not batch.is_in_flight:
+                is_free = self._numbered - first.ordinal < max_in_flight
+                return batch if is_free and not batch.attempts else None
         return None
 
+    # Sequence numbers.
+
     def set_producer(self, producer_id: int, producer_epoch: int) -> None:
-        """Begin with the first sequence number of a producer id."""
+        """Begin with the first sequence number of a producer id and epoch."""
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
         self._restart()
 
     def raise_epoch(self) -> None:
-        """Begin with the first sequence number again, in the next epoch.
+        """Begin with the first sequence number of the next epoch.
 
-        The broker rejects what is still on its way from the epoch before. After the
-        last epoch there is no producer id, until ``set_producer``.
+        The broker rejects batches of the previous epoch that arrive later. After the
+        last epoch there is no producer id until ``set_producer``.
         """
         if self.producer_epoch >= _LAST_EPOCH:
             self.producer_id = self.producer_epoch = -1
@@ -116,41 +141,88 @@ class PartitionWriter:
         self._restart()
 
     def number(self, batch: PendingBatch) -> None:
-        """Give a batch its sequence number, unless it has one."""
+        """Number a batch, unless it has a sequence number."""
         if batch.sequence < 0:
-            batch.sequence = self._next_sequence
-            batch.ordinal = self._numbered
+            batch.number(self._next_sequence, self._numbered)
             self._numbered += 1
             self._next_sequence = next_sequence(batch.sequence, batch.count)
 
-    def add(self, batch: PendingBatch) -> None:
-        """Put a batch after all others."""
-        self.batches.append(batch)
-        self.queued_bytes += batch.size
-
-    def remove(self, batch: PendingBatch) -> None:
-        """Take a batch out that is over."""
-        self.batches.remove(batch)
-        self.queued_bytes -= batch.size
-
-    def clear(self) -> list[PendingBatch]:
-        """Take all batches out and return them."""
-        taken = list(self.batches)
-        self.batches.clear()
-        self.queued_bytes = 0
-        return taken
-
-    def replace(self, batch: PendingBatch, parts: tuple[PendingBatch, ...]) -> None:
-        """Put the parts of a batch in its place."""
-        index = self.batches.index(batch)
-        self.remove(batch)
-        for part in reversed(parts):
-            self.batches.insert(index, part)
-            self.queued_bytes += part.size
+    def note_forgotten(self) -> None:
+        """Note that the leader does not know the sequence numbers of this epoch."""
+        if self.numbering is not Numbering.BROKEN:
+            self.numbering = Numbering.FORGOTTEN
 
     def _restart(self) -> None:
         self._next_sequence = 0
-        self.is_established = False
-        self.has_gap = self.needs_epoch = False
+        self.numbering = Numbering.NEW
         for batch in self.batches:
             batch.forget_numbers()
+
+    # Batches.
+
+    def add(self, batch: PendingBatch) -> None:
+        """Append a batch to the queue."""
+        self.batches.append(batch)
+        self.queued_bytes += batch.size
+
+    def acknowledge(self, batch: PendingBatch, receipt: Receipt) -> None:
+        """Remove a batch that the log contains."""
+        self._remove(batch)
+        batch.acknowledge(receipt)
+        self.backoff.reset()
+        self.reason = ""
+        if self.numbering is Numbering.NEW:
+            self.numbering = Numbering.ESTABLISHED
+
+    def fail(self, batch: PendingBatch, failure: KwireError) -> None:
+        """Remove a batch that is given up."""
+        self._remove(batch)
+        if batch.sequence >= 0:
+            self.numbering = Numbering.BROKEN
+        batch.fail(failure)
+
+    def split(self, batch: PendingBatch) -> None:
+        """Replace a batch by its halves."""
+        index = self.batches.index(batch)
+        self._remove(batch)
+        for half in reversed(batch.split()):
+            self.batches.insert(index, half)
+            self.queued_bytes += half.size
+
+    def retry(self, reason: str, now: float) -> None:
+        """Pause after a failed attempt."""
+        self.reason = reason
+        if self.backoff.retry_at <= now:
+            # Requests that fail at the same time count as one failure.
+            self.backoff.fail(now, not_before=self._redirects.next_at)
+
+    def redirect(self, now: float) -> bool:
+        """Count a redirect; return whether the next attempt needs no pause."""
+        self._redirects.note(now)
+        return self._redirects.next_at <= now
+
+    def _remove(self, batch: PendingBatch) -> None:
+        self.batches.remove(batch)
+        self.queued_bytes -= batch.size
+
+    def check_invariants(self, max_in_flight: int) -> None:
+        """Raise ``AssertionError`` if the queue contradicts itself."""
+        batches, name = self.batches, self.name
+        size = sum(batch.size for batch in batches)
+        assert self.queued_bytes == size, f"{name}: queued bytes"
+        assert self.in_flight <= max_in_flight, f"{name}: too many batches in flight"
+        if self.numbering is Numbering.NEW:
+            assert self.in_flight <= 1, f"{name}: the leader does not know the order"
+        previous: PendingBatch | None = None
+        for batch in batches:
+            batch.check_invariants()
+            assert not batch.is_over, f"{name}: a batch is over, but in the queue"
+            assert (batch.topic, batch.partition) == (self.topic, self.partition)
+            assert batch is batches[0] or not batch.is_in_flight or batch.attempts == 1
+            if previous is not None and self.numbering is not Numbering.BROKEN:
+                has_number = batch.sequence >= 0
+                assert previous.sequence >= 0 or not has_number, f"{name}: number order"
+                if has_number and batch.ordinal - previous.ordinal <= 1:
+                    expected = next_sequence(previous.sequence, previous.count)
+                    assert batch.sequence == expected, f"{name}: sequence gap"
+            previous = batch

@@ -1,130 +1,67 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``PendingBatch``: a record batch from the moment it is full to its receipt.
+"""``PendingBatch``: a record batch from the moment it is full until its receipt.
 
-    waiting -> in flight -> over
-       ^----------'            a retry, or two halves where it was too large
-
-What it contains may be rows or columns; it is encoded when it is first sent, as the
-producer's numbers are known then. It decides nothing; ``partition_writer.py`` does.
+Its methods are the only code that changes it, and ``TRANSITIONS`` lists what each of
+them does to the state. ``partition_writer.py`` decides when they are called.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-from ...._engine.active import record_engine as engine
-from ....records import decode_records, encode_batch
-from ....records.compression import bound, codec_of, find_room
-from ....records.options import BatchOptions, make_compressor, make_header
-from ....schema.batch_layout import BATCH_OVERHEAD
+from enum import Enum, auto
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Self
+    from collections.abc import Iterator, Mapping
 
-    from ...._engine.record_types import Record
     from ....errors import KwireError
+    from .batch_records import BatchContent
     from .options import Receipt
 
 
-class BatchContent(Protocol):
-    """Records that can be encoded as one batch, again and again."""
+class BatchState(Enum):
+    """State of a batch. Only the last three are final."""
 
-    def __len__(self) -> int: ...
+    SEALED = auto()
+    """Complete, and not sent yet."""
+    IN_FLIGHT = auto()
+    """Waits for a response. No earlier attempt can have written it."""
+    RETRYING = auto()
+    """Will be sent again. The broker rejected it without writing it."""
+    IN_DOUBT = auto()
+    """Will be sent again, although the log may contain it already."""
+    RESENT = auto()
+    """Waits for a response, while an earlier attempt may have written it."""
+    WRITTEN = auto()
+    FAILED = auto()
+    SPLIT = auto()
+    """Replaced by two halves, because the broker found it too large."""
 
-    @property
-    def size_bound(self) -> int:
-        """The most bytes of the batch."""
 
-    def build(
-        self, *, producer_id: int, producer_epoch: int, base_sequence: int
-    ) -> bytes:
-        """Encode the batch."""
-
-    def halves(self) -> tuple[BatchContent, BatchContent]:
-        """Return two contents of half as many records, in order."""
-
-
-class BatchRecords(engine.EncodedRows):
-    """Rows of one batch, which are encoded when they are added."""
-
-    __slots__ = ("_codec", "_options", "_room")
-
-    def __init__(
-        self,
-        max_bytes: int,
-        *,
-        compression: str = "none",
-        compression_level: int | None = None,
-        is_transactional: bool = False,
-    ) -> None:
-        self._codec = codec_of(compression)
-        self._room = find_room(self._codec, max_bytes - BATCH_OVERHEAD)
-        self._options = BatchOptions(
-            compression=compression,
-            compression_level=compression_level,
-            is_transactional=is_transactional,
-        )
-        super().__init__(self._room)
-
-    @property
-    def size_bound(self) -> int:
-        """The most bytes of the batch."""
-        return BATCH_OVERHEAD + bound(self._codec, self.content)
-
-    def new_batch(self) -> Self:
-        """Return a batch without rows that has the same options."""
-        made = type(self).__new__(type(self))
-        made._codec, made._options, made._room = self._codec, self._options, self._room
-        engine.EncodedRows.__init__(made, self._room)
-        return made
-
-    def build(
-        self, *, producer_id: int, producer_epoch: int, base_sequence: int
-    ) -> bytes:
-        """Encode the batch."""
-        options = self._options._replace(
-            producer_id=producer_id,
-            producer_epoch=producer_epoch,
-            base_sequence=base_sequence,
-        )
-        header = make_header(options, len(self))
-        return self.make_batch(header, make_compressor(options))
-
-    def has_headers(self) -> bool:
-        """Whether a record has headers, which messages of magic 0 and 1 cannot have."""
-        return any(row.headers for row in self.rows())
-
-    def build_messages(self, magic: int) -> bytes:
-        """Encode the records as messages of magic 0 or 1, for brokers before 0.11."""
-        return encode_batch(
-            self.rows(),
-            magic=magic,
-            compression=self._options.compression,
-            compression_level=self._options.compression_level,
-        )
-
-    def rows(self) -> list[Record]:
-        """Decode the rows; their numbers are offsets from the first."""
-        header = make_header(BatchOptions(), len(self))
-        return decode_records(self.make_batch(header), check_crc=False)[0]
-
-    def halves(self) -> tuple[Self, Self]:
-        """Return two batches of half as many rows, in order."""
-        rows, middle = self.rows(), len(self) // 2
-        first, second = self.new_batch(), self.new_batch()
-        first.extend(rows[:middle])
-        second.extend(rows[middle:])
-        return first, second
+_S = BatchState
+TRANSITIONS: Mapping[str, Mapping[BatchState, BatchState]] = {
+    "send": {
+        _S.SEALED: _S.IN_FLIGHT,
+        _S.RETRYING: _S.IN_FLIGHT,
+        _S.IN_DOUBT: _S.RESENT,
+    },
+    "reject": {_S.IN_FLIGHT: _S.RETRYING, _S.RESENT: _S.IN_DOUBT},
+    "lose": {_S.IN_FLIGHT: _S.IN_DOUBT, _S.RESENT: _S.IN_DOUBT},
+    "split": {_S.IN_FLIGHT: _S.SPLIT},
+    "acknowledge": {_S.IN_FLIGHT: _S.WRITTEN, _S.RESENT: _S.WRITTEN},
+    "fail": dict.fromkeys(
+        (_S.SEALED, _S.IN_FLIGHT, _S.RETRYING, _S.IN_DOUBT, _S.RESENT), _S.FAILED
+    ),
+}
+"""Next state by event and state. An event is a method of ``PendingBatch``, which must
+not be called in any other state."""
 
 
 class PendingBatch:
-    """A batch to deliver: what it contains, its numbers, and what became of it.
+    """A batch to deliver: its content, its numbers, and its state.
 
-    ``receipt`` or ``failure`` is set once it is over. A batch that was split has
-    ``parts`` instead. ``is_in_doubt`` where a broker may have written it without
-    saying so. ``attempts`` counts how often it was sent.
+    ``receipt`` is set when the batch is WRITTEN, ``failure`` when it is FAILED, and
+    ``parts`` when it is SPLIT. ``attempts`` counts how often its records were sent.
     """
 
     __slots__ = (
@@ -135,8 +72,6 @@ class PendingBatch:
         "failure",
         "give_up_at",
         "is_background",
-        "is_in_doubt",
-        "is_sent",
         "magic",
         "ordinal",
         "partition",
@@ -144,6 +79,7 @@ class PendingBatch:
         "receipt",
         "sequence",
         "size",
+        "state",
         "topic",
     )
 
@@ -156,44 +92,89 @@ class PendingBatch:
         *,
         is_background: bool = False,
     ) -> None:
+        self.state = BatchState.SEALED
         self.topic = topic
         self.partition = partition
         self.content: BatchContent | None = content
         self.count = len(content)
         self.size = content.size_bound
         self.give_up_at = give_up_at
-        # Nothing waits for it: what becomes of it is reported by the next flush.
+        # If True, no caller waits for the batch: the next flush reports its failure.
         self.is_background = is_background
         # The encoded batch, and the magic of its format.
         self.data: bytes | None = None
         self.magic = -1
+        # The sequence number of the first record, and the count of batches of the
+        # partition that were numbered before. -1 if the batch has no number yet.
         self.sequence = -1
-        # How many batches of the partition had a number before.
         self.ordinal = -1
         self.attempts = 0
-        self.is_sent = False
-        self.is_in_doubt = False
         self.parts: tuple[PendingBatch, ...] = ()
         self.receipt: Receipt | None = None
         self.failure: KwireError | None = None
 
     @property
+    def is_in_flight(self) -> bool:
+        """Whether the batch waits for a response."""
+        return self.state is BatchState.IN_FLIGHT or self.state is BatchState.RESENT
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the log may contain the batch, although it is not acknowledged."""
+        return self.state is BatchState.IN_DOUBT or self.state is BatchState.RESENT
+
+    @property
     def is_over(self) -> bool:
-        """Whether its records are acknowledged, or will not be."""
+        """Whether all records are acknowledged or have failed."""
         if self.parts:
-            return all(each.is_over for each in self.parts)
+            return all(part.is_over for part in self.parts)
         return self.receipt is not None or self.failure is not None
 
     def leaves(self) -> Iterator[PendingBatch]:
         """Iterate over the batches that it was split into, or itself."""
         if not self.parts:
             yield self
-        for each in self.parts:
-            yield from each.leaves()
+        for part in self.parts:
+            yield from part.leaves()
+
+    # Numbers and encoding.
+
+    def number(self, sequence: int, ordinal: int) -> None:
+        """Set the sequence number of the first record."""
+        assert self.sequence < 0, "a batch keeps its sequence number within an epoch"
+        self.sequence = sequence
+        self.ordinal = ordinal
+
+    def forget_numbers(self) -> None:
+        """Remove the sequence number, so that the batch gets one of the next epoch."""
+        assert not self.is_in_flight, "a batch in flight keeps its sequence number"
+        self.data = None
+        self.sequence = -1
+
+    def set_data(self, data: bytes, magic: int) -> None:
+        """Keep the encoded batch."""
+        self.data = data
+        self.magic = magic
+
+    # Events.
+
+    def send(self) -> None:
+        """Note that the batch was sent."""
+        self._move("send")
+        self.attempts += 1
+
+    def reject(self) -> None:
+        """Note that the broker did not write the batch, which will be sent again."""
+        self._move("reject")
+
+    def lose(self) -> None:
+        """Note that the last attempt may have written the batch."""
+        self._move("lose")
 
     def split(self) -> tuple[PendingBatch, PendingBatch]:
         """Return two batches of half the records, with the same sequence numbers."""
         assert self.content is not None
+        self._move("split")
         first, second = (
             PendingBatch(
                 self.topic,
@@ -204,27 +185,42 @@ class PendingBatch:
             )
             for content in self.content.halves()
         )
-        first.attempts = second.attempts = self.attempts
-        first.ordinal = second.ordinal = self.ordinal
         if self.sequence >= 0:
-            first.sequence = self.sequence
-            second.sequence = next_sequence(self.sequence, first.count)
+            first.number(self.sequence, self.ordinal)
+            second.number(next_sequence(self.sequence, first.count), self.ordinal)
+        for half in (first, second):
+            half.state = BatchState.RETRYING
+            half.attempts = self.attempts
         self.parts = first, second
         self.content = self.data = None
         return first, second
 
-    def forget_numbers(self) -> None:
-        """Have it encoded again when it is sent next, with other numbers."""
-        self.data = None
-        self.sequence = -1
-
-    def finish(
-        self, receipt: Receipt | None = None, failure: KwireError | None = None
-    ) -> None:
-        """Set what became of it, and let its memory go."""
+    def acknowledge(self, receipt: Receipt) -> None:
+        """Note that the log contains the batch, and release its memory."""
+        self._move("acknowledge")
         self.receipt = receipt
+        self.content = self.data = None
+
+    def fail(self, failure: KwireError) -> None:
+        """Note that the batch will not be sent again, and release its memory."""
+        self._move("fail")
         self.failure = failure
         self.content = self.data = None
+
+    def _move(self, event: str) -> None:
+        following = TRANSITIONS[event].get(self.state)
+        assert following is not None, f"{event}: the batch is {self.state.name}"
+        self.state = following
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the state contradicts the other fields."""
+        assert (self.state is BatchState.WRITTEN) == (self.receipt is not None)
+        assert (self.state is BatchState.FAILED) == (self.failure is not None)
+        assert (self.state is BatchState.SPLIT) == bool(self.parts)
+        is_final = self.is_over or bool(self.parts)
+        assert is_final == (self.content is None), "only final batches have no content"
+        assert (self.state is BatchState.SEALED) <= (self.attempts == 0)
+        assert self.is_in_flight <= (self.data is not None and self.attempts > 0)
 
 
 def next_sequence(sequence: int, count: int) -> int:

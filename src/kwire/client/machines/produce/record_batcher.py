@@ -8,61 +8,34 @@ subclass for tables.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ...._engine.active import record_engine as engine
 from ...errors import TopicNotFound
 
 if TYPE_CHECKING:
-    from ..cluster import ClusterMachine
     from ..metadata import TopicInfo
-    from .options import ProducerOptions
-    from .pending_batch import BatchContent, BatchRecords, PendingBatch
-
+    from .batch_records import BatchRecords
+    from .machine import ProducerMachine
+    from .pending_batch import PendingBatch
 
 _POSITIVE = 0x7FFFFFFF
 
 
-class BatchTaker(Protocol):
-    """What takes the batches of senders: a ``ProducerMachine``."""
-
-    cluster: ClusterMachine
-    options: ProducerOptions
-    held_bytes: int
-    open_bytes: int
-
-    def new_batch(self) -> BatchRecords:
-        """Return an empty batch of rows."""
-
-    def choose_partition(self, topic: TopicInfo) -> int:
-        """Choose a partition for records without a key."""
-
-    def add_batch(
-        self,
-        topic: str,
-        partition: int,
-        content: BatchContent,
-        now: float,
-        *,
-        is_background: bool = False,
-        is_lingering: bool = False,
-    ) -> PendingBatch:
-        """Take records as one batch."""
-
-
 class Batcher:
-    """Fills batches that have no rows of other senders, and gives these to a machine.
+    """Fills batches that contain no records of other batchers.
 
-    A subclass takes rows. ``finish`` closes the batches that are not full, and
-    ``abandon`` drops them. ``batches`` are those that the machine has, ``taken_bytes``
-    counts the bytes of all rows. Rows for any partition fill a batch of one, then of
-    another. No one waits for rows that are ``is_lingering``: their batches are not in
-    ``batches``. ``is_background`` is that of ``ProducerMachine.add_batch``.
+    A subclass accepts records. When a batch is full, it goes to the machine. ``finish``
+    passes on the remaining batches, and ``abandon`` drops them. ``batches`` lists all
+    batches that the machine has got, unless ``is_lingering`` is True, because then no
+    caller waits for them. ``taken_bytes`` is the size of all accepted records.
+
+    Records for any partition fill a batch of one partition, then of another.
     """
 
     def __init__(
         self,
-        machine: BatchTaker,
+        machine: ProducerMachine,
         topic: TopicInfo,
         *,
         is_background: bool = False,
@@ -75,39 +48,50 @@ class Batcher:
         self._is_background = is_background
         self._is_lingering = is_lingering
         self._open: dict[int, BatchRecords] = {}
+        # The partition that currently gets the records for any partition.
         self._sticky: int | None = None
 
     @property
     def topic_name(self) -> str:
-        """The name of its topic."""
+        """Name of the topic."""
         return self._topic.name
 
+    @property
+    def open_bytes(self) -> int:
+        """Size of the batches that are not full."""
+        return sum(batch.content for batch in self._open.values())
+
     def finish(self, now: float) -> list[PendingBatch]:
-        """Give the last batches to the machine; return all that it has got."""
+        """Pass the remaining batches to the machine; return ``batches``."""
         for partition in list(self._open):
             self._close(partition, now)
         return self.batches
 
     def abandon(self) -> None:
-        """Drop the rows that the machine has not got."""
-        for batch in self._open.values():
-            self._hold(-batch.content)
+        """Drop the records that the machine has not got."""
+        self._machine.deliveries.hold_open(-self.open_bytes)
         self._open.clear()
 
     def give_way(self, now: float) -> None:
-        """Close the batches that are not full, if such have half of the memory.
+        """Close the batches that are not full, if open batches need half the memory.
 
-        Otherwise acknowledgements will make room, and full batches cost less.
+        Otherwise acknowledgements will release memory, and full batches are faster.
         """
-        if 2 * self._machine.open_bytes >= self._machine.options.memory_bytes:
+        open_bytes = self._machine.deliveries.open_bytes
+        if 2 * open_bytes >= self._machine.options.memory_bytes:
             self.finish(now)
 
     def _fill(
-        self, partition: int | None, rows: Any, start: int, timestamp: int, now: float
+        self,
+        partition: int | None,
+        records: Any,
+        start: int,
+        timestamp: int,
+        now: float,
     ) -> int:
-        """Put rows into one batch, and close it if it is full; return the index after.
+        """Add records to one batch, and close it if it is full; return the next index.
 
-        None is any partition.
+        ``partition`` None means any partition.
         """
         is_sticky = partition is None
         if partition is None:
@@ -119,32 +103,27 @@ class Batcher:
             batch = self._open[partition] = self._machine.new_batch()
         before = batch.content
         try:
-            start = self._extend(batch, rows, start, timestamp)
+            start = self._extend(batch, records, start, timestamp)
         finally:
-            # Also those before one that is no row.
+            # Before an invalid record, others may have been added.
             added = batch.content - before
-            self._hold(added)
+            self._machine.deliveries.hold_open(added)
             self.taken_bytes += added
-        if start < len(rows):
+        if start < len(records):
             self._close(partition, now)
             if is_sticky:
                 self._sticky = None
         return start
 
     def _extend(
-        self, batch: BatchRecords, rows: Any, start: int, timestamp: int
+        self, batch: BatchRecords, records: Any, start: int, timestamp: int
     ) -> int:
-        """Put rows into a batch while they fit; return the index after."""
+        """Add records to a batch while they fit; return the next index."""
         raise NotImplementedError
-
-    def _hold(self, size: int) -> None:
-        """Count bytes of open batches."""
-        self._machine.held_bytes += size
-        self._machine.open_bytes += size
 
     def _close(self, partition: int, now: float) -> None:
         batch = self._open.pop(partition)
-        self._hold(-batch.content)
+        self._machine.deliveries.hold_open(-batch.content)
         pending = self._machine.add_batch(
             self._topic.name,
             partition,
@@ -158,15 +137,15 @@ class Batcher:
 
 
 class RecordBatcher(Batcher):
-    """Takes rows, by ``add``.
+    """Accepts records by ``add``.
 
-    Rows with a key go where its hash says, or the partitioner of the options;
-    ``partition`` is for all rows.
+    The key of a record decides its partition, or the partitioner of the options.
+    ``partition`` overrides both for all records.
     """
 
     def __init__(
         self,
-        machine: BatchTaker,
+        machine: ProducerMachine,
         topic: TopicInfo,
         partition: int | None = None,
         *,
@@ -177,48 +156,48 @@ class RecordBatcher(Batcher):
             check_partition(topic, partition)
         self._partition = partition
 
-    def add(self, rows: list[Any], timestamp: int, now: float) -> None:
-        """Take rows; those without a timestamp get ``timestamp`` (ms).
+    def add(self, records: list[Any], timestamp: int, now: float) -> None:
+        """Accept records. ``timestamp`` (ms) is the default for their timestamps.
 
-        Raises ``EncodeError`` for what is no row.
+        Raises ``EncodeError`` for an invalid record.
         """
         if self._partition is not None:
-            self._fill_all(self._partition, rows, timestamp, now)
+            self._fill_all(self._partition, records, timestamp, now)
             return
         options = self._machine.options
         if options.partitioner is None:
             count = len(self._topic.partitions)
-            lists, others = engine.split_rows(rows, count, options.hash)
+            lists, others = engine.split_rows(records, count, options.hash)
         else:
-            lists, others = self._split(rows), []
+            lists, others = self._split(records), []
         for partition, chosen in enumerate(lists):
             self._fill_all(partition, chosen, timestamp, now)
         self._fill_all(None, others, timestamp, now)
 
     def _fill_all(
-        self, partition: int | None, rows: list[Any], timestamp: int, now: float
+        self, partition: int | None, records: list[Any], timestamp: int, now: float
     ) -> None:
         start = 0
-        while start < len(rows):
-            start = self._fill(partition, rows, start, timestamp, now)
+        while start < len(records):
+            start = self._fill(partition, records, start, timestamp, now)
 
     def _extend(
-        self, batch: BatchRecords, rows: Any, start: int, timestamp: int
+        self, batch: BatchRecords, records: Any, start: int, timestamp: int
     ) -> int:
-        return batch.extend(rows, start, timestamp)
+        return batch.extend(records, start, timestamp)
 
-    def _split(self, rows: list[Any]) -> list[list[Any]]:
-        """Sort rows by the partition that the user's function chooses."""
-        # Refuses what is no row.
-        engine.split_rows(rows, 1, engine.MURMUR2)
+    def _split(self, records: list[Any]) -> list[list[Any]]:
+        """Sort records by the partition that the partitioner chooses."""
+        # Raises for an invalid record.
+        engine.split_rows(records, 1, engine.MURMUR2)
         lists: list[list[Any]] = [[] for _ in self._topic.partitions]
-        for row in rows:
-            key = row[0] if isinstance(row, (tuple, list)) else row.key
-            lists[choose_by_key(self._machine, self._topic, key)].append(row)
+        for record in records:
+            key = record[0] if isinstance(record, (tuple, list)) else record.key
+            lists[choose_by_key(self._machine, self._topic, key)].append(record)
         return lists
 
 
-def choose_by_key(machine: BatchTaker, topic: TopicInfo, key: Any) -> int:
+def choose_by_key(machine: ProducerMachine, topic: TopicInfo, key: Any) -> int:
     """Return the partition of a record with a key."""
     options, count = machine.options, len(topic.partitions)
     if options.partitioner is None:
@@ -235,7 +214,7 @@ def choose_by_key(machine: BatchTaker, topic: TopicInfo, key: Any) -> int:
 
 
 def check_partition(topic: TopicInfo, partition: int) -> None:
-    """Refuse a partition that the topic does not have."""
+    """Raise ``TopicNotFound`` for a partition that the topic does not have."""
     if partition not in topic.partitions:
         raise TopicNotFound(
             f"topic {topic.name!r} has no partition {partition}; it has"

@@ -123,18 +123,9 @@ def read_append_time(part: Any, batch: PendingBatch) -> int:
 
 
 def delivery_failure(
-    batch: PendingBatch, error_code: int, message: str | None
-) -> ClusterError:
-    """Build the exception for a batch that the broker does not take."""
-    name = f"{batch.topic}-{batch.partition}"
-    if error_code == codes.TOPIC_AUTHORIZATION_FAILED:
-        return NotAuthorized(
-            f"writing {name}: the user is not authorized; it needs the operations"
-            " Write and Describe"
-        )
-    reason = faults.describe_answer(error_code, message)
-    if read_verdict(error_code) is Verdict.SPLIT:
-        reason += "; raise the topic's max.message.bytes, or write smaller records"
+    batch: PendingBatch, reason: str, error_code: int = codes.NONE
+) -> DeliveryFailed:
+    """Build the exception for a batch that is given up."""
     return DeliveryFailed(
         batch.topic,
         batch.partition,
@@ -143,6 +134,21 @@ def delivery_failure(
         batch.is_in_doubt,
         error_code,
     )
+
+
+def rejection_failure(
+    batch: PendingBatch, error_code: int, message: str | None
+) -> ClusterError:
+    """Build the exception for a batch that the broker rejected."""
+    if error_code == codes.TOPIC_AUTHORIZATION_FAILED:
+        return NotAuthorized(
+            f"writing {batch.topic}-{batch.partition}: the user is not authorized; it"
+            " needs the operations Write and Describe"
+        )
+    reason = faults.describe_answer(error_code, message)
+    if read_verdict(error_code) is Verdict.SPLIT:
+        reason += "; raise the topic's max.message.bytes, or write smaller records"
+    return delivery_failure(batch, reason, error_code)
 
 
 def fatal_failure(name: str, error_code: int) -> ClusterError:

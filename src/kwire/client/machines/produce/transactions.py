@@ -2,18 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Transactions``: the transactions of one transactional id, one after another.
 
-    STARTING -> READY -> OPEN -> COMMITTING -> READY
-                           `---> ABORTING ---> READY, or STARTING for the next epoch
-
-A transaction is all that is written between two markers, which the coordinator writes
-to each partition. By the first protocol, a producer names partitions and groups to the
-coordinator before it sends them anything; by the second (KIP-890) their brokers do, and
-each transaction has an epoch of its own. Record batches are ``machine.py``'s.
+A transaction consists of the records between two markers, which the coordinator writes
+to each partition. In the first protocol, the producer adds partitions and groups at the
+coordinator before it sends data to them. In the second protocol (KIP-890), their
+brokers do that, and each transaction has its own epoch. ``TRANSITIONS`` lists what each
+event does to the state. ``batch_sender.py`` sends record batches.
 """
 
 from __future__ import annotations
 
-from enum import Enum, auto
+from enum import Enum, IntEnum, auto
 from typing import TYPE_CHECKING, Any
 
 from ....connection.negotiation import (
@@ -27,6 +25,7 @@ from ....errors import KwireError
 from ....messages import EndTxnRequest, InitProducerIdRequest
 from ....schema import error_codes as codes
 from ...errors import BrokersUnreachable, TransactionFailed
+from ..backoff import Backoff
 from ..coordinators import Coordinators, CoordinatorType
 from ..link import LinkState
 from .transaction_requests import (
@@ -48,29 +47,63 @@ if TYPE_CHECKING:
     from ..link import Link
     from .transaction_requests import Producer
 
+    Coordinator = tuple[CoordinatorType, str]
+
 _FIRST_WITH_EPOCHS = first_version("InitProducerIdRequest", "producer_id")
-"""The version of InitProducerId by which a producer raises its own epoch (KIP-360)."""
+"""First version with which a producer raises its own epoch (KIP-360)."""
 
 _SECOND_PROTOCOL = 2
-"""The level of the feature transaction.version that is KIP-890's protocol."""
+"""Level of the feature transaction.version that enables the protocol of KIP-890."""
 
 _CONCURRENT_S = 0.02
-"""The first pause for a coordinator that still completes the transaction before."""
+"""First pause while the coordinator completes the previous transaction."""
 
 
-class Phase(Enum):
-    """Where a transactional producer is."""
+class TransactionState(Enum):
+    """State of a transactional producer."""
 
     STARTING = auto()
-    """It has no producer id, or not yet the next epoch."""
+    """Requests a producer id, or its next epoch."""
     READY = auto()
+    """There is no transaction."""
     OPEN = auto()
+    """Accepts records and offsets."""
+    FAILED = auto()
+    """A record or an offset has failed: the transaction can only be aborted."""
     COMMITTING = auto()
     ABORTING = auto()
+    FATAL = auto()
+    """The producer is fenced, or has failed in another way. This state is final."""
+
+
+_S = TransactionState
+TRANSITIONS: Mapping[str, Mapping[TransactionState, TransactionState]] = {
+    "start": {_S.STARTING: _S.READY},
+    "begin": {_S.READY: _S.OPEN},
+    "commit": {_S.OPEN: _S.COMMITTING, _S.FAILED: _S.ABORTING},
+    "abort": {_S.OPEN: _S.ABORTING, _S.FAILED: _S.ABORTING},
+    "fail": {_S.OPEN: _S.FAILED, _S.COMMITTING: _S.ABORTING},
+    "finish": {_S.COMMITTING: _S.READY, _S.ABORTING: _S.READY},
+    "restart": {_S.ABORTING: _S.STARTING},
+    "give_up": {state: _S.FATAL for state in _S if state is not _S.FATAL},
+}
+"""Next state by event and state. An event must not happen in any other state."""
+
+
+class Knowledge(IntEnum):
+    """What the coordinator knows of a transaction."""
+
+    NOTHING = 0
+    MAYBE_BEGUN = 1
+    """A request was sent that begins the transaction."""
+    BEGUN = 2
+    """The coordinator has confirmed that the transaction is open."""
+    MAYBE_COMMITTED = 3
+    """A commit was sent, and had no response."""
 
 
 class PendingOffsets:
-    """Offsets of a group on their way into a transaction: ``is_over``, ``failure``."""
+    """Offsets of a group that are being added to a transaction."""
 
     __slots__ = ("failure", "give_up_at", "is_over", "member", "offsets")
 
@@ -87,16 +120,17 @@ class PendingOffsets:
         self.failure: KwireError | None = None
 
     def finish(self, failure: KwireError | None = None) -> None:
-        """Set what became of them."""
+        """Note that the coordinator has the offsets, or that they have failed."""
         self.failure = failure
         self.is_over = True
 
 
 class Transactions:
-    """The state of a transactional producer; ``ProducerMachine`` moves it.
+    """State machine of a transactional producer. ``ProducerMachine`` advances it.
 
-    ``producer`` are the id and epoch to write with. ``failure`` is why the transaction
-    cannot be committed; ``fatal`` ends the producer.
+    ``producer`` is the producer id and epoch to write with. ``failure`` is the reason
+    why the transaction cannot be committed, and ``fatal`` the error that ended the
+    producer. ``result`` is the failure of the last transaction that ended, or None.
     """
 
     def __init__(
@@ -108,7 +142,7 @@ class Transactions:
         give_up_s: float,
         now: float,
     ) -> None:
-        self.phase = Phase.STARTING
+        self.state = TransactionState.STARTING
         self.producer: Producer | None = None
         self.failure: KwireError | None = None
         self.fatal: KwireError | None = None
@@ -117,99 +151,102 @@ class Transactions:
         self._coordinators = Coordinators(cluster)
         self._features = FinalizedFeatures()
         self._id = transactional_id
+        self._coordinator = CoordinatorType.TRANSACTION, transactional_id
         self._timeout_ms = int(timeout_s * 1000)
         self._give_up_s = give_up_s
         self._is_second = False
-        # What is to be added to the transaction, and what the coordinator has added.
+        self._knowledge = Knowledge.NOTHING
+        # Partitions and offsets to add, and what the coordinator has added.
         self._wanted: dict[tuple[str, int], None] = {}
         self._added: set[tuple[str, int]] = set()
         self._groups: set[str] = set()
         self._offsets: list[PendingOffsets] = []
-        # Whether the coordinator may know of a transaction, and whether it does.
-        self._is_begun = self._is_confirmed = False
-        # Whether a commit was sent that had no response.
-        self._is_in_doubt = False
+        # Whether a request waits for a response. There is at most one.
         self._is_sending = False
-        self._failures = 0
-        self._retry_at = now
+        self._backoff = Backoff(cluster)
         self._reason = ""
         self._give_up_at = now + cluster.settings.timeout_s
 
     @property
     def is_settled(self) -> bool:
-        """Whether there is a producer id, or will never be."""
-        return self.phase is not Phase.STARTING or self.fatal is not None
+        """Whether there is a producer id, or the producer has failed."""
+        return self.state is not TransactionState.STARTING
 
     @property
     def is_over(self) -> bool:
-        """Whether there is no transaction, neither open nor on its way to its end."""
-        return self.phase in (Phase.STARTING, Phase.READY) or self.fatal is not None
+        """Whether no transaction is open or ending."""
+        return self.state in (
+            TransactionState.STARTING,
+            TransactionState.READY,
+            TransactionState.FATAL,
+        )
 
     @property
     def takes_records(self) -> bool:
-        """Whether batches belong to a transaction that may be committed."""
-        is_begun = self.phase in (Phase.OPEN, Phase.COMMITTING)
-        return is_begun and self.failure is None
+        """Whether records may be sent, for a transaction that may be committed."""
+        return self.state in (TransactionState.OPEN, TransactionState.COMMITTING)
 
     @property
     def is_failed(self) -> bool:
-        """Whether what is not sent yet does not have to be."""
-        return self.failure is not None or self.phase is Phase.ABORTING
+        """Whether unsent records can be dropped."""
+        return self.state in (TransactionState.FAILED, TransactionState.ABORTING)
 
     def begin(self) -> None:
-        """Begin a transaction; nothing is sent for it yet."""
-        assert self.phase is Phase.READY
+        """Begin a transaction. This sends nothing yet."""
+        self._move("begin")
         for link in self._cluster.links():
             if link.state is LinkState.READY:
                 self._features.update(link.table)
         level = self._features.level("transaction.version")
         self._is_second = level >= _SECOND_PROTOCOL
-        self.phase = Phase.OPEN
-        self.failure = self.result = None
-        self._is_begun = self._is_confirmed = self._is_in_doubt = False
+        self.result = None
 
     def end(self, is_commit: bool, now: float) -> None:
-        """Commit the transaction once all of it is acknowledged, or abort it."""
-        self.phase = Phase.COMMITTING if is_commit else Phase.ABORTING
+        """Commit the transaction when all of it is acknowledged, or abort it."""
+        self._move("commit" if is_commit else "abort")
         self._give_up_at = now + self._give_up_s
         self._cluster.wake(now)
 
     def fail(self, failure: KwireError) -> None:
-        """Note that the transaction cannot be committed."""
-        if self.phase in (Phase.OPEN, Phase.COMMITTING):
-            self.failure = self.failure or failure
+        """Note that the transaction cannot be committed, if it could be so far."""
+        if self.state in TRANSITIONS["fail"]:
+            self._move("fail")
+            self.failure = failure
 
     def refusal(self) -> KwireError:
-        """Return why the transaction takes nothing."""
+        """Return the reason why the transaction accepts no records."""
+        if self.fatal is not None:
+            return self.fatal
         if self.failure is not None:
             refusal = self._failed(f"it cannot be committed: {self.failure}")
             refusal.__cause__ = self.failure
             return refusal
-        if self.phase is Phase.ABORTING:
+        if self.state is TransactionState.ABORTING:
             return self._failed("it is aborted")
         return self._failed("it is over, and records belong to a transaction")
 
     def stale_epoch(self) -> KwireError:
-        """Return why a partition cannot be written to after an aborted transaction."""
+        """Return the reason why a partition is not available after an abort."""
         return self._failed(
             "records of the one before were given up, and only brokers from Kafka 2.5"
             " on give the producer its next epoch; make a new producer"
         )
 
     def stop(self, failure: KwireError) -> None:
-        """Give up whatever has not ended, as the producer has failed."""
+        """Fail the pending offsets, because the producer has failed."""
         for pending in self._offsets:
             pending.finish(failure)
         self._offsets.clear()
 
     def constraints(self) -> tuple[Any, ...]:
-        """Return what a Produce request of the transaction requires."""
+        """Return the version constraints of Produce requests in this transaction."""
         return () if self._is_second else (TRANSACTION_PROTOCOL_1,)
 
     def add_partition(self, topic: str, partition: int) -> bool:
-        """Have a partition belong to the transaction; return whether to write to it.
+        """Add a partition to the transaction; return whether it can be written to.
 
-        By the second protocol it is added by that; else by the next ``advance``.
+        In the second protocol, writing to it adds it. In the first protocol, a request
+        of the next ``advance`` does.
         """
         place = topic, partition
         if self._is_second or place in self._added:
@@ -218,9 +255,8 @@ class Transactions:
         return False
 
     def note_write(self) -> None:
-        """Note that records were sent, which the coordinator may learn of by that."""
-        self._is_begun = True
-        self._is_confirmed |= self._is_second
+        """Note that data was sent. In the second protocol, it begins a transaction."""
+        self._learn(Knowledge.BEGUN if self._is_second else Knowledge.MAYBE_BEGUN)
 
     def add_offsets(
         self, member: GroupMetadata, offsets: Mapping[tuple[str, int], int], now: float
@@ -232,59 +268,84 @@ class Transactions:
         return pending
 
     def advance(self, now: float, *, is_idle: bool) -> None:
-        """Do what can be done now; ``is_idle`` if no record waits for anything."""
-        if self.fatal is not None:
+        """Send the next request. ``is_idle``: no batch waits for an acknowledgement."""
+        if self.state is TransactionState.FATAL:
             return
-        self._drop_what_failed(now)
-        if self._is_sending or self.phase is Phase.READY or self.fatal is not None:
+        self._check_deadlines(now)
+        if self._is_sending or self._backoff.must_wait(now):
             return
-        if self._retry_at > now:
-            self._cluster.wake(self._retry_at)
-            return
-        if self.phase is Phase.STARTING:
-            self._start(now)
-        elif self._wanted and not self.is_failed:
-            self._add_partitions(now)
-        elif self._offsets and not self.is_failed:
-            self._send_offsets(self._offsets[0], now)
-        elif is_idle and self.phase in (Phase.COMMITTING, Phase.ABORTING):
-            self._end(now)
+        match self.state:
+            case TransactionState.STARTING:
+                self._start(now)
+            case TransactionState.OPEN | TransactionState.COMMITTING if self._wanted:
+                self._add_partitions(now)
+            case TransactionState.OPEN | TransactionState.COMMITTING if self._offsets:
+                self._send_offsets(self._offsets[0], now)
+            case TransactionState.COMMITTING | TransactionState.ABORTING if is_idle:
+                self._end(now)
 
-    def _drop_what_failed(self, now: float) -> None:
-        """Give up what took too long, or is not wanted any more."""
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the state contradicts the other fields."""
+        state = self.state
+        assert (state is TransactionState.FATAL) == (self.fatal is not None)
+        assert state is not TransactionState.FAILED or self.failure is not None
+        assert self.failure is None or not self.takes_records, "a failed commit"
+        assert self._wanted.keys().isdisjoint(self._added), "added twice"
+        if state is TransactionState.READY or state is TransactionState.STARTING:
+            assert self._knowledge is Knowledge.NOTHING, "an ended transaction is open"
+            kept = self._wanted or self._added or self._groups or self._offsets
+            assert not kept, "an ended transaction has partitions or offsets"
+        if self.is_settled and state is not TransactionState.FATAL:
+            assert self.producer is not None, "no producer id"
+
+    def _move(self, event: str) -> None:
+        following = TRANSITIONS[event].get(self.state)
+        assert following is not None, f"{event}: the transaction is {self.state.name}"
+        self.state = following
+
+    def _learn(self, knowledge: Knowledge) -> None:
+        self._knowledge = max(self._knowledge, knowledge)
+
+    def _give_up(self, failure: KwireError) -> None:
+        """End the producer."""
+        self._move("give_up")
+        self.fatal = failure
+
+    def _check_deadlines(self, now: float) -> None:
+        """Give up operations that took too long, and drop what an abort discards."""
         for pending in self._offsets:
             if now >= pending.give_up_at:
                 group = pending.member.group
                 self.fail(self._late(f"committing offsets of {group!r}"))
             else:
                 self._cluster.wake(pending.give_up_at)
-        if self.phase is Phase.COMMITTING and self.failure is not None:
-            self.phase = Phase.ABORTING
         if self.is_failed:
             self._wanted.clear()
-            for pending in self._offsets:
-                pending.finish(self.refusal())
-            self._offsets.clear()
-        if self.phase in (Phase.OPEN, Phase.READY):
+            self.stop(self.refusal())
+        is_starting = self.state is TransactionState.STARTING
+        is_commit = self.state is TransactionState.COMMITTING
+        if not (is_starting or is_commit or self.state is TransactionState.ABORTING):
             return
         if now < self._give_up_at:
             self._cluster.wake(self._give_up_at)
-        elif self.phase is Phase.STARTING:
-            self.fatal = self._late(f"taking the transactional id {self._id!r}")
+        elif is_starting:
+            self._give_up(self._late(f"taking the transactional id {self._id!r}"))
         else:
-            what = "commit" if self.phase is Phase.COMMITTING else "abort"
-            # One that is on its way at this moment is in doubt too.
-            self._is_in_doubt |= what == "commit" and self._is_sending
-            self.fatal = self._failed(
-                f"its {what} was not acknowledged within {self._give_up_s:g} s"
-                f" ({self._why()}); make a new producer",
-                self._is_in_doubt,
+            if is_commit and self._is_sending:
+                self._learn(Knowledge.MAYBE_COMMITTED)
+            what = "commit" if is_commit else "abort"
+            self._give_up(
+                self._failed(
+                    f"its {what} was not acknowledged within {self._give_up_s:g} s"
+                    f" ({self._why()}); make a new producer",
+                    self._knowledge is Knowledge.MAYBE_COMMITTED,
+                )
             )
 
     def _late(self, doing: str) -> BrokersUnreachable:
-        limit = self._cluster.settings.timeout_s
-        if self.phase is not Phase.STARTING:
-            limit = self._give_up_s
+        limit = self._give_up_s
+        if self.state is TransactionState.STARTING:
+            limit = self._cluster.settings.timeout_s
         return BrokersUnreachable(
             f"{doing}: no coordinator did it within {limit:g} s; {self._why()}"
         )
@@ -298,35 +359,33 @@ class Transactions:
     # Requests.
 
     def _start(self, now: float) -> None:
-        link = self._coordinator(now)
+        link = self._find_link(now, self._coordinator)
         if link is None:
             return
         versions = link.table.range_of(InitProducerIdRequest)
         known = self.producer
         if versions.max < _FIRST_WITH_EPOCHS:
-            # Without a given epoch this would take the id from a newer producer.
+            # Without an epoch in the request, it would fence a newer producer.
             if known is not None:
-                self.phase = Phase.READY
+                self._move("start")
                 return
             known = None
 
         def take(response: Any, now: float) -> None:
-            self._failures = 0
+            self._backoff.reset()
             self.producer = response.producer_id, response.producer_epoch
-            self.phase = Phase.READY
+            self._move("start")
 
         request = init_request(self._id, self._timeout_ms, known)
-        self._send(
-            link, request, take, f"taking the transactional id {self._id!r}", now
-        )
+        doing = f"taking the transactional id {self._id!r}"
+        self._send(link, request, take, doing, now)
 
     def _add_partitions(self, now: float) -> None:
-        link = self._coordinator(now)
+        link = self._find_link(now, self._coordinator)
         if link is None:
             return
-        sent = list(self._wanted)
         assert self.producer is not None
-        request = add_partitions_request(self._id, self.producer, sent)
+        request = add_partitions_request(self._id, self.producer, self._wanted)
 
         def take(response: Any, now: float) -> None:
             waiting = len(self._wanted)
@@ -338,40 +397,41 @@ class Transactions:
                     if not code:
                         self._added.add(place)
                         self._wanted.pop(place, None)
-                        self._is_confirmed = True
+                        self._learn(Knowledge.BEGUN)
                     elif code != codes.OPERATION_NOT_ATTEMPTED:
-                        # That one only came along with another that was refused.
+                        # With this code, another partition has the actual error.
                         worst = code, f"adding {place[0]}-{place[1]} to a transaction"
             if worst is not None:
-                self._react(worst[0], CoordinatorType.TRANSACTION, worst[1], now)
+                self._react(*worst, now, self._coordinator)
             elif waiting and len(self._wanted) == waiting:
                 self._reason = "the broker left the partitions unanswered"
-                self._retry(now)
+                self._backoff.fail(now)
             else:
-                self._failures = 0
+                self._backoff.reset()
 
-        self._is_begun = True
+        self._learn(Knowledge.MAYBE_BEGUN)
         doing = f"adding partitions to a transaction of {self._id!r}"
-        self._send(link, request, take, doing, now, constraints=(CLIENT,))
+        self._send(link, request, take, doing, now, (CLIENT,))
 
     def _send_offsets(self, pending: PendingOffsets, now: float) -> None:
         group = pending.member.group
         doing = f"committing offsets of {group!r} in a transaction"
         assert self.producer is not None
         if not self._is_second and group not in self._groups:
-            link = self._coordinator(now)
+            link = self._find_link(now, self._coordinator)
             if link is not None:
-                self._is_begun = True
+                self._learn(Knowledge.MAYBE_BEGUN)
 
                 def added(_: Any, now: float) -> None:
-                    self._failures = 0
+                    self._backoff.reset()
                     self._groups.add(group)
-                    self._is_confirmed = True
+                    self._learn(Knowledge.BEGUN)
 
                 add = add_offsets_request(self._id, self.producer, group)
                 self._send(link, add, added, doing, now)
             return
-        link = self._coordinator(now, CoordinatorType.GROUP, group)
+        coordinator = CoordinatorType.GROUP, group
+        link = self._find_link(now, coordinator)
         if link is None:
             return
 
@@ -385,9 +445,9 @@ class Transactions:
                 code = answered.get(place, codes.UNKNOWN_SERVER_ERROR)
                 if code:
                     place_doing = f"{doing}: {place[0]}-{place[1]}"
-                    self._react(code, CoordinatorType.GROUP, place_doing, now, group)
+                    self._react(code, place_doing, now, coordinator)
                     return
-            self._failures = 0
+            self._backoff.reset()
             if pending in self._offsets:
                 self._offsets.remove(pending)
                 pending.finish()
@@ -397,23 +457,14 @@ class Transactions:
             self._id, self.producer, pending.member, pending.offsets
         )
         constraints = (NO_TOPIC_IDS, *self.constraints())
-        self._send(
-            link,
-            request,
-            take,
-            doing,
-            now,
-            kind=CoordinatorType.GROUP,
-            key=group,
-            constraints=constraints,
-        )
+        self._send(link, request, take, doing, now, constraints, coordinator)
 
     def _end(self, now: float) -> None:
-        is_commit = self.phase is Phase.COMMITTING
-        if not self._is_begun:
+        is_commit = self.state is TransactionState.COMMITTING
+        if self._knowledge is Knowledge.NOTHING:
             self._finish(is_commit, None, now)
             return
-        link = self._coordinator(now)
+        link = self._find_link(now, self._coordinator)
         if link is None:
             return
         assert self.producer is not None
@@ -424,50 +475,41 @@ class Transactions:
                 following = response.producer_id, response.producer_epoch
             self._finish(is_commit, following, now)
 
-        doing = f"{'committing' if is_commit else 'aborting'} a transaction"
-        self._send(
-            link,
-            end_request(self._id, self.producer, is_commit),
-            take,
-            f"{doing} of {self._id!r}",
-            now,
-            constraints=self.constraints(),
-        )
+        doing = "committing" if is_commit else "aborting"
+        doing = f"{doing} a transaction of {self._id!r}"
+        request = end_request(self._id, self.producer, is_commit)
+        self._send(link, request, take, doing, now, self.constraints())
 
     def _finish(self, is_commit: bool, following: Producer | None, now: float) -> None:
-        """End a transaction whose end the coordinator has decided."""
+        """Return to READY. ``following`` is the producer of the next transaction."""
         self.result = None
         if self.failure is not None:
             self.result = self._failed(f"it was aborted: {self.failure}")
             self.result.__cause__ = self.failure
         self.failure = None
-        self._failures = 0
+        self._backoff.reset()
         self._added.clear()
         self._groups.clear()
         self._wanted.clear()
-        self.phase = Phase.READY
-        if following is not None:
-            self.producer = following
-        elif not is_commit and self._is_begun:
-            # What is still on its way must not get into the next transaction.
-            self.phase = Phase.STARTING
+        if following is None and not is_commit and self._knowledge > Knowledge.NOTHING:
+            # Requests that arrive late must not become part of the next transaction, so
+            # it gets the next epoch.
+            self._move("restart")
             self._give_up_at = now + self._cluster.settings.timeout_s
             self._cluster.wake(now)
-        self._is_begun = self._is_confirmed = False
+        else:
+            self._move("finish")
+            self.producer = following or self.producer
+        self._knowledge = Knowledge.NOTHING
 
-    def _coordinator(
-        self,
-        now: float,
-        kind: CoordinatorType = CoordinatorType.TRANSACTION,
-        key: str | None = None,
-    ) -> Link | None:
-        key = self._id if key is None else key
-        link = self._coordinators.link_to(kind, key, now)
-        failure = self._coordinators.failure(kind, key)
+    def _find_link(self, now: float, coordinator: Coordinator) -> Link | None:
+        """Return a link to a coordinator, or None and look it up."""
+        link = self._coordinators.link_to(*coordinator, now)
+        failure = self._coordinators.failure(*coordinator)
         if failure is None:
             return link
-        if kind is CoordinatorType.TRANSACTION:
-            self.fatal = failure
+        if coordinator == self._coordinator:
+            self._give_up(failure)
         else:
             self.fail(failure)
             self._cluster.wake(now)
@@ -480,30 +522,30 @@ class Transactions:
         take: Callable[[Any, float], None],
         doing: str,
         now: float,
-        *,
-        kind: CoordinatorType = CoordinatorType.TRANSACTION,
-        key: str | None = None,
         constraints: tuple[Any, ...] = (),
+        coordinator: Coordinator | None = None,
     ) -> None:
         """Send a request.
 
-        ``take`` is called with a response that has no error at its top level. It resets
-        ``_failures`` if no partition has an error either.
+        ``take`` is called with a response without an error at its top level. It resets
+        the backoff if no partition has an error either.
         """
 
         def done(response: Any, now: float) -> None:
             self._is_sending = False
+            if self.state is TransactionState.FATAL:
+                return
             if response is None:
                 self._reason = link.reason
                 is_end = isinstance(request, EndTxnRequest)
-                self._is_in_doubt |= is_end and self.phase is Phase.COMMITTING
-                self._retry(now)
+                if is_end and self.state is TransactionState.COMMITTING:
+                    self._learn(Knowledge.MAYBE_COMMITTED)
+                self._backoff.fail(now)
                 return
             code = getattr(response, "error_code", 0)
             if code:
-                self._react(code, kind, doing, now, key)
+                self._react(code, doing, now, coordinator or self._coordinator)
                 return
-            self._retry_at = now
             self._reason = ""
             take(response, now)
 
@@ -511,51 +553,41 @@ class Transactions:
             version = link.pick(type(request), *constraints)
             link.send(request, done, now, version=version)
         except KwireError as error:
-            if self.phase is Phase.OPEN:
+            if self.state is TransactionState.OPEN:
                 self.fail(error)
                 self._cluster.wake(now)
             else:
-                self.fatal = error
+                self._give_up(error)
             return
         self._is_sending = True
 
     def _react(
-        self,
-        code: int,
-        kind: CoordinatorType,
-        doing: str,
-        now: float,
-        key: str | None = None,
+        self, code: int, doing: str, now: float, coordinator: Coordinator
     ) -> None:
-        """Do what the error of a coordinator asks for."""
+        """Handle the error code of a coordinator."""
         self._reason = f"the broker answered {codes.name(code)}"
         verdict = read_transaction_verdict(code)
         if verdict is TransactionVerdict.FIND_COORDINATOR:
-            self._coordinators.forget(kind, self._id if key is None else key)
-            self._retry(now)
+            self._coordinators.forget(*coordinator)
+            self._backoff.fail(now)
         elif verdict is TransactionVerdict.RETRY:
             is_concurrent = code == codes.CONCURRENT_TRANSACTIONS
-            self._retry(now, _CONCURRENT_S if is_concurrent else None)
-        elif self.phase is Phase.ABORTING and self._was_nothing(code):
+            self._backoff.fail(now, first_s=_CONCURRENT_S if is_concurrent else None)
+        elif self.state is TransactionState.ABORTING and self._was_nothing(code):
             self._finish(False, None, now)
-        elif verdict is TransactionVerdict.ABORT and self.phase in (
-            Phase.OPEN,
-            Phase.COMMITTING,
+        elif verdict is TransactionVerdict.ABORT and self.state in (
+            TransactionState.OPEN,
+            TransactionState.FAILED,
+            TransactionState.COMMITTING,
         ):
             self.fail(transaction_failure(doing, self._id, code))
         else:
-            self.fatal = transaction_failure(doing, self._id, code)
-            if self._is_in_doubt:
-                cause = self.fatal
-                self.fatal = self._failed(str(cause), is_in_doubt=True)
-                self.fatal.__cause__ = cause
+            failure: KwireError = transaction_failure(doing, self._id, code)
+            if self._knowledge is Knowledge.MAYBE_COMMITTED:
+                cause, failure = failure, self._failed(str(failure), is_in_doubt=True)
+                failure.__cause__ = cause
+            self._give_up(failure)
 
     def _was_nothing(self, code: int) -> bool:
-        """Whether there is nothing to abort: what was to begin it has not arrived."""
-        return code == codes.INVALID_TXN_STATE and not self._is_confirmed
-
-    def _retry(self, now: float, first_s: float | None = None) -> None:
-        self._failures += 1
-        jitter = self._cluster.random.random()
-        pause = self._cluster.settings.backoff_s(self._failures, jitter, first_s)
-        self._retry_at = now + pause
+        """Whether there is nothing to abort, because no request has begun it."""
+        return code == codes.INVALID_TXN_STATE and self._knowledge < Knowledge.BEGUN

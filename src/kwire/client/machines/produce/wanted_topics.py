@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``WantedTopics``: the topics that a producer writes to, and which do not exist.
+"""``WantedTopics``: the topics that a producer sends records to.
 
-A topic is added when it is first written to. One that the cluster does not describe is
-waited for, as news of a new topic takes a while; then it has failed.
+A topic is looked up when it gets the first record. Brokers learn of a new topic with a
+delay, so an unknown topic fails only after a while.
 """
 
 from __future__ import annotations
@@ -19,29 +19,27 @@ if TYPE_CHECKING:
     from ..metadata import TopicInfo
 
 _UNKNOWN_TOPIC_S = 3.0
-"""How long a topic may be unknown before that is believed."""
+"""How long brokers must report that a topic is unknown until it fails."""
 
 
 class WantedTopics:
-    """Looks for topics in the metadata of ``cluster``, which fetches that of ``names``.
+    """Looks up topics in the metadata of ``cluster``, which it requests for ``names``.
 
-    ``find`` returns one that is known. A topic that failed is looked for again when it
-    is wanted again.
+    A topic that has failed is looked up again when it is wanted again.
     """
 
-    def __init__(self, cluster: ClusterMachine, timeout_s: float) -> None:
-        self._cluster = cluster
-        self._timeout_s = timeout_s
+    def __init__(self, cluster: ClusterMachine) -> None:
         self.names: set[str] = set()
+        self._cluster = cluster
         cluster.topics = self.names
-        # Since when they are looked for, and since when a broker says that they are
-        # not there.
+        # Topics that are being looked up: the time of the first attempt, and the time
+        # since which brokers report that the topic does not exist.
         self._wanted_since: dict[str, float] = {}
         self._missing_since: dict[str, float] = {}
         self._failures: dict[str, ClusterError] = {}
 
     def want(self, name: str, now: float) -> None:
-        """Look for a topic, unless it is known; ``advance`` comes next."""
+        """Look up a topic, unless it is known."""
         if name not in self.names:
             self.names.add(name)
             self._failures.pop(name, None)
@@ -50,11 +48,11 @@ class WantedTopics:
             self._cluster.wake(now)
 
     def is_settled(self, name: str) -> bool:
-        """Whether a wanted topic is known, or will not be: ``find`` reports which."""
+        """Whether ``find`` returns a wanted topic or raises its failure."""
         return name not in self._wanted_since
 
     def find(self, name: str) -> TopicInfo | None:
-        """Return a topic; None while it is looked for. Raises what is wrong with it."""
+        """Return a topic, or None during the lookup. Raises its failure."""
         failure = self._failures.get(name)
         if failure is not None:
             raise failure
@@ -63,36 +61,37 @@ class WantedTopics:
         return self._cluster.metadata.topics.get(name)
 
     def advance(self, now: float) -> None:
-        """Find out which topics are there by now, and which will not be."""
+        """End the lookups of topics that are known by now, or have failed."""
+        timeout_s = self._cluster.settings.timeout_s
         for name, since in list(self._wanted_since.items()):
-            known = self._cluster.metadata.topics.get(name)
-            if known is not None and known.partitions and not known.error_code:
-                del self._wanted_since[name]
-                self._missing_since.pop(name, None)
+            info = self._cluster.metadata.topics.get(name)
+            if info is not None and info.partitions and not info.error_code:
+                self._settle(name)
                 continue
             failure = self._judge(name, now) if self._cluster.version else None
-            give_up_at = since + self._timeout_s
-            self._cluster.wake(give_up_at)
-            if failure is None and now >= give_up_at:
+            self._cluster.wake(since + timeout_s)
+            if failure is None and now >= since + timeout_s:
                 failure = BrokersUnreachable(
                     f"writing {name}: no broker described the topic within"
-                    f" {self._timeout_s:g} s; {self._cluster.reasons()}"
+                    f" {timeout_s:g} s; {self._cluster.reasons()}"
                 )
             if failure is not None:
-                del self._wanted_since[name]
-                self._missing_since.pop(name, None)
+                self._settle(name)
                 self.names.discard(name)
                 self._failures[name] = failure
 
+    def _settle(self, name: str) -> None:
+        del self._wanted_since[name]
+        self._missing_since.pop(name, None)
+
     def _judge(self, name: str, now: float) -> ClusterError | None:
-        """Return what is wrong with a topic that is not described; None to wait."""
-        known = self._cluster.metadata.topics.get(name)
-        if known is None:
-            # No response has named it yet.
+        """Return the failure of a topic without partitions, or None to wait."""
+        info = self._cluster.metadata.topics.get(name)
+        if info is None:
+            # No response has contained the topic yet.
             return None
-        code = known.error_code
-        failure = faults.topic_failure(name, code)
-        if failure is not None and not faults.may_pass(code):
+        failure = faults.topic_failure(name, info.error_code)
+        if failure is not None and not faults.may_pass(info.error_code):
             return failure
         self._cluster.want_metadata()
         give_up_at = self._missing_since.setdefault(name, now) + _UNKNOWN_TOPIC_S

@@ -1,0 +1,227 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who changes the state of a producer, and what its invariants notice."""
+
+import ast
+import traceback
+from pathlib import Path
+
+import pytest
+
+import kwire
+from kwire.client import machines
+from kwire.client.machines.produce import deliveries
+from kwire.client.machines.produce.batch_records import BatchRecords
+from kwire.client.machines.produce.deliveries import Deliveries
+from kwire.client.machines.produce.partition_writer import Numbering, PartitionWriter
+from kwire.client.machines.produce.pending_batch import BatchState, PendingBatch
+from kwire.client.machines.produce.transactions import Transactions
+from tests.client.machines.produce_scenario import run_produce_seed
+from tests.client.machines.transaction_scenario import run_transaction_seed
+
+CLIENT = Path(machines.__file__).parents[1]
+PRODUCE = Path(deliveries.__file__).parent
+USERS = [
+    *PRODUCE.glob("*.py"),
+    *CLIENT.glob("*.py"),
+    *(CLIENT.parent / "jobs" / "restore_job").glob("*.py"),
+]
+"""Files that hold objects of a producer."""
+
+OWNERS = {
+    "batch_sender": "BatchSender",
+    "deliveries": "Deliveries",
+    "identity": "ProducerIdentity",
+    "lingering_records": "LingeringRecords",
+    "partition_writer": "PartitionWriter",
+    "pending_batch": "PendingBatch",
+    "transactions": "Transactions",
+}
+"""Modules and the classes whose fields no other file changes."""
+
+NEW_OBJECTS = {("pending_batch.py", "state"), ("batch_records.py", "_options")}
+"""Files and fields of new objects that a method of the same class sets up."""
+
+CHANGES = {
+    *("add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop"),
+    *("popitem", "popleft", "remove", "setdefault", "update"),
+}
+"""Methods that change a container."""
+
+
+def find_fields(path, name):
+    """Return the fields that a class sets in its own methods."""
+    (found,) = (
+        node
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and node.name == name
+    )
+    return {
+        node.attr
+        for node in ast.walk(found)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def find_changes(path):
+    """Yield the line and name of each field of another object that a file changes."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        field = None
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            field = node
+        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            field = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            field = node.func.value if node.func.attr in CHANGES else None
+        if not isinstance(field, ast.Attribute):
+            continue
+        owner = field.value
+        if not (isinstance(owner, ast.Name) and owner.id == "self"):
+            yield node.lineno, field.attr
+
+
+def test_fields_of_a_producer_are_changed_in_their_own_files():
+    """Transitions are in one file if no other file changes a field of the object."""
+    fields = {
+        module: find_fields(PRODUCE / f"{module}.py", name)
+        for module, name in OWNERS.items()
+    }
+    assert {"state", "sequence"} <= fields["pending_batch"]
+    assert {"numbering", "batches"} <= fields["partition_writer"]
+    assert {"state", "producer"} <= fields["transactions"]
+    found = [
+        f"{path.name}:{line}: {field}"
+        for path in USERS
+        for line, field in find_changes(path)
+        if any(field in fields[module] for module in fields.keys() - {path.stem})
+        if (path.name, field) not in NEW_OBJECTS
+    ]
+    assert found == []
+
+
+def test_impossible_event_of_a_batch_is_an_assertion():
+    """A batch that was not sent cannot be acknowledged, and does not change."""
+    batch = PendingBatch("orders", 0, BatchRecords(100), 1.0)
+    with pytest.raises(AssertionError, match="acknowledge: the batch is SEALED"):
+        batch.acknowledge(machines.Receipt("orders", 0, 0, -1, 1))
+    assert batch.state is BatchState.SEALED
+    assert batch.receipt is None
+
+
+# Each function below breaks one rule of the state.
+
+
+def forget_bytes(patch):
+    """The bytes of a batch that is over are counted for ever."""
+
+    def forget(self, writer, batch):
+        if not writer.batches:
+            self.active.pop(writer, None)
+
+    patch.setattr(Deliveries, "_release", forget)
+
+
+def keep_an_acknowledged_batch(patch):
+    """A batch that is acknowledged stays in its queue."""
+    acknowledge = PartitionWriter.acknowledge
+
+    def keep(self, batch, receipt):
+        acknowledge(self, batch, receipt)
+        self.add(batch)
+
+    patch.setattr(PartitionWriter, "acknowledge", keep)
+
+
+def queue_a_batch_twice(patch):
+    """A batch is in the queue twice."""
+    add = PartitionWriter.add
+
+    def add_twice(self, batch):
+        add(self, batch)
+        add(self, batch)
+
+    patch.setattr(PartitionWriter, "add", add_twice)
+
+
+def skip_a_number(patch):
+    """A sequence number is skipped between two batches."""
+    number = PartitionWriter.number
+
+    def skip(self, batch):
+        number(self, batch)
+        self._next_sequence += 1
+
+    patch.setattr(PartitionWriter, "number", skip)
+
+
+def send_everything(patch):
+    """All batches of a partition are in flight together."""
+
+    def next_batch(self, max_in_flight):
+        return next((b for b in self.batches if not b.is_in_flight), None)
+
+    patch.setattr(PartitionWriter, "next_batch", next_batch)
+
+
+def send_before_the_first(patch):
+    """Batches are in flight together before the leader knows the producer."""
+    next_batch = PartitionWriter.next_batch
+
+    def hasty(self, max_in_flight):
+        numbering = self.numbering
+        self.numbering = Numbering.ESTABLISHED
+        try:
+            return next_batch(self, max_in_flight)
+        finally:
+            self.numbering = numbering
+
+    patch.setattr(PartitionWriter, "next_batch", hasty)
+
+
+def keep_partitions(patch):
+    """A transaction begins with the partitions of the previous one."""
+    finish = Transactions._finish
+
+    def keep(self, *arguments):
+        added = set(self._added)
+        finish(self, *arguments)
+        self._added |= added
+
+    patch.setattr(Transactions, "_finish", keep)
+
+
+def keep_records(patch):
+    """A transaction ends while its batches are not acknowledged."""
+    advance = Transactions.advance
+
+    def hasty(self, now, *, is_idle):
+        advance(self, now, is_idle=True)
+
+    patch.setattr(Transactions, "advance", hasty)
+
+
+@pytest.mark.parametrize(
+    ("mutation", "run"),
+    [
+        (forget_bytes, run_produce_seed),
+        (keep_an_acknowledged_batch, run_produce_seed),
+        (queue_a_batch_twice, run_produce_seed),
+        (skip_a_number, run_produce_seed),
+        (send_everything, run_produce_seed),
+        (send_before_the_first, run_produce_seed),
+        (keep_partitions, run_transaction_seed),
+        (keep_records, run_transaction_seed),
+    ],
+)
+def test_invariants_notice_a_broken_rule(monkeypatch, mutation, run):
+    """The check after an ``advance`` fails, before any record is lost."""
+    mutation(monkeypatch)
+    for seed in range(20):
+        try:
+            run(kwire, seed)
+        except AssertionError as error:
+            cause = error.__context__ or error
+            frames = traceback.extract_tb(cause.__traceback__)
+            assert frames[-1].name == "check_invariants"
+            return
+    pytest.fail("20 seeds did not notice it")
