@@ -131,11 +131,11 @@ def test_each_property_has_its_effect(kwire):
     assert kafka.settings.timeout_s == 70
     assert kafka.settings.enable_metrics_push is False
     assert client.connect("c:3").settings.enable_metrics_push is True
-    assert not kafka.network.context.check_hostname
-    assert kafka.network.context.verify_mode is ssl.CERT_REQUIRED
+    assert not kafka.network.load_context().check_hostname
+    assert kafka.network.load_context().verify_mode is ssl.CERT_REQUIRED
     assert client.connect("c:3", config=config).addresses == [("c", 3)]
     del config["ssl.endpoint.identification.algorithm"]
-    assert client.connect(config=config).network.context.check_hostname
+    assert client.connect(config=config).network.load_context().check_hostname
 
 
 @pytest.mark.parametrize(

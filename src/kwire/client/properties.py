@@ -27,6 +27,8 @@ from .shown_texts import describe_unknown
 if TYPE_CHECKING:
     import ssl as tls
 
+    from .certificate_files import FileContext
+
 _NEWER_RELEASE = re.compile(r"(?:0\.1\d|[1-9]\d?\.\d{1,2})(?:\.\d{1,2}){0,2}")
 _FOLLOWED = (*OF_CONNECTIONS, *OF_CONSUMERS)
 _ACCEPTED = (
@@ -43,7 +45,7 @@ class ConnectionProperties(NamedTuple):
 
     addresses: str | None
     client_id: str | None
-    context: tls.SSLContext | None
+    context: tls.SSLContext | FileContext | None
     sasl: Any
     connect_timeout_s: float | None
     request_timeout_s: float | None

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .certificate_files import FileContext
 from .sasl_mechanisms import MECHANISMS, SETTING_PROPERTIES
 from .shown_texts import hide_path, is_pem
 
@@ -40,7 +42,7 @@ _OPTION = re.compile(r'(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))')
 
 def read_security(
     texts: Mapping[str, str], ssl: tls.SSLContext | bool | None, sasl: Any
-) -> tuple[tls.SSLContext | None, Any]:
+) -> tuple[tls.SSLContext | FileContext | None, Any]:
     """Return the TLS context and the SASL mechanism, or None for each.
 
     * ``texts``: the properties. ``security.protocol`` decides whether TLS and SASL are
@@ -70,7 +72,7 @@ def read_security(
             raise _contradiction("ssl=False", "security.protocol", "requires TLS")
         if ssl and of_tls:
             raise _contradiction("ssl=", of_tls[0], "configures TLS too")
-        context = make_context(ssl) if ssl else _make_context(texts)
+        context = make_context(ssl) if ssl else _make_file_context(texts)
     else:
         if ssl:
             raise _contradiction("ssl=", "security.protocol", "is without TLS")
@@ -273,6 +275,14 @@ def _read_jaas(texts: Mapping[str, str], row: SaslMechanism) -> dict[str, str]:
         if name.startswith(_EXTENSION)
     ]
     return {**options, "extension_*": ",".join(extensions)} if extensions else options
+
+
+def _make_file_context(texts: Mapping[str, str]) -> tls.SSLContext | FileContext:
+    """Make the context of the properties; one that follows its files if it has any."""
+    paths = {name: texts[name] for name in _TEXTS_OF_FILES if name in texts}
+    if not paths:
+        return _make_context(texts)
+    return FileContext(partial(_make_context, texts), paths)
 
 
 def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..certificate_files import FileContext
+
 if TYPE_CHECKING:
     import asyncio
     import ssl as tls
@@ -44,7 +46,8 @@ class SocketAddress(NamedTuple):
 class Network:
     """The settings of a client that concern sockets instead of requests.
 
-    * ``context``: the TLS context, or None without TLS.
+    * ``context``: the TLS context, or None without TLS. A ``FileContext`` is loaded
+      again when its files change.
     * ``connector``: called with host, port and timeout. Returns a connected socket. For
       asyncio, it may also return a transport, or an awaitable of a socket or transport.
     * ``address_map``: the reachable address of each advertised (host, port). Addresses
@@ -54,7 +57,7 @@ class Network:
       credentials, which would otherwise block the event loop.
     """
 
-    context: tls.SSLContext | None = None
+    context: tls.SSLContext | FileContext | None = None
     connector: Connector | None = None
     address_map: AddressMap | None = None
     connect_timeout_s: float = 10.0
@@ -62,6 +65,8 @@ class Network:
 
     def load_context(self) -> tls.SSLContext | None:
         """Return the TLS context of the next connection."""
+        if isinstance(self.context, FileContext):
+            return self.context.load()
         return self.context
 
     def map_address(self, link: Link) -> Address:
