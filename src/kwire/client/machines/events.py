@@ -77,6 +77,13 @@ class Event(Enum):
         "%(operation)s: retry in %(pause_s).3f s: %(reason)s",
         "retry_total",
     )
+    DATA_LOST = (
+        "fetch",
+        WARNING,
+        "reading %(partition)s at offset %(offset)d: %(reason)s; reading continues"
+        " at %(start)s",
+        "data_loss_total",
+    )
     TELEMETRY_SUBSCRIBED = (
         "telemetry",
         INFO,

@@ -45,7 +45,17 @@ CLIENT_METRICS = (
 )
 """Metrics of everything that talks to brokers."""
 
-METRICS = CLIENT_METRICS
+FETCH_LATENCY = Timer("fetch_total", "fetch_latency_total_s", "fetch_latency_max_s")
+
+FETCH_METRICS = (
+    *FETCH_LATENCY,
+    "bytes_consumed_total",
+    "offsets_consumed_total",
+    "data_loss_total",
+)
+"""Metrics of scans and consumers."""
+
+METRICS = (*CLIENT_METRICS, *FETCH_METRICS)
 """All metrics that are counted."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .metrics import REQUEST_LATENCY, THROTTLE_TIME, Latency
+from .metrics import FETCH_LATENCY, REQUEST_LATENCY, THROTTLE_TIME, Latency
 from .otlp import Point
 
 if TYPE_CHECKING:
@@ -25,17 +25,21 @@ _COUNTERS = {
     "response": REQUEST_LATENCY.total,
     "outgoing.byte": "outgoing_byte_total",
     "incoming.byte": "incoming_byte_total",
+    "fetch.manager.fetch": FETCH_LATENCY.total,
+    "fetch.manager.bytes.consumed": "bytes_consumed_total",
 }
 """Counters by their name in OTLP. Each is pushed as ``total`` and ``rate``."""
 
 _TIMERS = {
     "request.latency": REQUEST_LATENCY,
     "throttle.time": THROTTLE_TIME,
+    "fetch.manager.fetch.latency": FETCH_LATENCY,
 }
 """Timers by their name in OTLP. Each is pushed as ``avg`` and ``max``."""
 
 _GAUGES = {
     "connection.count": "connection_count",
+    "fetch.manager.records.lag.max": "records_lag_max",
 }
 """Gauges by their name in OTLP."""
 

@@ -153,6 +153,11 @@ class FetchSession:
             self.id = session_id
             self.epoch = self.epoch + 1 if self.epoch < _LAST_EPOCH else 1
 
+    @property
+    def limits(self) -> Mapping[PartitionReader, int]:
+        """What ``limit`` returns, by partition."""
+        return self._limits
+
     def note_limit(self, reader: PartitionReader, limit: int) -> None:
         """Remember up to where a partition can be read: it is sent only if it moves."""
         self._limits[reader] = limit

@@ -19,9 +19,11 @@ from ....connection.negotiation import EPOCH_END, FETCHED_EPOCH, NO_TOPIC_IDS
 from ....errors import KwireError
 from ....messages import FetchRequest, OffsetForLeaderEpochRequest
 from ....records import read_last_header
+from ....schema import error_codes as codes
 from .. import faults
 from ..cluster import hinted_brokers
 from ..faults import Reaction
+from ..metrics import FETCH_LATENCY, FETCH_METRICS
 from .fetch_session import FetchSession
 from .frame_budget import HeldFrame, find_frame
 from .lookups import OffsetLookups
@@ -170,7 +172,34 @@ class Fetcher:
 
     def take(self) -> Fetched | None:
         """Return the oldest chunk that has not been taken, or None."""
-        return self._fetched.popleft() if self._fetched else None
+        if not self._fetched:
+            return None
+        fetched = self._fetched.popleft()
+        metrics = self._cluster.metrics
+        metrics.add("bytes_consumed_total", len(fetched.data))
+        count = fetched.next_offset - fetched.start_offset
+        metrics.add("offsets_consumed_total", count)
+        return fetched
+
+    def read_metrics(self, now: float) -> dict[str, Any]:
+        """Return the metrics of the cluster and of fetching.
+
+        "records_lag" is a dict by (topic, partition), without partitions of which no
+        broker has sent the log end offset recently.
+        """
+        lags: dict[tuple[str, int], int] = {}
+        position = self.position()
+        for session in self._sessions.values():
+            for reader, limit in session.limits.items():
+                offset = position.get(reader.place)
+                if offset is not None and self.readers[reader.place] is reader:
+                    lags[reader.place] = max(limit - offset, lags.get(reader.place, 0))
+        metrics: dict[str, Any] = self._cluster.read_metrics(now)
+        metrics |= self._cluster.metrics.snapshot(FETCH_METRICS)
+        metrics["held_bytes"] = self._budget.held
+        metrics["records_lag_max"] = max(lags.values(), default=0)
+        metrics["records_lag"] = lags
+        return metrics
 
     def release(self, fetched: Fetched) -> None:
         """Return the memory of a chunk to the budget, because it is not used any more.
@@ -285,6 +314,7 @@ class Fetcher:
         sent_at = now
 
         def done(response: Any, now: float) -> None:
+            self._cluster.metrics.time(FETCH_LATENCY, now - sent_at)
             self._budget.end_expected(link)
             del self._fetching[node]
             waiting = [reader for reader in readers if reader.end_request(request)]
@@ -425,7 +455,7 @@ class Fetcher:
                     has_news = has_news or is_hinted
                 elif diverging.end_offset >= 0:
                     self._truncate(reader, diverging.epoch, diverging.end_offset)
-                    self.partitions.retry(reader, now)
+                    self.partitions.retry(reader, now, "the log was truncated")
                 elif part.records:
                     has_records = True
                     session.note_limit(reader, self._limit(part))
@@ -435,7 +465,8 @@ class Fetcher:
                     if reader.redirect(now):
                         has_news = True
                     else:
-                        self.partitions.retry(reader, now)
+                        reason = "brokers name other replicas too often"
+                        self.partitions.retry(reader, now, reason)
                 else:
                     session.note_limit(reader, self._limit(part))
                     quiet.append(reader)
@@ -559,7 +590,7 @@ class Fetcher:
         if 0 <= reader.replica == node:
             # The leader knows better than a follower.
             reader.forget_replica()
-            self.partitions.retry(reader, now)
+            self.partitions.retry(reader, now, codes.name(error_code))
         elif faults.choose_reaction(error_code) is Reaction.OUT_OF_RANGE:
             if reader.is_start_given:
                 reason = "the log has no such offset any more"
@@ -567,7 +598,7 @@ class Fetcher:
             else:
                 # Records were deleted between the lookup and the first Fetch.
                 reader.rewind(EARLIEST)
-            self.partitions.retry(reader, now)
+            self.partitions.retry(reader, now, codes.name(error_code))
         else:
             self.partitions.take_error(reader, error_code, now, is_hinted)
 

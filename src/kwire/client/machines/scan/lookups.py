@@ -100,7 +100,7 @@ class OffsetLookups:
         offset = next(iter(part.old_style_offsets), part.offset)
         if offset < 0 and reader.lookups[kind].timestamp < 0:
             # Each log has a start and an end; this leader does not know them yet.
-            self._partitions.retry(reader, now)
+            self._partitions.retry(reader, now, "the leader does not know the offset")
             return False
         if offset < 0:
             # No record has this timestamp or a later one, so use the log end offset.

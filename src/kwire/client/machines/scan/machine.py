@@ -54,7 +54,9 @@ class ScanMachine:
         self._finder = PartitionFinder(self.cluster, options, now)
         # Whether the caller has had records since the last ``advance``.
         self._was_taken = False
-        self.cluster.push_metrics("consumer", self.cluster.read_metrics, {}, now)
+        labels = {"client_rack": options.rack} if options.rack else {}
+        read_metrics = self.fetcher.read_metrics
+        self.cluster.push_metrics("consumer", read_metrics, labels, now)
 
     @property
     def wake_at(self) -> float:

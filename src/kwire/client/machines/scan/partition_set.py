@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ....schema import error_codes as codes
 from ...errors import BrokersUnreachable, ClusterError, DataLost
 from .. import faults
+from ..events import Event, report
 from ..faults import Reaction
 from .options import EARLIEST, LATEST
 from .partition_reader import ReaderState
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from ....errors import KwireError
     from ..cluster import ClusterMachine
-    from .options import ScanOptions
+    from .options import ScanOptions, Spec
     from .partition_reader import PartitionReader
 
 _MAX_LOSSES = 10_000
@@ -90,31 +92,38 @@ class PartitionSet:
         ``is_hinted`` means that the response named a new leader (KIP-951).
         """
         reaction = faults.choose_reaction(error_code)
+        name = codes.name(error_code)
         if reaction is Reaction.RETRY:
-            self.retry(reader, now)
+            self.retry(reader, now, name)
         elif reaction is Reaction.CATCH_UP:
-            self._catch_up(reader, now)
+            self._catch_up(reader, now, name)
         elif reaction is not Reaction.NEW_LEADER:
             self.failure = faults.failure(reader.name, error_code)
         elif not (is_hinted and reader.redirect(now)):
             self._cluster.want_metadata()
-            self.retry(reader, now)
+            self.retry(reader, now, name)
             if reader.error_count >= _MAX_RETRIES:
                 self._cluster.metadata.forget_leader(*reader.place)
 
     def retry(
-        self, reader: PartitionReader, now: float, first_s: float | None = None
+        self,
+        reader: PartitionReader,
+        now: float,
+        reason: str,
+        first_s: float | None = None,
     ) -> None:
         """Repeat the request of a partition after a pause."""
         jitter = self._cluster.random.random()
         failures = reader.error_count + 1
         reader.retry(now + self._cluster.settings.backoff_s(failures, jitter, first_s))
+        pause_s = reader.retry_at - now
+        self._cluster.report_retry(f"reading {reader.name}", pause_s, reason)
 
     def retry_all(self, readers: Iterable[PartitionReader], now: float) -> None:
         """Repeat the requests of partitions that a response omitted, or without one."""
         for reader in readers:
             reader.forget_replica()
-            self.retry(reader, now)
+            self.retry(reader, now, "there was no response for the partition")
 
     def lose(
         self,
@@ -137,7 +146,15 @@ class PartitionSet:
             return
         self.losses.append(lost)
         del self.losses[:-_MAX_LOSSES]
-        start = EARLIEST if policy == "earliest" else LATEST
+        start: Spec = EARLIEST if policy == "earliest" else LATEST
+        report(
+            self._cluster.metrics,
+            Event.DATA_LOST,
+            partition=reader.name,
+            offset=position,
+            reason=reason,
+            start=policy if resume is None else resume,
+        )
         reader.lose(start if resume is None else resume, topic_id, epoch)
 
     def fail(
@@ -177,9 +194,9 @@ class PartitionSet:
             assert reader.state is not ReaderState.IDLE, f"{reader.name} is idle"
             reader.check_invariants()
 
-    def _catch_up(self, reader: PartitionReader, now: float) -> None:
+    def _catch_up(self, reader: PartitionReader, now: float, reason: str) -> None:
         """Wait, usually for milliseconds, for a leader that does not know its epoch."""
-        self.retry(reader, now, _FIRST_CATCH_UP_S)
+        self.retry(reader, now, reason, _FIRST_CATCH_UP_S)
         if reader.error_count >= _MAX_RETRIES:
             self._cluster.want_metadata()
         if reader.error_count >= _MAX_CATCH_UPS:

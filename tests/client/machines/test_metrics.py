@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics of machines agree with what the simulation did."""
+
+import importlib
+import random as random_module
+
+from kwire.client.machines.metrics import METRICS, MetricsSum
+from tests.client.machines.brokers import SimulatedCluster
+from tests.client.machines.world import START_S, World
+
+
+def test_metrics_of_a_closed_machine_stay_in_the_sum():
+    total = MetricsSum()
+    first, second = total.open(), total.open()
+    first.add("request_total", 2)
+    second.add("request_total", 3)
+    first.add("request_latency_max_s", 0.5)
+    second.add("request_latency_max_s", 0.25)
+    assert total.snapshot()["request_total"] == 5
+    total.close(first)
+    total.close(first)
+    del first
+    snapshot = total.snapshot()
+    assert snapshot["request_total"] == 5
+    assert snapshot["request_latency_max_s"] == 0.5
+    assert tuple(snapshot) == METRICS
+
+
+class Setting:
+    """Simulated brokers with a topic of two partitions, and their world."""
+
+    def __init__(self, kwire, brokers=2):
+        """Have three records in each partition."""
+        self.machines = importlib.import_module(f"{kwire.__name__}.client.machines")
+        self.random = random_module.Random(5)
+        self.cluster = SimulatedCluster(kwire, self.random, brokers, ["4.1"])
+        self.world = World(self.cluster, self.random)
+        self.topic = self.cluster.add_topic("orders", 2)
+        for log in self.topic.logs:
+            log.append(3)
+        for broker in self.cluster.brokers.values():
+            broker.clock = lambda: self.world.now
+            broker.learn()
+        self.settings = self.machines.ClusterSettings()
+
+    def make(self, name, *options):
+        return getattr(self.machines, name)(
+            [("sim", 9000 + node) for node in self.cluster.brokers],
+            self.settings,
+            *options,
+            now=START_S,
+            random=self.random,
+        )
+
+    def run(self, machine, seconds):
+        self.world.run(machine, lambda: False, self.world.now + seconds)
+
+
+def test_metrics_of_a_scan_count_what_was_read(kwire):
+    setting = Setting(kwire)
+    options = setting.machines.ScanOptions(topics=("orders",), follow=True)
+    machine = setting.make("ScanMachine", options)
+    setting.run(machine, 5)
+    chunks = []
+    while machine.fetcher.has_chunk():
+        chunks.append(machine.take())
+    for log in setting.topic.logs:
+        log.append(2)
+    setting.run(machine, 5)
+    metrics = machine.fetcher.read_metrics(setting.world.now)
+    assert metrics["offsets_consumed_total"] == 6
+    assert metrics["bytes_consumed_total"] == sum(len(each.data) for each in chunks)
+    # The records that were fetched and not taken yet count as lag.
+    assert metrics["records_lag"] == {("orders", 0): 2, ("orders", 1): 2}
+    assert metrics["records_lag_max"] == 2
+    assert metrics["held_bytes"] > metrics["bytes_consumed_total"]
+    assert metrics["connection_count"] == len(machine.cluster.links())
+    in_flight = sum(link.in_flight for link in machine.cluster.links())
+    assert metrics["requests_in_flight"] == in_flight
+    assert metrics["request_total"] == metrics["response_total"] + in_flight
+    assert metrics["incoming_byte_total"] > metrics["bytes_consumed_total"]
+    assert 0 < metrics["fetch_latency_max_s"] <= metrics["fetch_latency_total_s"]
+    assert metrics["fetch_latency_max_s"] < 2.5
+    assert 0 <= metrics["metadata_age_s"] <= 10
+    machine.close(setting.world.now)
+    total = setting.settings.metrics.snapshot()
+    assert total["connection_count"] == total["requests_in_flight"] == 0
+    assert total["offsets_consumed_total"] == 6
+
+
+def test_throttle_time_is_the_sum_of_the_pauses(kwire):
+    setting = Setting(kwire, brokers=1)
+    setting.cluster.brokers[1].throttle_ms = 250
+    options = setting.machines.ScanOptions(topics=("orders",), follow=True)
+    machine = setting.make("ScanMachine", options)
+    setting.run(machine, 5)
+    metrics = machine.fetcher.read_metrics(setting.world.now)
+    assert metrics["throttle_total"] > 2
+    assert metrics["throttle_time_max_s"] == 0.25
+    assert metrics["throttle_time_total_s"] == 0.25 * metrics["throttle_total"]
