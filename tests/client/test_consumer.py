@@ -223,7 +223,7 @@ def test_heartbeats_are_sent_while_the_caller_is_busy(
             assert consumer.poll(TIMEOUT_S) is not None
             names = {each.name for each in threading.enumerate()}
             assert f"kwire consumer of {topic}" in names
-            member = consumer._machine._member
+            member = consumer._machine._membership
             heard_at = member._heard_at
             wait_until(lambda: member._heard_at != heard_at)
         name = f"kwire consumer of {topic}"

@@ -411,8 +411,8 @@ class GroupScenario:
         self._expect(fetched.start_offset <= done, f"{place}: records were left out")
         self.again += fetched.start_offset < done
         self.done[place] = max(done, fetched.next_offset)
-        caller.incarnation = caller.machine._member.incarnation
-        silence = self.world.now - caller.machine._member._heard_at
+        caller.incarnation = caller.machine._membership.incarnation
+        silence = self.world.now - caller.machine._membership._heard_at
         self._expect(silence <= SESSION_S, f"{place}: read after {silence} s alone")
         if not self._is_member(caller):
             # It does not know yet that others have its partitions.
@@ -473,7 +473,7 @@ class GroupScenario:
     def note_lost(self, caller):
         """A chunk may be lost only with the membership, or with its topic."""
         self.lost += 1
-        is_known = caller.incarnation == caller.machine._member.incarnation
+        is_known = caller.incarnation == caller.machine._membership.incarnation
         is_known = is_known and self._is_member(caller) and not self.created_again
         self._expect(not is_known, "a partition was lost while a caller was busy")
 
@@ -486,7 +486,7 @@ class GroupScenario:
 
     def _is_member(self, caller):
         """Whether the coordinator counts on this member, in the epoch it knows."""
-        member = caller.machine._member
+        member = caller.machine._membership
         known = self.group.members.get(member.member_id)
         # One that was removed, and joins again, has nothing yet.
         return known is not None and member.epoch > 0 and not known.is_away

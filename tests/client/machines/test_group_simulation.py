@@ -47,15 +47,14 @@ def test_a_group_reads_everything_and_nothing_committed_twice(kwire, part):
 
 def give_up_at_once(module, patch):
     """A partition is given up while the caller works on its chunk."""
-
-    def take_target(self, target, can_add):
-        was, self._is_waiting = self._is_waiting, True
-        known(self, target, can_add)
-        self._is_waiting = was
-
     consumer = module.group.machine.ConsumerMachine
-    known = consumer._take_target
-    patch.setattr(consumer, "_take_target", take_target)
+    known = consumer._reconcile
+
+    def reconcile(self, member):
+        self._caller = module.group.machine.CallerState.WAITING
+        known(self, member)
+
+    patch.setattr(consumer, "_reconcile", reconcile)
 
 
 def never_give_up(module, patch):
@@ -69,8 +68,8 @@ def report_too_early(module, patch):
     consumer = module.group.machine.ConsumerMachine
     known = consumer._reconcile
 
-    def reconcile(self, member, now):
-        known(self, member, now)
+    def reconcile(self, member):
+        known(self, member)
         if member.target is not None:
             member.report(frozenset(member.target))
 
@@ -80,25 +79,19 @@ def report_too_early(module, patch):
 def keep_when_fenced(module, patch):
     """A member that is fenced keeps what it had."""
     consumer = module.group.machine.ConsumerMachine
-    known = consumer._reconcile
-
-    def reconcile(self, member, now):
-        self._incarnation = member.incarnation
-        known(self, member, now)
-
-    patch.setattr(consumer, "_reconcile", reconcile)
+    patch.setattr(consumer, "_lose_earlier", lambda self, member: None)
 
 
 def forget_commits(module, patch):
     """Each partition is read from its start, whatever was committed."""
-    consumer = module.group.machine.ConsumerMachine
-    known = consumer._begin_reading
+    reader = module.group.group_reader.GroupReader
+    known = reader.set_committed
 
-    def begin_reading(self, reader):
-        reader.committed = module.group.options.Committed(-1, -1)
-        known(self, reader)
+    def set_committed(self, committed):
+        is_first = self.committed is None
+        known(self, committed._replace(offset=-1) if is_first else committed)
 
-    patch.setattr(consumer, "_begin_reading", begin_reading)
+    patch.setattr(reader, "set_committed", set_committed)
 
 
 def commit_what_was_fetched(module, patch):
@@ -107,7 +100,7 @@ def commit_what_was_fetched(module, patch):
 
     def uncommitted(self):
         return {
-            reader: module.group.options.Committed(reader.position, -1)
+            reader: module.group.group_reader.Committed(reader.position, -1)
             for reader in self._owned.values()
             if reader.position is not None
         }
@@ -128,29 +121,16 @@ def keep_what_was_fetched(module, patch):
 
 def commit_for_others(module, patch):
     """A commit is retried although the partition was lost meanwhile."""
-    offsets = module.group.offsets.GroupOffsets
-    known = offsets._drop_lost
-
-    def drop_lost(self, now):
-        was = [(each, each.ownership) for p in self._commits for each in p.waiting]
-        for each, _ in was:
-            each.ownership = module.group.options.Ownership.READING
-        known(self, now)
-        for each, ownership in was:
-            each.ownership = ownership
-
-    patch.setattr(offsets, "_drop_lost", drop_lost)
+    reader = module.group.group_reader.GroupReader
+    patch.setattr(reader, "is_lost", False)
 
 
 def ignore_who_stalls(module, patch):
     """Who does not come back stays in the group, and keeps its partitions."""
     consumer = module.group.machine.ConsumerMachine
-    known = consumer._check_caller
 
     def check_caller(self, member, now):
-        was, self._is_waiting = self._is_waiting, True
-        known(self, member, now)
-        self._is_waiting = was
+        member.join(now)
 
     patch.setattr(consumer, "_check_caller", check_caller)
 
@@ -160,7 +140,7 @@ def trust_old_fetches(module, patch):
     consumer = module.group.machine.ConsumerMachine
 
     def begin_wait(self, now):
-        self._is_waiting = True
+        self._caller = module.group.machine.CallerState.WAITING
         self.cluster.wake(now)
 
     patch.setattr(consumer, "begin_wait", begin_wait)

@@ -14,6 +14,7 @@ DESIGN = Path(__file__).parents[3] / "DESIGN.md"
 TABLES = {
     "batch of a producer": "produce.pending_batch",
     "member of a group": "group.member",
+    "partition of a group": "group.group_reader",
     "partition of a scan": "scan.partition_reader",
     "transaction": "produce.transactions",
 }

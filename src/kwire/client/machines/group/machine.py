@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ConsumerMachine``: reads the partitions that a group gives it, and commits offsets.
+"""``ConsumerMachine``: reads the partitions of a group, and commits offsets.
 
-    GroupMember --target--> owned partitions --OffsetFetch--> Fetcher --> Fetched
-         ^--- what is owned, once the caller is done with what was taken ---'
+    Membership --target--> owned partitions --OffsetFetch--> Fetcher --> Fetched
+        ^--- owned partitions, after the caller has finished its chunks ---'
 
-A partition that the group takes away is not read on at once, but is given up only when
-the caller comes for the next chunk: until then it can commit what it has.
+If the group revokes a partition, the consumer stops reading it immediately, but gives
+it up when the caller returns for the next chunk. Until then the caller can commit the
+chunks that it has.
 """
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from ...errors import BrokersUnreachable, PartitionLost
@@ -19,38 +21,58 @@ from ..coordinators import Coordinators
 from ..scan.fetcher import Fetcher
 from ..scan.options import EARLIEST, choose_spec
 from ..scan.partition_finder import PartitionFinder
+from .group_reader import Committed, GroupReader, Ownership, position_after
 from .member import GroupMember
-from .offsets import GroupOffsets, PendingCommit
-from .options import Committed, GroupReader, Ownership, position_after
+from .offsets import GroupOffsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from random import Random
-    from uuid import UUID
 
     from ....errors import KwireError
     from ...errors import DataLost
     from ..metadata import TopicInfo
     from ..scan.options import Fetched, ScanOptions
     from ..settings import ClusterSettings
-    from .membership import Membership
+    from .membership import Assignment, Membership
+    from .offsets import PendingCommit
     from .options import GroupMetadata, GroupOptions
 
-_NEVER = float("inf")
+_MAX_DELAY_S = 1.0
+"""If ``advance`` was not called for this time, the membership may have been lost."""
 
-_NO_LIFE = -1
-"""Of a member before the first chunk."""
 
-_LATE_S = 1.0
-"""After how long without ``advance`` what was fetched may belong to others."""
+class ConsumerState(Enum):
+    """State of a consumer. Each state is followed by one of the later ones."""
+
+    STARTING = auto()
+    """No coordinator has answered yet."""
+    RUNNING = auto()
+    FAILED = auto()
+    """Reads no more. The caller may still commit the chunks that it has."""
+    CLOSING = auto()
+    """Waits for commits in flight, and leaves the group."""
+    LEFT = auto()
+
+
+class CallerState(Enum):
+    """State of the caller of a consumer."""
+
+    BUSY = auto()
+    """Works on its chunks."""
+    WAITING = auto()
+    """Waits for a chunk, so that it has finished the chunks before."""
 
 
 class ConsumerMachine:
-    """A scan without an end, of partitions that come and go.
+    """State machine of a group consumer. It owns a cluster and a fetcher.
 
-    The caller waits for a chunk between ``begin_wait`` and ``end_wait``, and then has
-    it from ``take``; its memory is free with ``release``. ``commit`` commits offsets.
-    ``begin_close`` leaves the group; ``has_left`` once that is over.
+    Call ``advance`` after every event, and when the clock reaches ``wake_at``. The
+    caller waits for a chunk between ``begin_wait`` and ``end_wait``, and gets it from
+    ``take``. ``release`` returns its memory. ``commit`` commits offsets.
+    ``begin_close`` leaves the group; ``has_left`` becomes True when that has ended.
+
+    ``failure`` is the error that ended the consumer, or None.
     """
 
     def __init__(
@@ -66,31 +88,27 @@ class ConsumerMachine:
         self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
         self.options = options
         self.group = group
+        self.state = ConsumerState.STARTING
         self.failure: KwireError | None = None
         self._fetcher = Fetcher(self.cluster, options, now=now)
         self._finder = PartitionFinder(self.cluster, options, now)
         coordinators = Coordinators(self.cluster, is_apart=True)
-        self._member: Membership | None = (
+        # None if partitions are chosen by hand.
+        self._membership: Membership | None = (
             GroupMember(self.cluster, coordinators, group, options.topics, options.rack)
             if group.joins
             else None
         )
         self._offsets = GroupOffsets(
-            self.cluster, coordinators, group.group, self._member, self._begin_reading
+            self.cluster, coordinators, group.group, self._membership, self._begin
         )
         self._owned: dict[tuple[str, int], GroupReader] = {}
         self._incarnation = 0
-        # The caller, who is either waiting for a chunk or busy with one.
-        self._is_waiting = False
-        self._away_since = now
-        self._is_closing = False
-        self._close_at = _NEVER
-        self._begun_at = now
-        self._advanced_at = now
-        self._has_revoked = False
-        self._is_in_doubt = False
-        self._is_established = False
-        self._taken_as = _NO_LIFE, self._offsets.identity
+        self._caller = CallerState.BUSY
+        self._busy_since = self._started_at = self._advanced_at = now
+        self._close_at = 0.0
+        # The incarnation and the identity in which the last chunk was taken.
+        self._taken_as: tuple[int, GroupMetadata] | None = None
 
     @property
     def wake_at(self) -> float:
@@ -98,85 +116,81 @@ class ConsumerMachine:
         return self.cluster.wake_at
 
     @property
+    def is_done(self) -> bool:
+        """Whether no chunk will be returned any more. Only closing causes this."""
+        return self.state in (ConsumerState.CLOSING, ConsumerState.LEFT)
+
+    @property
     def losses(self) -> list[DataLost]:
         """The data losses that were skipped, at most the last 10,000."""
         return self._fetcher.losses
 
     @property
-    def is_done(self) -> bool:
-        """Whether nothing will come any more: never before it is closed."""
-        return self._is_closing
-
-    @property
     def metadata(self) -> GroupMetadata:
-        """Who commits, as a transaction has to name it.
+        """Identity of the consumer for a transaction.
 
-        Who has lost the membership since the last chunk is named as before: others may
-        have its partitions, so the coordinator has to refuse the offset.
+        If the membership was lost after the last chunk, it is still the old identity.
+        Other consumers may own the partitions, so the coordinator must reject offsets.
         """
-        incarnation, known = self._taken_as
-        if self._member is not None and incarnation not in (
-            _NO_LIFE,
-            self._member.incarnation,
-        ):
-            return known
-        return self._offsets.identity
+        member, taken_as = self._membership, self._taken_as
+        if member is None or taken_as is None or taken_as[0] == member.incarnation:
+            return self._offsets.identity
+        return taken_as[1]
 
     def assignment(self) -> set[tuple[str, int]]:
         """Return the partitions that this consumer owns and reads."""
         return {
-            each.place
-            for each in self._owned.values()
-            if each.ownership is not Ownership.REVOKED
+            place
+            for place, reader in self._owned.items()
+            if reader.ownership is not Ownership.REVOKED
         }
-
-    # The caller.
-
-    def begin_wait(self, now: float) -> None:
-        """Note that the caller came for a chunk: it is done with those before."""
-        self._is_waiting = True
-        if self._member is None or self._is_closing:
-            return
-        is_late = now > self._advanced_at + _LATE_S
-        if is_late or self._has_revoked or self._member.is_outside:
-            # What was fetched may belong to others by now.
-            self._is_in_doubt = True
-            self.cluster.wake(now)
-
-    def end_wait(self, now: float) -> None:
-        """Note that the caller leaves: from now on it is late in some time."""
-        self._is_waiting = False
-        self._away_since = now
-        self.cluster.wake(now + self.group.max_poll_interval_s)
-
-    def take(self) -> Fetched | None:
-        """Return what was fetched next, if anything was that is owned for sure."""
-        if self._is_in_doubt or self._is_closing:
-            return None
-        fetched = self._fetcher.take()
-        if fetched is not None:
-            fetched.reader.taken = position_after(fetched)
-            if self._member is not None:
-                self._taken_as = self._member.incarnation, self._offsets.identity
-        return fetched
-
-    def has_result(self) -> bool:
-        """Whether there is something to take, or nothing more to come."""
-        has_result = self._fetcher.has_chunk() or self.failure is not None
-        return not self._is_in_doubt and (has_result or self.is_done)
-
-    def release(self, fetched: Fetched) -> None:
-        """Return the memory of a chunk to the budget. The caller no longer uses it."""
-        self._fetcher.release(fetched)
 
     def position(self) -> dict[tuple[str, int], int]:
         """Return the next offset of each partition after the chunks that were taken."""
         return self._fetcher.position()
 
-    def commit(self, now: float, fetched: Fetched | None = None) -> PendingCommit:
-        """Commit what was taken up to a chunk, or of all partitions.
+    # The caller.
 
-        Raises ``PartitionLost`` if the chunk's partition is not owned any more.
+    def begin_wait(self, now: float) -> None:
+        """Record that the caller waits, and has finished the chunks before."""
+        self._caller = CallerState.WAITING
+        member = self._membership
+        if member is None or self.is_done:
+            return
+        is_late = now > self._advanced_at + _MAX_DELAY_S
+        if is_late or member.is_outside or any(self._revoked()):
+            # Give up partitions now. Otherwise the caller could get a chunk of a
+            # partition that another consumer owns.
+            self.advance(now)
+            self.cluster.wake(now)
+
+    def end_wait(self, now: float) -> None:
+        """Record that the caller is busy. It must return before its poll interval."""
+        self._caller = CallerState.BUSY
+        self._busy_since = now
+        self.cluster.wake(now + self.group.max_poll_interval_s)
+
+    def take(self) -> Fetched | None:
+        """Return the oldest chunk that was not taken, or None."""
+        fetched = None if self.is_done else self._fetcher.take()
+        if fetched is not None:
+            fetched.reader.take(fetched)
+            if self._membership is not None:
+                self._taken_as = self._membership.incarnation, self._offsets.identity
+        return fetched
+
+    def has_result(self) -> bool:
+        """Whether there is a chunk to take, or there will be none."""
+        return self._fetcher.has_chunk() or self.failure is not None or self.is_done
+
+    def release(self, fetched: Fetched) -> None:
+        """Return the memory of a chunk that the caller no longer uses."""
+        self._fetcher.release(fetched)
+
+    def commit(self, now: float, fetched: Fetched | None = None) -> PendingCommit:
+        """Commit the offset after a chunk, or the positions of all partitions.
+
+        Raises ``PartitionLost`` if the partition of the chunk is no longer owned.
         """
         if fetched is None:
             return self._offsets.commit(self._uncommitted(), now)
@@ -186,10 +200,10 @@ class ConsumerMachine:
     def offsets_to_send(
         self, chunks: Iterable[Fetched]
     ) -> tuple[GroupMetadata, dict[tuple[str, int], int]]:
-        """Return who commits, and the offsets after chunks, for a transaction.
+        """Return the identity and the offsets after chunks, for a transaction.
 
-        Raises ``PartitionLost`` if the partition of one is not owned any more. If one
-        goes to another member later, the coordinator refuses all of them.
+        Raises ``PartitionLost`` if the partition of a chunk is no longer owned. If one
+        is lost later, the coordinator rejects all of them.
         """
         offsets: dict[tuple[str, int], int] = {}
         for fetched in chunks:
@@ -198,9 +212,9 @@ class ConsumerMachine:
         return self._offsets.identity, offsets
 
     def begin_close(self, now: float) -> None:
-        """Stop reading, and leave the group once commits are over."""
-        if not self._is_closing:
-            self._is_closing = True
+        """Stop reading, and leave the group after the commits in flight."""
+        if not self.is_done:
+            self.state = ConsumerState.CLOSING
             self._close_at = now + self.group.leave_timeout_s
             for reader in self._owned.values():
                 self._fetcher.remove(reader)
@@ -208,181 +222,225 @@ class ConsumerMachine:
 
     def has_left(self) -> bool:
         """Whether the group does not count on this consumer any more."""
-        if not self._is_closing:
-            return False
-        member = self._member
-        has_left = member is None or member.is_outside
-        is_lost = self.cluster.failure is not None or self._close_at == 0.0
-        return is_lost or (has_left and not self._offsets.has_pending())
+        return self.state is ConsumerState.LEFT
+
+    def close(self, now: float) -> None:
+        """Close all connections."""
+        self.cluster.close(now)
 
     # The machine.
 
     def advance(self, now: float) -> None:
         """Do what can be done now."""
         self._advanced_at = now
-        self._is_in_doubt = False
-        if self._is_closing:
+        self.cluster.advance(now)
+        self._check_failure()
+        if self.state is ConsumerState.CLOSING:
             self._advance_close(now)
-        elif self.failure is None:
+        elif not self.is_done:
             self._advance_open(now)
-        else:
-            self._advance_failed(now)
-
-    def close(self, now: float) -> None:
-        """Close all connections."""
-        self.cluster.close(now)
-
-    def _advance_open(self, now: float) -> None:
-        self.cluster.advance(now)
-        self.failure = self.cluster.failure or self._fetcher.failure
-        if self.failure is None:
-            self._plan(now)
-            self._fetcher.advance(now)
-            self._check_progress(now)
-            self.failure = self.failure or self._fetcher.failure
-            # Some of these may have requested metadata.
-            self.cluster.refresh_metadata(now)
-
-    def _advance_failed(self, now: float) -> None:
-        """Read no more; what was read may still be committed."""
-        self.cluster.advance(now)
-        self._offsets.advance(now)
-        if self._member is not None:
-            self._member.advance(now)
         self.cluster.refresh_metadata(now)
 
-    def _advance_close(self, now: float) -> None:
-        self.cluster.advance(now)
-        if now >= self._close_at:
-            self._close_at = 0.0
-            return
-        self.cluster.wake(self._close_at)
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the state contradicts itself."""
+        self._fetcher.check_invariants()
+        self._offsets.check_invariants()
+        target = None
+        if self._membership is not None:
+            self._membership.check_invariants()
+            target = self._membership.target
+        is_open = self.state in (ConsumerState.STARTING, ConsumerState.RUNNING)
+        for place, reader in self._owned.items():
+            is_read = self._fetcher.readers.get(place) is reader
+            is_reading = reader.ownership is Ownership.READING and not self.is_done
+            assert is_read is is_reading, f"{reader.name} is {reader.ownership}"
+            assert not reader.is_lost, f"{reader.name} is lost"
+            if is_open and target is not None:
+                is_assigned = reader.id_and_partition in target
+                is_revoked = reader.ownership is Ownership.REVOKED
+                assert is_assigned or is_revoked, f"{reader.name} is not assigned"
+        is_owned = self._fetcher.readers.keys() <= self._owned.keys()
+        assert is_owned, "partitions are read that are not owned"
+        assert self.state is not ConsumerState.FAILED or self.failure, "no failure"
+
+    def _advance_open(self, now: float) -> None:
+        member = self._membership
+        if self.state is not ConsumerState.FAILED:
+            if member is None:
+                self._find_chosen(now)
+            else:
+                self._finder.check_topics(now)
+                self._check_caller(member, now)
+                self._reconcile(member)
+        if member is not None:
+            member.advance(now)
+            # The membership may be lost between two heartbeats.
+            self._lose_earlier(member)
         self._offsets.advance(now)
-        member = self._member
-        if member is not None and not self._offsets.has_pending():
+        if self.state is not ConsumerState.FAILED:
+            self._fetcher.advance(now)
+            self._check_start(now)
+            self._check_failure()
+
+    def _advance_close(self, now: float) -> None:
+        self._offsets.advance(now)
+        member, has_pending = self._membership, self._offsets.has_pending()
+        if member is not None and not has_pending:
             self._lose_all()
             member.leave(now)
             member.advance(now)
-        self.cluster.refresh_metadata(now)
-
-    def _plan(self, now: float) -> None:
-        """Own what the group gives, and find where to begin with it."""
-        if self._member is None:
-            self._find_chosen(now)
+        has_left = not has_pending and (member is None or member.is_outside)
+        if has_left or now >= self._close_at or self.cluster.failure is not None:
+            self.state = ConsumerState.LEFT
         else:
-            self._finder.check_topics(now)
-            self._check_caller(self._member, now)
-            self._reconcile(self._member, now)
-            self._member.advance(now)
-            if self._member.incarnation != self._incarnation:
-                # Out of the group between two heartbeats.
-                self._reconcile(self._member, now)
-            self.failure = self.failure or self._member.failure
-        self.failure = self.failure or self._finder.failure
-        self._offsets.advance(now)
-        self.failure = self.failure or self._offsets.failure
+            self.cluster.wake(self._close_at)
+
+    def _check_failure(self) -> None:
+        """End with the first failure, unless the consumer has ended before."""
+        failure = self.cluster.failure or self._fetcher.failure or self._finder.failure
+        if self._membership is not None:
+            failure = failure or self._membership.failure
+        failure = failure or self._offsets.failure
+        if failure is not None:
+            self._fail(failure)
+
+    def _fail(self, failure: KwireError) -> None:
+        if self.state in (ConsumerState.STARTING, ConsumerState.RUNNING):
+            self.state = ConsumerState.FAILED
+            self.failure = failure
+
+    def _check_start(self, now: float) -> None:
+        """Fail if no coordinator answers at first. Later, wait for one."""
+        if self.state is not ConsumerState.STARTING:
+            return
+        member = self._membership
+        if self._offsets.has_answered or (member is not None and member.has_answered):
+            self.state = ConsumerState.RUNNING
+            return
+        timeout_s = self.cluster.settings.timeout_s
+        give_up_at = self._started_at + timeout_s
+        self.cluster.wake(give_up_at)
+        if now >= give_up_at:
+            self._check_failure()
+            doing = "joining" if self.group.joins else "reading the offsets of"
+            self._fail(
+                BrokersUnreachable(
+                    f"{doing} group {self.group.group!r}: no coordinator answered"
+                    f" within {timeout_s:g} s;"
+                    f" {self.cluster.reasons(since=self._started_at)}"
+                )
+            )
+
+    # Ownership.
+
+    def _check_caller(self, member: Membership, now: float) -> None:
+        """Join when the caller waits. Leave if it does not return for too long."""
+        late_at = self._busy_since + self.group.max_poll_interval_s
+        if self._caller is CallerState.WAITING:
+            member.join(now)
+        elif member.is_outside:
+            return
+        elif now < late_at:
+            self.cluster.wake(late_at)
+        else:
+            member.leave(now)
 
     def _find_chosen(self, now: float) -> None:
         """Own the partitions that were chosen by hand, as long as they exist."""
         for deleted in self._finder.take_deleted(self._owned, now):
-            reader = self._owned[deleted.place]
-            self._fetcher.remove(reader)
-            self._lose_reader(reader)
+            self._lose(self._owned[deleted.place])
         found = self._finder.find(self._owned, now)
-        self._offsets.find([self._own(*partition) for partition in found.new])
-        for reading, topic in found.recreated:
-            if reading.place in self._fetcher.readers:
-                self._fetcher.start_over(reading, topic)
+        for topic, partition in found.new:
+            self._own(topic, partition)
+        for reader, topic in found.recreated:
+            if reader.place in self._fetcher.readers:
+                self._fetcher.start_over(reader, topic)
 
-    def _check_caller(self, member: Membership, now: float) -> None:
-        """Leave the group if the caller has not come back for too long."""
-        if self._is_waiting:
-            member.join(now)
-        if self._is_waiting or member.is_outside:
+    def _reconcile(self, member: Membership) -> None:
+        """Change the owned partitions towards those that are assigned."""
+        self._lose_earlier(member)
+        target = member.target
+        if target is None:
             return
-        late_at = self._away_since + self.group.max_poll_interval_s
-        if now < late_at:
-            self.cluster.wake(late_at)
-            return
-        self._lose_all()
-        member.leave(now)
+        owned = self._owned_ids()
+        if owned != target or any(self._revoked()):
+            self._revoke(owned - target)
+            if self._caller is CallerState.WAITING:
+                self._give_up_revoked()
+            if member.can_add:
+                self._add(target - self._owned_ids())
+            owned = self._owned_ids()
+        member.report(owned)
 
-    def _reconcile(self, member: Membership, now: float) -> None:
-        """Bring what is owned nearer to what the coordinator wants."""
+    def _owned_ids(self) -> Assignment:
+        return frozenset(reader.id_and_partition for reader in self._owned.values())
+
+    def _revoked(self) -> Iterable[GroupReader]:
+        return (
+            reader
+            for reader in self._owned.values()
+            if reader.ownership is Ownership.REVOKED
+        )
+
+    def _revoke(self, partitions: Assignment) -> None:
+        """Stop reading partitions. The caller may still commit their chunks."""
+        for reader in self._owned.values():
+            is_revoked = reader.ownership is Ownership.REVOKED
+            if reader.id_and_partition in partitions and not is_revoked:
+                self._fetcher.remove(reader)
+                reader.revoke()
+
+    def _give_up_revoked(self) -> None:
+        """Give up the revoked partitions whose offsets are not being committed."""
+        for reader in list(self._revoked()):
+            if not self._offsets.is_pending(reader):
+                self._lose(reader)
+
+    def _add(self, partitions: Assignment) -> None:
+        topics = {
+            topic.topic_id: topic for topic in self.cluster.metadata.topics.values()
+        }
+        for topic_id, partition in sorted(partitions):
+            topic = topics.get(topic_id)
+            if topic is None:
+                # The coordinator has newer metadata than this client.
+                self.cluster.want_metadata()
+            elif (topic.name, partition) not in self._owned:
+                self._own(topic, partition)
+
+    def _own(self, topic: TopicInfo, partition: int) -> None:
+        reader = GroupReader(topic.name, partition, topic.topic_id)
+        self._owned[reader.place] = reader
+        self._offsets.find(reader)
+
+    def _lose_earlier(self, member: Membership) -> None:
+        """Lose the partitions of earlier incarnations of the membership."""
         if member.incarnation != self._incarnation:
             self._incarnation = member.incarnation
             self._lose_all()
-        if member.target is None:
-            return
-        owned = {each.id_and_partition for each in self._owned.values()}
-        if owned != member.target:
-            self._take_target(member.target, member.can_add)
-        member.report(frozenset(each.id_and_partition for each in self._owned.values()))
-
-    def _take_target(self, target: Iterable[tuple[UUID, int]], can_add: bool) -> None:
-        wanted = set(target)
-        for reader in self._owned.values():
-            if (
-                reader.id_and_partition not in wanted
-                and reader.ownership is not Ownership.REVOKED
-            ):
-                reader.ownership = Ownership.REVOKED
-                self._has_revoked = True
-                self._fetcher.remove(reader)
-        if self._is_waiting:
-            self._give_up_revoked()
-        wanted -= {each.id_and_partition for each in self._owned.values()}
-        if not wanted or not can_add:
-            return
-        names = {each.topic_id: each for each in self.cluster.metadata.topics.values()}
-        new: list[GroupReader] = []
-        for topic_id, partition in sorted(wanted):
-            topic = names.get(topic_id)
-            if topic is None:
-                # The coordinator knows of it before this client does.
-                self.cluster.want_metadata()
-            elif (topic.name, partition) not in self._owned:
-                new.append(self._own(topic, partition))
-        self._offsets.find(new)
-
-    def _give_up_revoked(self) -> None:
-        """Give up what the group wants back, but for what is being committed."""
-        revoked = [
-            each for each in self._owned.values() if each.ownership is Ownership.REVOKED
-        ]
-        for reader in revoked:
-            if not self._offsets.is_pending(reader):
-                self._lose_reader(reader)
-        self._has_revoked = any(each.ownership is Ownership.REVOKED for each in revoked)
-
-    def _own(self, topic: TopicInfo, partition: int) -> GroupReader:
-        reader = GroupReader(topic.name, partition, topic.topic_id)
-        self._owned[reader.place] = reader
-        return reader
 
     def _lose_all(self) -> None:
         for reader in list(self._owned.values()):
-            self._fetcher.remove(reader)
-            self._lose_reader(reader)
-        self._has_revoked = False
+            self._lose(reader)
 
-    def _lose_reader(self, reader: GroupReader) -> None:
-        reader.ownership = Ownership.LOST
+    def _lose(self, reader: GroupReader) -> None:
+        self._fetcher.remove(reader)
+        reader.give_up()
         del self._owned[reader.place]
 
-    def _begin_reading(self, reader: GroupReader) -> None:
-        """Read from the committed offset on, or from where the options say."""
+    def _begin(self, reader: GroupReader) -> None:
+        """Read a partition from its committed offset, or as the options specify."""
         assert reader.committed is not None
-        reader.ownership = Ownership.READING
         offset, epoch = reader.committed
         if offset >= 0:
             self._fetcher.add(reader, offset, epoch=epoch)
         else:
             start = choose_spec(self.options.start, reader.place, EARLIEST)
             self._fetcher.add(reader, start)
+        reader.begin()
 
     def _owner_of(self, fetched: Fetched) -> GroupReader:
-        """Return the partition of a chunk, which is still owned as it was then."""
+        """Return the reader of a chunk, which must still be owned."""
         reader = fetched.reader
         if not isinstance(reader, GroupReader):
             raise ValueError("chunk must be one of this consumer (got one of a scan)")
@@ -391,52 +449,16 @@ class ConsumerMachine:
         return reader
 
     def _uncommitted(self) -> dict[GroupReader, Committed]:
-        """Return where each partition goes on that has not been committed there."""
+        """Return the positions that differ from the committed offsets."""
         position = self.position()
-        found: dict[GroupReader, Committed] = {}
+        offsets: dict[GroupReader, Committed] = {}
         for place, reader in self._owned.items():
             at = reader.taken
             offset = position.get(place)
             if offset is not None and (at is None or at.offset != offset):
-                # Nothing was taken from there yet, and there may be no commit.
+                # No chunk was taken that ends at the position.
                 at = Committed(offset, -1)
             known = reader.committed
             if at is not None and (known is None or at.offset != known.offset):
-                found[reader] = at
-        return found
-
-    def _check_progress(self, now: float) -> None:
-        """Fail if no coordinator answers at the beginning; later, wait for ever."""
-        if self._is_established:
-            return
-        member = self._member
-        if self._offsets.has_answered or (member is not None and member.has_answered):
-            self._is_established = True
-            return
-        timeout_s = self.cluster.settings.timeout_s
-        give_up_at = self._begun_at + timeout_s
-        self.cluster.wake(give_up_at)
-        if now >= give_up_at and self.failure is None:
-            doing = "joining" if self.group.joins else "reading the offsets of"
-            self.failure = BrokersUnreachable(
-                f"{doing} group {self.group.group!r}: no coordinator answered within"
-                f" {timeout_s:g} s; {self.cluster.reasons(since=self._begun_at)}"
-            )
-
-    def check_invariants(self) -> None:
-        """Raise ``AssertionError`` if the state contradicts itself."""
-        self._fetcher.check_invariants()
-        self._offsets.check_invariants()
-        target = None
-        if self._member is not None:
-            self._member.check_invariants()
-            target = self._member.target
-        for place, reader in self._owned.items():
-            ownership = reader.ownership
-            is_read = place in self._fetcher.readers
-            is_reading = ownership is Ownership.READING and not self._is_closing
-            assert is_read is is_reading, f"{reader.name} is {ownership}"
-            assert ownership is not Ownership.LOST, f"{reader.name} is lost"
-            if target is not None and ownership is not Ownership.REVOKED:
-                is_target = reader.id_and_partition in target
-                assert is_target, f"{reader.name} is not assigned"
+                offsets[reader] = at
+        return offsets

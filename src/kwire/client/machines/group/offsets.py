@@ -23,7 +23,8 @@ from ...errors import (
 )
 from .. import faults
 from ..coordinators import CoordinatorType, is_moved
-from .options import Committed, GroupMetadata, Ownership
+from .group_reader import Committed, Ownership
+from .options import GroupMetadata
 from .requests import (
     commit_request,
     fetch_request,
@@ -33,13 +34,13 @@ from .requests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from ..cluster import ClusterMachine
     from ..coordinators import Coordinators
     from ..link import Link
+    from .group_reader import GroupReader
     from .membership import Membership
-    from .options import GroupReader
 
 _STALE = {codes.STALE_MEMBER_EPOCH, codes.ILLEGAL_GENERATION}
 """Errors of a member that has a newer epoch or is fenced. A heartbeat shows which."""
@@ -90,7 +91,8 @@ class PendingCommit:
 
     def succeed(self, reader: GroupReader) -> None:
         """Record that the offset of a partition was committed."""
-        reader.committed = committed = self.waiting.pop(reader)
+        committed = self.waiting.pop(reader)
+        reader.set_committed(committed)
         self.done[reader.place] = committed.offset
 
     def fail(self, reader: GroupReader, failure: KwireError) -> None:
@@ -151,9 +153,9 @@ class GroupOffsets:
             return self._membership.metadata
         return GroupMetadata(self._group, "", -1, None)
 
-    def find(self, readers: Iterable[GroupReader]) -> None:
-        """Fetch the committed offsets of partitions."""
-        self._unknown += readers
+    def find(self, reader: GroupReader) -> None:
+        """Fetch the committed offset of a partition."""
+        self._unknown.append(reader)
 
     def commit(
         self, offsets: Mapping[GroupReader, Committed], now: float
@@ -196,8 +198,7 @@ class GroupOffsets:
         for pending in self._commits:
             assert pending.waiting, "a commit with all answers is removed"
             for reader in () if self._commit.is_in_flight else pending.waiting:
-                is_lost = reader.ownership is Ownership.LOST
-                assert not is_lost, f"{reader.name} is lost, and is not committed"
+                assert not reader.is_lost, f"{reader.name} is lost, and not committed"
         assert self._commits or not self._commit.is_in_flight, "nothing to commit"
 
     def _find_link(self, exchange: _Exchange, now: float) -> Link | None:
@@ -269,9 +270,8 @@ class GroupOffsets:
                 code = code or int(part.error_code)
             elif reader.ownership is Ownership.FINDING_OFFSET:
                 # Brokers before OffsetFetch 5 return no epoch.
-                reader.committed = Committed(
-                    part.committed_offset, part.committed_leader_epoch
-                )
+                offset, epoch = part.committed_offset, part.committed_leader_epoch
+                reader.set_committed(Committed(offset, epoch))
                 self._begin_reading(reader)
         return code
 
@@ -281,7 +281,7 @@ class GroupOffsets:
         """Fail commits of partitions that are lost, and commits that take too long."""
         for pending in self._commits:
             for reader in list(pending.waiting):
-                if reader.ownership is Ownership.LOST:
+                if reader.is_lost:
                     pending.fail(reader, PartitionLost(*reader.place))
             if not pending.is_over and now >= pending.give_up_at:
                 pending.fail_all(self._timeout())
@@ -317,7 +317,7 @@ class GroupOffsets:
 
         try:
             version = pick_version(link, OffsetCommitRequest, pending.waiting)
-            request = commit_request(self.identity, pending.waiting, version)
+            request = commit_request(self.identity, pending.waiting)
             link.send(request, done, now, version=version)
         except KwireError as error:
             self._fail_commits(error)
