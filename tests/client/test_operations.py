@@ -11,7 +11,9 @@ import pytest
 from tests.client.log_broker import LogBroker
 from tests.client.runners import open_sockets
 
-OPERATIONS = ("topics", "sizes", "offsets", "request")
+OPERATIONS = ("topics", "sizes", "offsets", "request", "create_topics", "delete_topics")
+OPERATIONS += ("add_partitions", "delete_records", "configs", "set_configs", "groups")
+OPERATIONS += ("describe_group", "delete_groups", "group_offsets", "set_group_offsets")
 
 
 @pytest.fixture

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Mapping
 
+    from .admin_results import ConfigEntry as ConfigEntry
+    from .admin_results import GroupDescription as GroupDescription
+    from .admin_results import GroupListing as GroupListing
+    from .admin_results import GroupMember as GroupMember
     from .chunks import Chunk as Chunk
     from .chunks import ConsumerRecord as ConsumerRecord
     from .consumer import Consumer as Consumer
@@ -58,6 +62,10 @@ if TYPE_CHECKING:
 else:
     # Type checkers know the names above, and report all others.
     _HOMES = {
+        "ConfigEntry": ".admin_results",
+        "GroupDescription": ".admin_results",
+        "GroupListing": ".admin_results",
+        "GroupMember": ".admin_results",
         "AuthenticationFailed": ".errors",
         "BrokersUnreachable": ".errors",
         "ClusterError": ".errors",
@@ -114,12 +122,16 @@ __all__ = [
     "BrokersUnreachable",
     "Chunk",
     "ClusterError",
+    "ConfigEntry",
     "Consumer",
     "ConsumerRecord",
     "ConsumerSync",
     "DataLost",
     "DeliveryFailed",
     "FeatureUnsupported",
+    "GroupDescription",
+    "GroupListing",
+    "GroupMember",
     "GroupMetadata",
     "Kafka",
     "KafkaSync",

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections import Counter
+from typing import ClassVar
+from uuid import UUID
 
 GROUP, SHARE = 0, 2
 BROKER_TYPE, TOPIC_TYPE = 4, 2
@@ -20,6 +22,9 @@ class AdminAnswers:
 
     loads_coordinators = 0
     """How many requests find that coordinators are still being loaded."""
+
+    assignments: ClassVar[dict[str, bytes]] = {}
+    """The assignment of the only member of a group."""
 
     @property
     def received(self):
@@ -82,27 +87,80 @@ class AdminAnswers:
             )
         return make(topics=topics)
 
+    def _CreatePartitionsRequest(self, request, version):
+        make = self._cluster.messages.CreatePartitionsResponse
+        codes = self._cluster.codes
+        results = []
+        for each in request.topics:
+            topic = self._cluster.topics.get(each.name)
+            code = self._controller_code()
+            if not code and topic is None:
+                code = codes.UNKNOWN_TOPIC_OR_PARTITION
+            elif not code and each.count <= len(topic.logs):
+                code = codes.INVALID_PARTITIONS
+            elif not code:
+                self._cluster.add_partitions(each.name, each.count)
+            results.append(
+                make.CreatePartitionsTopicResult(name=each.name, error_code=code)
+            )
+        self._learn_all()
+        return make(results=results)
+
     def _DescribeConfigsRequest(self, request, version):
-        """Return the node that answered as the value of each property."""
+        """Return what was set, and the node that answered as the property "node"."""
         make = self._cluster.messages.DescribeConfigsResponse
         results = []
         for each in request.resources:
-            is_other = each.resource_type == BROKER_TYPE and each.resource_name not in (
-                "",
-                str(self.node),
-            )
-            code = self._cluster.codes.INVALID_REQUEST if is_other else 0
-            entry = make.DescribeConfigsResourceResult(name="n", value=str(self.node))
+            key = each.resource_type, each.resource_name
+            values = {"node": str(self.node)} | self._cluster.configs.get(key, {})
+            code = self._resource_code(*key)
             results.append(
                 make.DescribeConfigsResult(
                     error_code=code,
-                    error_message=None,
+                    error_message="another broker" if code else None,
                     resource_type=each.resource_type,
                     resource_name=each.resource_name,
-                    configs=[] if code else [entry],
+                    configs=[
+                        make.DescribeConfigsResourceResult(
+                            name=name, value=value, config_source=5
+                        )
+                        for name, value in values.items()
+                    ]
+                    if not code
+                    else [],
                 )
             )
         return make(results=results)
+
+    def _IncrementalAlterConfigsRequest(self, request, version):
+        make = self._cluster.messages.IncrementalAlterConfigsResponse
+        responses = []
+        for each in request.resources:
+            key = each.resource_type, each.resource_name
+            code = self._resource_code(*key)
+            values = dict(self._cluster.configs.get(key, {}))
+            for change in each.configs:
+                values[change.name] = change.value
+            if not (code or request.validate_only):
+                kept = {name: v for name, v in values.items() if v is not None}
+                self._cluster.configs[key] = kept
+            responses.append(
+                make.AlterConfigsResourceResponse(
+                    error_code=code,
+                    error_message="another broker" if code else None,
+                    resource_type=each.resource_type,
+                    resource_name=each.resource_name,
+                )
+            )
+        return make(responses=responses)
+
+    def _resource_code(self, kind, name):
+        codes = self._cluster.codes
+        if kind == BROKER_TYPE and name not in ("", str(self.node)):
+            return codes.INVALID_REQUEST
+        if kind == TOPIC_TYPE and name not in self._cluster.topics:
+            return codes.UNKNOWN_TOPIC_OR_PARTITION
+        return 0
 
     def _ListGroupsRequest(self, request, version):
         make = self._cluster.messages.ListGroupsResponse
@@ -121,19 +179,62 @@ class AdminAnswers:
     def _DescribeGroupsRequest(self, request, version):
         make = self._cluster.messages.DescribeGroupsResponse
         self.received["DescribeGroups"] += 1
-        return make(
-            groups=[
+        groups = []
+        for name in request.groups:
+            is_known = name in self._cluster.listed_groups
+            member = make.DescribedGroupMember(
+                member_id="m",
+                client_id="c",
+                client_host="/127.0.0.1",
+                member_metadata=b"",
+                member_assignment=self.assignments.get(name, b""),
+            )
+            groups.append(
                 make.DescribedGroup(
                     error_code=self._group_code(name),
                     group_id=name,
-                    group_state="Empty",
-                    protocol_type="consumer",
-                    protocol_data="",
-                    members=[],
+                    group_state="Stable" if is_known else "Dead",
+                    protocol_type="consumer" if is_known else "",
+                    protocol_data="range" if is_known else "",
+                    members=[member] if is_known else [],
                 )
-                for name in request.groups
-            ]
-        )
+            )
+        return make(groups=groups)
+
+    def _ConsumerGroupDescribeRequest(self, request, version):
+        """Describe groups of the newer protocol, each with one member."""
+        make = self._cluster.messages.ConsumerGroupDescribeResponse
+        groups = []
+        for name in request.group_ids:
+            code = self._group_code(name)
+            if not code and name not in self._cluster.groups:
+                code = self._cluster.codes.GROUP_ID_NOT_FOUND
+            assignment = make.Assignment(
+                topic_partitions=[
+                    make.TopicPartitions(
+                        topic_name=topic, topic_id=UUID(int=1), partitions=[0, 2]
+                    )
+                    for topic in self._cluster.topics
+                ]
+            )
+            member = make.Member(
+                member_id="m",
+                client_id="c",
+                client_host="/127.0.0.1",
+                subscribed_topic_names=[],
+                assignment=assignment,
+                target_assignment=assignment,
+            )
+            groups.append(
+                make.DescribedGroup(
+                    error_code=code,
+                    group_id=name,
+                    group_state="Stable",
+                    assignor_name="uniform",
+                    members=[] if code else [member],
+                )
+            )
+        return make(groups=groups)
 
     def _DeleteGroupsRequest(self, request, version):
         make = self._cluster.messages.DeleteGroupsResponse

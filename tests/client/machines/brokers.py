@@ -34,6 +34,7 @@ SERVED += ("DescribeLogDirs", "Produce", "InitProducerId", "FindCoordinator")
 SERVED += ("ConsumerGroupHeartbeat", "OffsetCommit", "OffsetFetch")
 SERVED += ("CreateTopics", "DeleteTopics", "DeleteRecords", "DescribeConfigs")
 SERVED += ("DescribeGroups", "DeleteGroups", "ListGroups", "ReadShareGroupState")
+SERVED += ("CreatePartitions", "IncrementalAlterConfigs", "ConsumerGroupDescribe")
 SERVED += ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
 TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
 """What brokers serve only if they have a receiver of client metrics."""
@@ -88,6 +89,8 @@ class SimulatedCluster:
         self.producer_ids = 0
         self.coordinators: dict[tuple[int, str], int] = {}
         self.groups: dict[str, SimulatedGroup] = {}
+        self.configs: dict[tuple[int, str], dict[str, str]] = {}
+        """The configuration of resources by type and name."""
         self.listed_groups: set[str] = set()
         """The groups of ``AdminAnswers``."""
         self._ids = 0
@@ -103,6 +106,14 @@ class SimulatedCluster:
         topic = SimulatedTopic(name, UUID(int=self._ids), logs, leaders)
         self.topics[name] = topic
         return topic
+
+    def add_partitions(self, name, count):
+        """Extend a topic to a number of partitions."""
+        topic = self.topics[name]
+        for index in range(len(topic.logs), count):
+            log = PartitionLog(self.kwire, f"{name}.{self._ids}-{index}", self.random)
+            topic.logs.append(log)
+            topic.leaders.append(self.random.choice(list(self.brokers)))
 
     def transaction(self, key):
         """Return what coordinators know of a transactional id."""

@@ -81,6 +81,20 @@ class GroupAnswers:
             )
         return make(topics=topics)
 
+    def _committed(self, group):
+        """Return all partitions with a committed offset, as a request has them."""
+        make = self._cluster.messages.OffsetFetchRequest.OffsetFetchRequestTopics
+        return [
+            make(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_indexes=[
+                    index for id_, index in group.offsets if id_ == topic.topic_id
+                ],
+            )
+            for topic in self._cluster.topics.values()
+        ]
+
     def _OffsetFetchRequest(self, request, version):
         make = self._cluster.messages.OffsetFetchResponse
         is_old = version < 8
@@ -106,7 +120,8 @@ class GroupAnswers:
             make_topic = make.OffsetFetchResponseTopic
             make_part = make.OffsetFetchResponsePartition
         topics = []
-        for topic in asked.topics:
+        requested = self._committed(group) if asked.topics is None else asked.topics
+        for topic in requested:
             topic_id = self._topic_id(topic)
             parts = []
             for index in topic.partition_indexes:

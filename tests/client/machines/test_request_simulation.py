@@ -353,6 +353,7 @@ def test_brokers_that_are_silent_are_an_error_after_the_timeout(kwire, monkeypat
 
 def test_config_resources_of_brokers_go_to_these_brokers(kwire):
     setting = Setting(kwire)
+    setting.add_topic("1", 1)
     make = setting.messages.DescribeConfigsRequest
     resources = [(4, "3"), (2, "a"), (4, ""), (4, "1"), (8, "2"), (2, "1")]
     request = make(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
+    from ....connection.negotiation import Constraint
     from ....messages import Request
     from ..link import Link
     from ..settings import ClusterSettings
@@ -109,6 +110,8 @@ class _Part:
 class RequestMachine:
     """Sends ``request`` to the brokers that it is for, or to the node ``to`` alone.
 
+    ``constraints`` limit its version, in addition to the fields that are set.
+
     ``has_result`` once all parts are answered, or ``failure`` is set. The response to a
     split request has the items in the order of the request. If the time is over, items
     that a broker rejected have its last answer.
@@ -120,6 +123,7 @@ class RequestMachine:
         settings: ClusterSettings,
         request: Request,
         to: int | None = None,
+        constraints: Sequence[Constraint] = (),
         *,
         now: float,
         random: Random,
@@ -133,7 +137,7 @@ class RequestMachine:
         self.cluster.zero_copy = False
         self.failure: KwireError | None = None
         self._coordinators = Coordinators(self.cluster)
-        self._constraint = items.limit_to_fields(request)
+        self._constraints = items.limit_to_fields(request), *constraints
         # How long brokers may take on purpose.
         self._wait_s = (
             max(getattr(request, name, 0) for name in ("timeout_ms", "max_wait_ms"))
@@ -351,7 +355,7 @@ class RequestMachine:
     def _send(self, link: Link, parts: list[_Part], now: float) -> None:
         request = self._request
         try:
-            version = link.pick(type(request), self._constraint)
+            version = link.pick(type(request), *self._constraints)
             if older_forms.has_one_item(request, version) and len(parts) > 1:
                 for part in parts:
                     self._send(link, [part], now)
@@ -417,13 +421,14 @@ class RequestMachine:
             return False
         if found & _UNROUTED:
             return True
-        # A leader that is replaced while it waits for replicas has written records.
-        if not self._is_split or isinstance(self._request, ProduceRequest):
+        if not self._is_split:
             return False
         if found & _UNLED:
-            return True
+            # A leader that is replaced while it waits for replicas has written records.
+            return not isinstance(self._request, ProduceRequest)
         is_new = now < self._begun_at + _UNKNOWN_S
-        return bool(found & _UNKNOWN) and is_new
+        is_for_leaders = self._route.destination is Destination.LEADER
+        return bool(found & _UNKNOWN) and is_new and is_for_leaders
 
     def _retry(self, part: _Part, now: float) -> None:
         part.tries += 1
