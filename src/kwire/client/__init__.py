@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .producer import Producer as Producer
     from .progress import ScanProgress as ScanProgress
     from .property_files import read_properties as read_properties
-    from .runners.network import AddressMap, Connector
+    from .runners.network import AddressMap, Connector, DnsLookup
     from .scan import Scan as Scan
     from .scan import ScanSync as ScanSync
     from .sync_consumer import ConsumerSync as ConsumerSync
@@ -167,6 +167,7 @@ def connect(
     sasl: Any = None,
     connector: Connector | None = None,
     address_map: AddressMap | None = None,
+    dns_lookup: DnsLookup = "use_all_dns_ips",
     client_id: str | None = "kwire",
     fallback: str | None = None,
     limits: Limits = DEFAULT,
@@ -193,6 +194,8 @@ def connect(
     * ``address_map``: the reachable address of each advertised one, as
       ``{(host, port): (host, port)}`` or a function (host, port). TLS checks the
       advertised host name.
+    * ``dns_lookup``: "resolve_canonical_bootstrap_servers_only" if a bootstrap address
+      is a DNS alias. TLS and Kerberos then check the canonical name of the host.
     * ``fallback``: the release to assume of brokers before Kafka 0.10, such as "0.9.0".
       They cannot report their versions.
     * ``timeout_s``: raise ``BrokersUnreachable`` if a bounded scan makes no progress
@@ -216,6 +219,7 @@ def connect(
         sasl=sasl,
         connector=connector,
         address_map=address_map,
+        dns_lookup=dns_lookup,
         client_id=client_id,
         fallback=fallback,
         limits=limits,
@@ -235,6 +239,7 @@ def connect_sync(
     sasl: Any = None,
     connector: Connector | None = None,
     address_map: AddressMap | None = None,
+    dns_lookup: DnsLookup = "use_all_dns_ips",
     client_id: str | None = "kwire",
     fallback: str | None = None,
     limits: Limits = DEFAULT,
@@ -254,6 +259,7 @@ def connect_sync(
         sasl=sasl,
         connector=connector,
         address_map=address_map,
+        dns_lookup=dns_lookup,
         client_id=client_id,
         fallback=fallback,
         limits=limits,

@@ -16,7 +16,7 @@ from .._limits import Limits
 from ..records.options import check_errors
 from .chunks import COLUMNS, DecodingOptions
 from .machines import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
-from .properties import is_fallback, read_config
+from .properties import DNS_LOOKUPS, is_fallback, read_config
 from .runners.addresses import split_address
 from .runners.network import Network, check_connector
 from .security import is_mechanism
@@ -95,6 +95,7 @@ def make_arguments(
     sasl: Any,
     connector: Connector | None,
     address_map: AddressMap | None,
+    dns_lookup: str,
     **settings: Any,
 ) -> tuple[list[tuple[str, int]], ClusterSettings, Network, str | None, Any]:
     """Return addresses, settings, network; rack, isolation level if config has any.
@@ -103,6 +104,8 @@ def make_arguments(
     ``sasl`` and ``config`` contradict each other.
     """
     check_connector(connector, address_map)
+    if dns_lookup not in DNS_LOOKUPS:
+        raise ValueError(f"dns_lookup must be one of {', '.join(DNS_LOOKUPS)}")
     known = read_config({} if config is None else config, ssl, sasl)
     for name in (
         "client_id",
@@ -115,8 +118,10 @@ def make_arguments(
         value = getattr(known, name)
         if value is not None:
             settings[name] = value
+    bootstrap = read_addresses(addresses or known.addresses or "")
+    is_alias = (known.dns_lookup or dns_lookup) != DNS_LOOKUPS[0]
     return (
-        read_addresses(addresses or known.addresses or ""),
+        bootstrap,
         make_settings(known.sasl, **settings),
         Network(
             known.context,
@@ -124,6 +129,7 @@ def make_arguments(
             address_map,
             settings["connect_timeout_s"],
             getattr(known.sasl, "prepare", None),
+            frozenset(bootstrap) if is_alias else frozenset(),
         ),
         known.rack,
         known.isolation,

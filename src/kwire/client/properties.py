@@ -37,6 +37,9 @@ _ACCEPTED = (
     *IGNORED_OF_CONNECTIONS,
     *REPLACED,
 )
+DNS_LOOKUPS = ("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only")
+"""Values of ``client.dns.lookup`` (KIP-235); the first is the default."""
+
 _ISOLATION = ("read_uncommitted", "read_committed")
 
 
@@ -53,6 +56,7 @@ class ConnectionProperties(NamedTuple):
     rack: str | None
     isolation: str | None
     fallback: str | None
+    dns_lookup: str | None
     enable_metrics_push: bool | None
 
 
@@ -86,6 +90,9 @@ def read_config(
     isolation = texts.get("isolation.level")
     if isolation is not None:
         check_choice("isolation.level", isolation, _ISOLATION)
+    dns_lookup = texts.get("client.dns.lookup")
+    if dns_lookup is not None:
+        check_choice("client.dns.lookup", dns_lookup, DNS_LOOKUPS)
     return ConnectionProperties(
         texts.get("bootstrap.servers"),
         texts.get("client.id"),
@@ -97,6 +104,7 @@ def read_config(
         texts.get("client.rack"),
         isolation,
         _read_fallback(texts.get("broker.version.fallback")),
+        dns_lookup,
         _read_flag(texts, "enable.metrics.push"),
     )
 

@@ -16,6 +16,7 @@ OF_CONNECTIONS = (
     "bootstrap.servers",
     "client.id",
     "client.rack",
+    "client.dns.lookup",
     "request.timeout.ms",
     "broker.version.fallback",
     "enable.metrics.push",
@@ -67,7 +68,6 @@ OF_PRODUCERS = (
 
 IGNORED_OF_CONNECTIONS = (
     "bootstrap.resolve.timeout.ms",
-    "client.dns.lookup",
     "send.buffer.bytes",
     "receive.buffer.bytes",
     "reconnect.backoff.ms",

@@ -173,6 +173,7 @@ class _LinkSocket:
         now: float,
     ) -> None:
         self._link = link
+        self._network = network
         self._selector = selector
         # When to try the next address of the host name, unless this one answers.
         self.next_at = _NEVER
@@ -274,6 +275,7 @@ class _LinkSocket:
                     self._last_error = error
                     new.close()
                     continue
+            self._link.server_name = self._network.find_server_name(self._link, place)
             self._watch_opening(new)
             self.next_at = now + self._share_s if self._places else _NEVER
             return
@@ -309,7 +311,7 @@ class _LinkSocket:
                 self._selector.unregister(self._socket)
                 self._tls = self._context.wrap_socket(
                     self._socket,
-                    server_hostname=self._link.host,
+                    server_hostname=self._link.server_name,
                     do_handshake_on_connect=False,
                 )
                 self._selector.register(self._tls, _READ, self)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..certificate_files import FileContext
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from ..machines import Link
 
+    DnsLookup: TypeAlias = Literal[
+        "use_all_dns_ips", "resolve_canonical_bootstrap_servers_only"
+    ]
     Address: TypeAlias = tuple[str, int]
     Connector: TypeAlias = Callable[[str, int, float], Any]
     AddressMap: TypeAlias = "Mapping[Address, Address] | Callable[[str, int], Address]"
@@ -55,6 +58,8 @@ class Network:
     * ``connect_timeout_s``: the timeout that is passed to the connector.
     * ``prepare``: called in a thread before each connection of asyncio. It requests
       credentials, which would otherwise block the event loop.
+    * ``canonical``: bootstrap addresses that are DNS aliases (KIP-235). TLS and
+      Kerberos check the canonical name of the address that was connected.
     """
 
     context: tls.SSLContext | FileContext | None = None
@@ -62,6 +67,7 @@ class Network:
     address_map: AddressMap | None = None
     connect_timeout_s: float = 10.0
     prepare: Callable[[], None] | None = None
+    canonical: frozenset[Address] = frozenset()
 
     def load_context(self) -> tls.SSLContext | None:
         """Return the TLS context of the next connection."""
@@ -91,6 +97,18 @@ class Network:
         """Resolve the host name of a link. The addresses are to be tried in turn."""
         found = socket.getaddrinfo(*self.map_address(link), type=socket.SOCK_STREAM)
         return [SocketAddress(family, address) for family, _, _, _, address in found]
+
+    def find_server_name(self, link: Link, address: tuple[Any, ...]) -> str:
+        """Return the host name that TLS and Kerberos check for one address of a link.
+
+        Like Java, it returns the text of the address if it has no canonical name.
+        """
+        if (link.host, link.port) not in self.canonical:
+            return link.host
+        try:
+            return socket.getnameinfo(address, socket.NI_NAMEREQD)[0]
+        except OSError:
+            return str(address[0])
 
     def share_timeout(self, count: int) -> float:
         """Return how long to wait for each of so many addresses of a host name.
@@ -127,19 +145,12 @@ class Network:
         import asyncio
 
         loop = asyncio.get_running_loop()
-        server_name = link.host if context is not None else None
         if self.prepare is not None:
             await loop.run_in_executor(None, self.prepare)
         opened = await self._open(link)
+        server_name = link.server_name if context is not None else None
         if not isinstance(opened, socket.socket):
-            transport = opened
-            if context is not None:
-                transport = await loop.start_tls(
-                    transport, protocol, context, server_hostname=server_name
-                )
-            else:
-                transport.set_protocol(protocol)
-            protocol.connection_made(transport)
+            await self._take_transport(opened, protocol, context, server_name)
             return
         try:
             opened.setblocking(False)
@@ -149,6 +160,31 @@ class Network:
             )
         except BaseException:
             opened.close()
+            raise
+
+    async def _take_transport(
+        self,
+        transport: asyncio.Transport,
+        protocol: asyncio.BufferedProtocol,
+        context: tls.SSLContext | None,
+        server_name: str | None,
+    ) -> None:
+        """Give a connected transport to a protocol, after the handshake of TLS."""
+        import asyncio
+
+        try:
+            if context is None:
+                transport.set_protocol(protocol)
+                protocol.connection_made(transport)
+                return
+            with_tls = await asyncio.get_running_loop().start_tls(
+                transport, protocol, context, server_hostname=server_name
+            )
+            if with_tls is None:
+                raise ConnectionResetError
+            protocol.connection_made(with_tls)
+        except BaseException:
+            transport.abort()
             raise
 
     async def _open(self, link: Link) -> Any:
@@ -192,6 +228,10 @@ class Network:
                 new.close()
                 raise
             else:
+                if self.canonical:
+                    link.server_name = await loop.run_in_executor(
+                        None, self.find_server_name, link, address
+                    )
                 return new
         raise problem
 
