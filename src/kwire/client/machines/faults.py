@@ -62,6 +62,21 @@ def describe_answer(error_code: int, message: str | None) -> str:
     return f"the broker answered {codes.name(error_code)}{words}"
 
 
+def refusal(
+    operation: str, error_code: int, permission: str, message: str | None = None
+) -> ClusterError:
+    """Build the exception for an error that ends an operation.
+
+    ``permission`` is what the user needs if it is not authorized.
+    """
+    if codes.name(error_code).endswith("AUTHORIZATION_FAILED"):
+        return NotAuthorized(
+            f"{operation}: the user is not authorized; it needs {permission}"
+        )
+    answer = describe_answer(error_code, message)
+    return RequestRefused(f"{operation}: {answer}", error_code)
+
+
 def choose_reaction(error_code: int) -> Reaction:
     """Return what to do about the error of a partition."""
     found = _REACTIONS.get(error_code)
@@ -87,32 +102,15 @@ def may_pass(error_code: int) -> bool:
 
 def failure(name: str, error_code: int) -> ClusterError:
     """Build the exception for an error of a partition that ends the task."""
-    if error_code in (
-        codes.TOPIC_AUTHORIZATION_FAILED,
-        codes.CLUSTER_AUTHORIZATION_FAILED,
-    ):
-        return NotAuthorized(
-            f"reading {name}: the user is not authorized; it needs the operations Read"
-            " and Describe"
-        )
-    return RequestRefused(
-        f"reading {name}: the broker answered {codes.name(error_code)}", error_code
-    )
+    return refusal(f"reading {name}", error_code, "the operations Read and Describe")
 
 
 def topic_failure(topic: str, error_code: int) -> ClusterError | None:
     """Build the exception for a topic that metadata does not describe; None to wait."""
-    if error_code == codes.TOPIC_AUTHORIZATION_FAILED:
-        return NotAuthorized(
-            f"topic {topic!r}: the user is not authorized; it needs the operation"
-            " Describe"
-        )
     if error_code in (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.INVALID_TOPIC_EXCEPTION):
         return TopicNotFound(
             f"topic {topic!r} does not exist; kwire topics lists those that do"
         )
     if may_pass(error_code) or not error_code:
         return None
-    return RequestRefused(
-        f"topic {topic!r}: the broker answered {codes.name(error_code)}", error_code
-    )
+    return refusal(f"topic {topic!r}", error_code, "the operation Describe")

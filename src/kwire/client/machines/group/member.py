@@ -17,8 +17,9 @@ from ....connection.negotiation.facts import first_version
 from ....errors import KwireError
 from ....messages import ConsumerGroupHeartbeatRequest
 from ....schema import error_codes as codes
-from ...errors import FeatureUnsupported, NotAuthorized, RequestRefused
+from ...errors import FeatureUnsupported, RequestRefused
 from .. import faults
+from ..backoff import Backoff
 from ..coordinators import CoordinatorType, is_moved
 from ..pace import Pace
 from .options import GroupMetadata
@@ -141,7 +142,7 @@ class GroupMember:
         self._interval_s = 0.0
         self._next_at = 0.0
         self._heard_at = 0.0
-        self._failures = 0
+        self._backoff = Backoff(cluster)
         self._early_pace = Pace(_EARLY_BURST, _EARLY_S)
         self._due_at = 0.0
         self._join_began_at = 0.0
@@ -171,12 +172,14 @@ class GroupMember:
     def join(self, now: float) -> None:
         """Join the group if the consumer is outside."""
         if self.state is MemberState.OUTSIDE:
+            self._backoff.reset()
             self._begin("join", now)
             self._join_began_at = now
 
     def leave(self, now: float) -> None:
         """Leave the group unless the consumer is outside. All partitions are lost."""
         if not self.is_outside and self.state is not MemberState.LEAVING:
+            self._backoff.reset()
             self._begin("leave", now)
             # If no response arrives, the session of the coordinator ends by then.
             self._heard_at = now
@@ -196,7 +199,7 @@ class GroupMember:
         if self._in_flight is not None:
             return
         has_news = self._reported is not None and self._reported != self._owned
-        at = now if has_news and not self._failures else self._next_at
+        at = now if has_news and not self._backoff.failures else self._next_at
         if now < self._due_at:
             # A coordinator that changes the assignment or fences the member in each
             # response would otherwise get heartbeats without a pause.
@@ -238,7 +241,6 @@ class GroupMember:
         self.incarnation += 1
         self.target = None
         self._in_flight = self._reported = None
-        self._failures = 0
         self._next_at = now
         if self.state is MemberState.UNCERTAIN or self.state is MemberState.JOINING:
             self.epoch = _JOIN
@@ -334,12 +336,12 @@ class GroupMember:
         elif not code:
             self._accept(response, owned, now)
         elif code in _FENCED:
-            failures = self._failures
+            is_repeated = self._backoff.failures > 0
             self._lose(now)
             # A member that is fenced repeatedly waits before it joins again.
-            self._failures = failures + 1
-            if failures:
-                self._next_at = now + self._pause()
+            self._backoff.fail(now)
+            if is_repeated:
+                self._next_at = self._backoff.retry_at
         elif code == codes.UNRELEASED_INSTANCE_ID:
             self.has_answered = True
             self._wait_for_instance_id(now)
@@ -358,7 +360,7 @@ class GroupMember:
         # In epoch 0, each request has to contain everything.
         self._reported = owned if self.epoch else None
         self._heard_at = now
-        self._failures = 0
+        self._backoff.reset()
         self._interval_s = max(response.heartbeat_interval_ms / 1000, _MIN_INTERVAL_S)
         self._next_at = now + self._interval_s
         if response.assignment is None:
@@ -373,12 +375,8 @@ class GroupMember:
             group = self._options.group
             self._coordinators.forget(CoordinatorType.GROUP, group)
         self._reported = None
-        self._failures += 1
-        self._next_at = now + self._pause()
-
-    def _pause(self) -> float:
-        settings = self._cluster.settings
-        return settings.backoff_s(self._failures, self._cluster.random.random())
+        self._backoff.fail(now)
+        self._next_at = self._backoff.retry_at
 
     def _wait_for_instance_id(self, now: float) -> None:
         """Retry until the session of the previous owner of the instance id ends."""
@@ -403,13 +401,5 @@ class GroupMember:
                 " committed offsets and without joining",
                 code,
             )
-        if code in (
-            codes.GROUP_AUTHORIZATION_FAILED,
-            codes.TOPIC_AUTHORIZATION_FAILED,
-        ):
-            return NotAuthorized(
-                f"{doing}: the user is not authorized; it needs the operation Read on"
-                " the group, and Describe on its topics"
-            )
-        answer = faults.describe_answer(code, message)
-        return RequestRefused(f"{doing}: {answer}", code)
+        permission = "the operation Read on the group, and Describe on its topics"
+        return faults.refusal(doing, code, permission, message)

@@ -17,11 +17,11 @@ from ....schema import error_codes as codes
 from ...errors import (
     BrokersUnreachable,
     ClusterError,
-    NotAuthorized,
     PartitionLost,
     RequestRefused,
 )
 from .. import faults
+from ..backoff import Backoff
 from ..coordinators import CoordinatorType, is_moved
 from .group_reader import Committed, Ownership
 from .options import GroupMetadata
@@ -106,17 +106,6 @@ class PendingCommit:
         self.waiting.clear()
 
 
-class _Exchange:
-    """One of the two kinds of requests: at most one is in flight, with pauses."""
-
-    __slots__ = ("failures", "is_in_flight", "next_at")
-
-    def __init__(self) -> None:
-        self.is_in_flight = False
-        self.failures = 0
-        self.next_at = 0.0
-
-
 class GroupOffsets:
     """The offsets of one group, over the link to its coordinator.
 
@@ -142,9 +131,11 @@ class GroupOffsets:
         self._membership = membership
         self._begin_reading = begin_reading
         self._unknown: list[GroupReader] = []
-        self._fetch = _Exchange()
+        self._is_fetching = False
+        self._fetch_backoff = Backoff(cluster)
         self._commits: deque[PendingCommit] = deque()
-        self._commit = _Exchange()
+        self._is_committing = False
+        self._commit_backoff = Backoff(cluster)
 
     @property
     def identity(self) -> GroupMetadata:
@@ -186,9 +177,9 @@ class GroupOffsets:
             for reader in self._unknown
             if reader.ownership is Ownership.FINDING_OFFSET
         ]
-        if self._unknown and not self._fetch.is_in_flight:
+        if self._unknown and not self._is_fetching:
             self._send_fetch(now)
-        if not self._commit.is_in_flight:
+        if not self._is_committing:
             self._drop_lost(now)
             if self._commits:
                 self._send_commit(now)
@@ -197,14 +188,13 @@ class GroupOffsets:
         """Raise ``AssertionError`` if the state contradicts itself."""
         for pending in self._commits:
             assert pending.waiting, "a commit with all answers is removed"
-            for reader in () if self._commit.is_in_flight else pending.waiting:
+            for reader in () if self._is_committing else pending.waiting:
                 assert not reader.is_lost, f"{reader.name} is lost, and not committed"
-        assert self._commits or not self._commit.is_in_flight, "nothing to commit"
+        assert self._commits or not self._is_committing, "nothing to commit"
 
-    def _find_link(self, exchange: _Exchange, now: float) -> Link | None:
+    def _find_link(self, backoff: Backoff, now: float) -> Link | None:
         """Return the link to the coordinator if a request can be sent now."""
-        if exchange.next_at > now:
-            self._cluster.wake(exchange.next_at)
+        if backoff.must_wait(now):
             return None
         place = CoordinatorType.GROUP, self._group
         link = self._coordinators.link_to(*place, now)
@@ -212,15 +202,11 @@ class GroupOffsets:
             self.failure = self.failure or self._coordinators.failure(*place)
         return link
 
-    def _retry(self, exchange: _Exchange, code: int, now: float) -> None:
+    def _retry(self, backoff: Backoff, code: int, now: float) -> None:
         """Send a request again after a pause."""
         if is_moved(code):
             self._coordinators.forget(CoordinatorType.GROUP, self._group)
-        exchange.failures += 1
-        jitter = self._cluster.random.random()
-        first_s = _FIRST_PAUSE_S if code in _STALE else None
-        settings = self._cluster.settings
-        exchange.next_at = now + settings.backoff_s(exchange.failures, jitter, first_s)
+        backoff.fail(now, first_s=_FIRST_PAUSE_S if code in _STALE else None)
 
     def _is_rejected(self, code: int, now: float) -> bool:
         """Whether the coordinator rejects the member. If so, the member verifies it."""
@@ -233,23 +219,23 @@ class GroupOffsets:
     # Fetching offsets.
 
     def _send_fetch(self, now: float) -> None:
-        link = self._find_link(self._fetch, now)
+        link = self._find_link(self._fetch_backoff, now)
         if link is None:
             return
         readers = list(self._unknown)
 
         def done(response: Any, now: float) -> None:
-            self._fetch.is_in_flight = False
+            self._is_fetching = False
             if response is None:
-                self._retry(self._fetch, codes.NETWORK_EXCEPTION, now)
+                self._retry(self._fetch_backoff, codes.NETWORK_EXCEPTION, now)
                 return
             code, entries = read_offsets(response, readers)
             code = code or self._take_offsets(entries)
             if not code and len(entries) == len(readers):
-                self._fetch.failures = 0
+                self._fetch_backoff.reset()
                 self.has_answered = True
             elif not code or self._is_rejected(code, now) or faults.may_pass(code):
-                self._retry(self._fetch, code, now)
+                self._retry(self._fetch_backoff, code, now)
             else:
                 self.failure = self._refusal("fetching the offsets", code)
 
@@ -260,7 +246,7 @@ class GroupOffsets:
         except KwireError as error:
             self.failure = error
             return
-        self._fetch.is_in_flight = True
+        self._is_fetching = True
 
     def _take_offsets(self, entries: Mapping[GroupReader, Any]) -> int:
         """Use the offsets that were found. Returns the first error code, or 0."""
@@ -290,7 +276,7 @@ class GroupOffsets:
             self._cluster.wake(pending.give_up_at)
 
     def _send_commit(self, now: float) -> None:
-        link = self._find_link(self._commit, now)
+        link = self._find_link(self._commit_backoff, now)
         if link is None:
             if self.failure is not None:
                 self._fail_commits(self.failure)
@@ -298,9 +284,9 @@ class GroupOffsets:
         pending = self._commits[0]
 
         def done(response: Any, now: float) -> None:
-            self._commit.is_in_flight = False
+            self._is_committing = False
             if response is None:
-                self._retry(self._commit, codes.NETWORK_EXCEPTION, now)
+                self._retry(self._commit_backoff, codes.NETWORK_EXCEPTION, now)
                 return
             code = 0
             for reader, part in read_entries(response.topics, pending.waiting).items():
@@ -310,9 +296,9 @@ class GroupOffsets:
                     self._judge_commit(pending, reader, part.error_code, now)
                     code = code or part.error_code
             if pending.waiting:
-                self._retry(self._commit, code, now)
+                self._retry(self._commit_backoff, code, now)
             else:
-                self._commit.failures = 0
+                self._commit_backoff.reset()
             self._cluster.wake(now)
 
         try:
@@ -322,7 +308,7 @@ class GroupOffsets:
         except KwireError as error:
             self._fail_commits(error)
             return
-        self._commit.is_in_flight = True
+        self._is_committing = True
 
     def _judge_commit(
         self, pending: PendingCommit, reader: GroupReader, code: int, now: float
@@ -349,18 +335,11 @@ class GroupOffsets:
 
     def _refusal(self, doing: str, code: int) -> KwireError:
         doing = f"{doing} of group {self._group!r}"
-        if code in (
-            codes.GROUP_AUTHORIZATION_FAILED,
-            codes.TOPIC_AUTHORIZATION_FAILED,
-        ):
-            return NotAuthorized(
-                f"{doing}: the user is not authorized; it needs the operation Read on"
-                " the group and the topic"
-            )
         if code in _STALE or code in _NOT_A_MEMBER:
             return RequestRefused(
                 f"{doing}: the group has members that joined it, which excludes"
                 " partitions that are chosen by hand; use another group",
                 code,
             )
-        return RequestRefused(f"{doing}: {faults.describe_answer(code, None)}", code)
+        permission = "the operation Read on the group and the topic"
+        return faults.refusal(doing, code, permission)
