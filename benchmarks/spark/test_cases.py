@@ -42,7 +42,7 @@ def test_logs_are_sound(tmp_path):
         assert list(partition.problems()) == []
         assert (partition.partition, begun.size) == (number, 0)
         assert partition.end_offset == begun.base_offset == made.rows // 2
-        assert len(full.cuts(1 << 20)) == 2
+        assert len(full.find_splits(1 << 20)) == 2
         assert len(full.index.entries) == full.size // made.batch_size - 1
     assert made.size >= 3 << 20
 

@@ -118,8 +118,7 @@ def places(package, path, mode):
     return (
         [segment.seek(offset) for offset in (0, 1, 5, 1 << 40)],
         [segment.seek_timestamp(time) for time in (-1, 0, 1_600_000_000_000)],
-        segment.cuts(100),
-        segment.resync(1),
+        segment.find_splits(100),
         segment.has_holes,
         list(segment.good_regions(limits=limits_of(package))),
     )

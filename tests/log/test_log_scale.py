@@ -139,9 +139,9 @@ def test_what_follows_the_entries_of_an_index_does_not_mislead(tmp_path, tail):
         assert segment.index.entries == tuple(entries)
         assert segment.index.has_stray_bytes == bool(end.strip(b"\0"))
         offsets = range(-1, 260, 3)
-        found.append([segment.floor(each) for each in offsets])
+        found.append([segment.seek_before(each) for each in offsets])
         found[-1] += [segment.seek(each) for each in offsets]
-        found[-1] += segment.cuts(1000)
+        found[-1] += segment.find_splits(1000)
     assert found[0] == found[1]
 
 
@@ -162,9 +162,9 @@ def test_entries_that_do_not_ascend_are_followed_only_to_batches(tmp_path):
         path.with_suffix(".index").write_bytes(data)
         segment = log.Segment(path)
         for offset in range(0, 240, 5):
-            assert places[segment.floor(offset)] <= offset
+            assert places[segment.seek_before(offset)] <= offset
             assert segment.seek(offset) == spans[offset // 4][0]
-        cuts = segment.cuts(1000)
+        cuts = segment.find_splits(1000)
         assert set(cuts) <= set(places) and list(cuts) == sorted(set(cuts))
         assert len(cuts) > 2
 

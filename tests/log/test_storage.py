@@ -121,7 +121,7 @@ def facts(path):
                 yield None if index is None else index.entries
             yield list(segment.good_regions())
             yield [segment.seek(offset) for offset in (0, 63, 150)]
-            yield segment.resync(100), segment.cuts(1000)[:1]
+            yield segment.find_splits(1000)[:1]
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_pieces_of_a_stored_segment_are_the_whole(tmp_path, stored, index):
     (segment,) = log.LogDirectory(stored(tmp_path / "tree")).segments
     assert segment.is_remote
     assert assert_cuts_lose_nothing(segment, MIB) >= 4
-    assert set(segment.cuts(MIB)) <= {at for at, _ in spans}
+    assert set(segment.find_splits(MIB)) <= {at for at, _ in spans}
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -228,7 +228,7 @@ def test_a_part_is_read_and_little_behind_it(tmp_path, s3):
     """Who reads one of many parts does not fetch the next one in advance."""
     path = large(Folder(tmp_path / "orders-0"), 40 * MIB)
     (segment,) = log.LogDirectory(put("s3", tmp_path, s3)).segments
-    cuts = [*segment.cuts(10 * MIB), path.stat().st_size]
+    cuts = [*segment.find_splits(10 * MIB), path.stat().st_size]
     assert len(cuts) == 5
     s3.asked.clear()
     list(segment.headers(cuts[1], cuts[2], check_crc=True))

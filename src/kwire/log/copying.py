@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._files import create_file
 from .._limits import DEFAULT, MIB
 from .problems import Problem
+from .walk import walk_segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,7 @@ def copy_good(
         segment.open() as file,
     ):
         size = file.size
-        for item in segment.walk(file, progress=progress, limits=limits):
+        for item in walk_segment(segment, file, progress=progress, limits=limits):
             if isinstance(item, Problem):
                 found.append(item)
                 continue

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .walk import SegmentWalk
 
     Walker: TypeAlias = Callable[..., SegmentWalk]
-    """``Segment.walk`` with the opened file: it takes ``start`` and ``end``."""
+    """``walk_segment`` for an opened file. Its arguments are ``start`` and ``end``."""
 
     Entries: TypeAlias = Sequence[tuple[int, int]]
 
@@ -48,7 +48,7 @@ def find_cuts(
     *,
     is_remote: bool,
 ) -> tuple[int, ...]:
-    """Find the cuts of an opened segment; see ``Segment.cuts``.
+    """Find the cuts of an opened segment; see ``Segment.find_splits``.
 
     ``index`` is its offset index. In a remote one batches are searched for, not hopped
     to.

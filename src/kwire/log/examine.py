@@ -14,6 +14,7 @@ from .._text import format_name
 from . import problems
 from .decoding import check_records
 from .problems import Problem
+from .walk import walk_segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -58,7 +59,8 @@ def examine(
             continue
         is_first = False
         with file:
-            walk = segment.walk(
+            walk = walk_segment(
+                segment,
                 file,
                 strict_tail=strict_tail,
                 are_gaps_wrong=are_gaps_wrong,

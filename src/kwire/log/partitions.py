@@ -128,7 +128,8 @@ class Partition:
         """The offset after the last batch, by the headers of the newest segments."""
         for segment in reversed(self.segments):
             last = None
-            for header, _ in segment.hop(segment.floor(2**62)):
+            start = segment.seek_before(2**62)
+            for header in segment.headers(start, on_corrupt="skip"):
                 last = header.next_offset
             if last is not None:
                 return last
@@ -255,9 +256,9 @@ class Partition:
         return None
 
     def offset_for_timestamp(
-        self, timestamp_ms: int, *, limits: Limits = DEFAULT
+        self, timestamp: int, *, limits: Limits = DEFAULT
     ) -> int | None:
-        """Find the first offset whose record is of ``timestamp_ms`` or later.
+        """Find the first offset whose record is of ``timestamp`` or later.
 
         As Kafka's ListOffsets answers it: first in the order of offsets, not of times;
         not below the offset that ``log-start-offset-checkpoint`` says the log begins
@@ -266,7 +267,7 @@ class Partition:
         start_offset = self.checkpoints.get("log-start")
         for segment in self._overlapping(start_offset, None):
             found = segment.offset_for_timestamp(
-                timestamp_ms, start_offset=start_offset, limits=limits
+                timestamp, start_offset=start_offset, limits=limits
             )
             if found is not None:
                 return found

@@ -37,7 +37,7 @@ from .transactions import (
     check_isolation_level,
     gather_transactions,
 )
-from .walk import SegmentWalk
+from .walk import walk_segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -172,33 +172,15 @@ class Segment:
             return StoredBytes(self.path)
         return FileBytes(self.path, self._access)
 
-    def walk(
-        self, file: FileBytes, *, strict_tail: bool = False, **options: Any
-    ) -> SegmentWalk:
-        """Begin a walk through the open file, with what is known of the segment.
-
-        ``strict_tail`` takes a torn tail for damage even in the newest segment.
-        """
-        base_offset = self.base_offset if self.base_offset >= 0 else None
-        return SegmentWalk(
-            file,
-            (format_name(self.path), self.topic, self.partition),
-            base_offset=base_offset,
-            expected=None if options.get("start") else base_offset,
-            next_base_offset=self.next_base_offset,
-            torn_tail_is_fine=self.is_newest and not strict_tail,
-            **options,
-        )
-
-    def hop(
+    def _iter_headers(
         self, start: int = 0, end: int | None = None
     ) -> Iterator[tuple[BatchHeader, Any]]:
-        """Iterate over the headers with the file's bytes; damaged regions are skipped.
+        """Iterate over batch headers and the file's bytes, without damaged regions.
 
-        The bytes of a batch can be read until the next header is asked for.
+        The bytes of a batch can be read until the next header is requested.
         """
         with self.open() as file:
-            for item in self.walk(file, start=start, end=end, check_crc=False):
+            for item in walk_segment(self, file, start=start, end=end, check_crc=False):
                 if not isinstance(item, Problem):
                     yield item, file.data
 
@@ -222,7 +204,8 @@ class Segment:
         too, and is given each ``Problem``.
         """
         with self.open() as file:
-            for item in self.walk(
+            for item in walk_segment(
+                self,
                 file,
                 start=start,
                 end=end,
@@ -267,7 +250,8 @@ class Segment:
         """
         start = self._start(start, start_offset)
         with self.open() as file:
-            walk = self.walk(
+            walk = walk_segment(
+                self,
                 file,
                 start=start,
                 end=end,
@@ -318,7 +302,8 @@ class Segment:
         start = self._start(start, start_offset)
         with self.open() as file:
             hidden = self._transactions(isolation_level, transactions)
-            walk = self.walk(
+            walk = walk_segment(
+                self,
                 file,
                 start=start,
                 end=end,
@@ -358,15 +343,16 @@ class Segment:
         followed where a batch is found at the place that it names; without it, or
         without sense in it, the headers are hopped from the first one on.
         """
-        for header, _ in self.hop(self.floor(offset)):
+        for header, _ in self._iter_headers(self.seek_before(offset)):
             if header.last_offset >= offset:
                 return header.position
         return None
 
-    def floor(self, offset: int) -> int:
-        """Return the first byte of a batch that begins at ``offset`` or below it.
+    def seek_before(self, offset: int) -> int:
+        """Find a batch whose base offset is at most ``offset``; return its position.
 
-        The last one that the ``.index`` names and that is there; 0 if there is none.
+        It is the last such batch that the ``.index`` lists and that is in the file.
+        Returns 0 if there is none.
         """
         try:
             index = self.index
@@ -389,7 +375,7 @@ class Segment:
         if not 0 <= position < self.size:
             return False
         with self.open() as file:
-            walk = self.walk(file, start=position, end=position + 1)
+            walk = walk_segment(self, file, start=position, end=position + 1)
             for item in walk:
                 return not isinstance(item, Problem) and item.base_offset <= offset
         return False
@@ -401,7 +387,7 @@ class Segment:
         earlier records; what comes after may have earlier ones too. The
         ``.timeindex`` is followed where the batch that it names has the time it says.
         """
-        for header, _ in self.hop(self._time_hint(timestamp)):
+        for header, _ in self._iter_headers(self._time_hint(timestamp)):
             if header.max_timestamp >= timestamp:
                 return header.position
         return None
@@ -418,7 +404,7 @@ class Segment:
             position = self.seek(offset)
             if position is None:
                 continue
-            for header, _ in self.hop(position, position + 1):
+            for header, _ in self._iter_headers(position, position + 1):
                 if header.max_timestamp == stands:
                     return position
         return 0
@@ -440,9 +426,9 @@ class Segment:
         low = -(2**63) if start_offset is None else start_offset
         start = self._time_hint(timestamp)
         if start_offset is not None:
-            start = max(start, self.floor(start_offset))
+            start = max(start, self.seek_before(start_offset))
         with self.open() as file:
-            walk = self.walk(file, start=start, limits=limits)
+            walk = walk_segment(self, file, start=start, limits=limits)
             for item in walk:
                 if isinstance(item, Problem) or item.last_offset < low:
                     continue
@@ -454,37 +440,25 @@ class Segment:
                             return record.offset
         return None
 
-    def cuts(self, size: int) -> tuple[int, ...]:
-        """Find first bytes of batches about ``size`` bytes apart, the first one 0.
+    def find_splits(self, split_bytes: int) -> tuple[int, ...]:
+        """Find positions of batches about ``split_bytes`` apart; the first one is 0.
 
-        Walks over ``[cut, next cut)``, and the last one to the end, together give what
-        one walk gives: every batch once, every problem once. Cost: a look at the
-        ``.index`` and at a few batches for each cut; without a sound index the headers
-        are hopped or, on object stores, a MiB is read for each cut.
+        Reading from each position to the next one, and from the last one to the end,
+        returns every batch once and every problem once. For each split, the ``.index``
+        and a few batches are read. Without a valid index, all headers are read; in an
+        object store, 1 MiB is read for each split.
         """
-        if size < 1:
-            raise ValueError(f"size must be 1 byte or more (got {size})")
-        if self.size <= size:
+        if split_bytes < 1:
+            raise ValueError(f"split_bytes must be 1 or more (got {split_bytes})")
+        if self.size <= split_bytes:
             return (0,)
         try:
             index = self.index
         except DecodeError:
             index = None
         with self.open() as file:
-            walk = partial(self.walk, file)
-            return find_cuts(file, walk, index, size, is_remote=self.is_remote)
-
-    def resync(self, position: int) -> int | None:
-        """Find the first valid batch that begins at byte ``position`` or after it.
-
-        For callers that cut a file at any byte: a batch belongs to the part that its
-        first byte is in.
-        """
-        with self.open() as file:
-            for item in self.walk(file, start=min(position, file.size)):
-                if not isinstance(item, Problem):
-                    return item.position
-        return None
+            walk = partial(walk_segment, self, file)
+            return find_cuts(file, walk, index, split_bytes, is_remote=self.is_remote)
 
     @property
     def has_holes(self) -> bool:
@@ -499,7 +473,7 @@ class Segment:
                     header.count <= header.last_offset - header.base_offset
                     or header.delete_horizon is not None
                 )
-                for header, _ in self.hop()
+                for header, _ in self._iter_headers()
             )
         return self._has_holes
 
@@ -517,7 +491,8 @@ class Segment:
         the number of bytes since the last call.
         """
         with self.open() as file:
-            walk = self.walk(
+            walk = walk_segment(
+                self,
                 file,
                 strict_tail=strict_tail,
                 are_gaps_wrong=lambda: not self.has_holes,
@@ -555,7 +530,9 @@ def find_transactions(segments: Iterable[Segment]) -> Transactions:
     Damaged regions are passed over. Time: all headers are read, and what control
     batches hold; memory grows with the number of aborted transactions.
     """
-    return gather_transactions((each.hop(), _read_aborted(each)) for each in segments)
+    return gather_transactions(
+        (each._iter_headers(), _read_aborted(each)) for each in segments
+    )
 
 
 def _read_aborted(segment: Segment) -> list[AbortedTransaction]:

@@ -162,7 +162,7 @@ def _summarize(file: log.Segment) -> PartitionSummary:
     if first is None:
         return PartitionSummary()
     # Of the segment before the last entry of the index nothing is read.
-    start = max(first.position, file.floor(2**62))
+    start = max(first.position, file.seek_before(2**62))
     headers = [first, *file.headers(start, on_corrupt="skip")]
     last = headers[-1]
     times = [header.max_timestamp for header in headers]

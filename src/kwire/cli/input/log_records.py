@@ -210,6 +210,6 @@ def _pieces_from_end(
     """Cut a file between batches, from a byte on: the last piece comes first."""
     if start is None:
         return []
-    cuts = file.cuts(max(MIB, file.size // _PIECES))
+    cuts = file.find_splits(max(MIB, file.size // _PIECES))
     begins = [start, *(cut for cut in cuts if cut > start)]
     return [*pairwise(begins), (begins[-1], None)][::-1]

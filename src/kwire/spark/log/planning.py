@@ -258,7 +258,9 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
             return
         ends_at = before.base_offset
         damaged: list[object] = []
-        for header in before.headers(before.floor(2**62), on_corrupt=damaged.append):
+        for header in before.headers(
+            before.seek_before(2**62), on_corrupt=damaged.append
+        ):
             ends_at = header.next_offset
         before.forget_indexes()
         # What is there and damaged is not gone: the mode says what becomes of it.
@@ -313,7 +315,7 @@ def _find_remote_cuts(
     ]
 
     def find_cuts(segment: Segment) -> tuple[int, ...]:
-        found = segment.cuts(size)
+        found = segment.find_splits(size)
         segment.forget_indexes()
         return found
 
@@ -399,13 +401,13 @@ def _cut_range(
     for segment in _overlapping(partition, start, end):
         first = 0
         if start is not None and start > segment.base_offset:
-            first = segment.floor(start)
+            first = segment.seek_before(start)
         above = segment.next_base_offset
         may_be_behind = end is not None and (above is None or above > end)
         edges = [first]
         if segment.size - first > size:
             if segment not in cuts:
-                cuts[segment] = segment.cuts(size)
+                cuts[segment] = segment.find_splits(size)
             edges += (each for each in cuts[segment] if each > first)
         is_behind = False
         for begin, stop in zip(edges, (*edges[1:], None), strict=True):
@@ -439,7 +441,7 @@ def _overlapping(
 def _of_segment(transactions: Transactions, segment: Segment) -> Transactions:
     """Keep the transactions that a task needs for one segment: they travel with it."""
     last = segment.base_offset
-    for header in segment.headers(segment.floor(2**62), on_corrupt="skip"):
+    for header in segment.headers(segment.seek_before(2**62), on_corrupt="skip"):
         last = max(last, header.last_offset)
     kept = [
         each

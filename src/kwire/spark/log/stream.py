@@ -172,7 +172,7 @@ def _whole_end(partition: Partition) -> int:
     """Find the offset after the last batch that is complete."""
     for segment in reversed(partition.segments):
         before = last = None
-        for header in segment.headers(segment.floor(2**62), on_corrupt="skip"):
+        for header in segment.headers(segment.seek_before(2**62), on_corrupt="skip"):
             before, last = last, header
         if last is not None:
             # Its bytes may still be on their way, though its length is there.
