@@ -106,9 +106,9 @@ def test_the_bytes_of_the_json_lines_are_the_input(kwire, run):
     assert found.code == 0
     assert "".join(row["bytes"] for row in found.rows) == data.hex()
     for row in found.rows:
-        assert row["bytes"] == data[row["offset"] :][: row["size"]].hex()
+        assert row["bytes"] == data[row["position"] :][: row["size"]].hex()
     assert found.rows[3] == {
-        "offset": 8,
+        "position": 8,
         "size": 4,
         "bytes": "00000007",
         "part": "RequestHeader v2",

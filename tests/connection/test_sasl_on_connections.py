@@ -76,7 +76,7 @@ def test_the_bytes_of_the_new_way(kwire):
     )
     answer = bytes.fromhex("00000013 00000001 00 0000 00 02 21 0000000000000e10 00")
     (event,) = receive(client, answer)
-    assert event == kwire.connection.SaslToken(b"!", 3600)
+    assert event == kwire.connection.SaslToken(b"!", 3.6)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
@@ -128,7 +128,7 @@ def test_the_new_way_between_both_sides(kwire):
         )
         server.send(asked, response)
         (event,) = receive(client, server.data_to_send())
-        assert event == kwire.connection.SaslToken(reply, lifetime)
+        assert event == kwire.connection.SaslToken(reply, lifetime / 1000)
     client.finish_sasl()
     client.send(kwire.messages.MetadataRequest())
     assert len(receive(server, client.data_to_send())) == 1

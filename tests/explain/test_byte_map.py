@@ -30,7 +30,7 @@ def check_tiles(spans, data, start=0):
     """Check that spans cover the bytes, each once and in order; none is empty."""
     at = start
     for span in spans:
-        assert span.offset == at and span.size > 0, span
+        assert span.position == at and span.size > 0, span
         at = span.end
     assert at == len(data)
 
@@ -144,7 +144,7 @@ def test_bad_bytes_give_the_error_of_decoding(kwire, maps, family):
         refused += 1
         for span in unread:
             assert (span.path, span.meaning) == (expected.path, expected.reason)
-            assert span.offset <= expected.offset <= len(data)
+            assert span.position <= expected.offset <= len(data)
     assert refused > BAD_INPUTS // 10
 
 
@@ -159,7 +159,7 @@ def test_markers_of_structs_are_as_strict_as_in_decoding(kwire, maps):
             types.add(span.type)
             for byte in 0, 1, 2, 0x7F, 0xFF:
                 data = bytearray(vector.data)
-                data[span.offset] = byte
+                data[span.position] = byte
                 found = maps.byte_map(cls, data, vector.version)
                 expected = failure(kwire, kwire.decode, cls, data, vector.version)
                 assert facts(found.error) == facts(expected)
@@ -195,7 +195,9 @@ def test_frames_are_mapped_with_their_headers(kwire, maps):
         correlation = [s.value for s in spans if s.path == "correlation_id"]
         assert correlation == [77]
         bare = maps.frame_map(sized[4:], *asked)
-        assert [(s.offset + 4, *s[1:]) for s in bare.spans] == [tuple(s) for s in spans]
+        assert [(s.position + 4, *s[1:]) for s in bare.spans] == [
+            tuple(s) for s in spans
+        ]
         kinds.add(cls.kind)
     assert kinds == {"request", "response"}
 
@@ -243,7 +245,7 @@ def test_a_frame_that_is_not_as_long_as_it_says_is_an_error(kwire, maps):
     assert (found.error.path, found.error.offset) == ("size", len(frame))
     found = maps.frame_map(frame + b"xyz", sized=True)
     assert type(found.error) is kwire.TrailingBytes
-    assert found.spans[-1].offset == found.error.offset == len(frame)
+    assert found.spans[-1].position == found.error.offset == len(frame)
     found = maps.frame_map(b"\xff\xff\xff\xfe" + frame[4:], sized=True)
     assert type(found.error) is kwire.InvalidLength and found.error.path == "size"
     check_tiles(found.spans, frame)
@@ -253,7 +255,7 @@ def test_a_frame_within_more_bytes_keeps_their_offsets(kwire, maps):
     message = kwire.messages.HeartbeatRequest(group_id="g")
     frame = kwire.messages.framing.encode_request(message, 4, 1)
     found = maps.frame_map(b"!!" + frame + b"??", start=2, end=2 + len(frame), sized=1)
-    assert found.error is None and found.spans[0].offset == 2
+    assert found.error is None and found.spans[0].position == 2
     assert found.spans[-1].end == 2 + len(frame)
     with pytest.raises(ValueError, match=r"0 and 3, the end of the input \(got 5\)"):
         maps.frame_map(frame, start=5, end=3)
@@ -449,7 +451,7 @@ def test_a_cut_batch_is_no_damage(kwire, maps):
     found = maps.record_map(data)
     check_tiles(found.spans, data)
     assert (found.error, found.damage, found.spans[-1].kind) == (None, (), "cut")
-    assert found.spans[-1].offset == len(first)
+    assert found.spans[-1].position == len(first)
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])

@@ -78,9 +78,9 @@ def test_stuck_needs_a_record_that_waited_so_long(offsets, tmp_path):
     groups.commit("g", "t", 0, 3, START + 500)
     groups.commit("other", "t", 0, 10, START + 61_000)
     groups.write()
-    assert offsets(tmp_path, stuck_after_ms=60_001).findings == 0
+    assert offsets(tmp_path, stuck_after_s=60.001).findings == 0
     (tmp_path / "out").rename(tmp_path / "first")
-    result = offsets(tmp_path / "t-0", groups.folder, stuck_after_ms=60_000)
+    result = offsets(tmp_path / "t-0", groups.folder, stuck_after_s=60)
     assert read_tuples(result, "stuck", "group", "since") == [("g", START + 500)]
 
 

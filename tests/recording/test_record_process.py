@@ -128,7 +128,7 @@ def kills_cost_a_second_at_most(folder, waits):
 
         def run(delay_s):
             # Some way below the promise: machines that run tests are busy.
-            options = peer.address, folder / str(delay_s), "--flush-ms", "200"
+            options = peer.address, folder / str(delay_s), "--flush", "0.2"
             with recording(*options) as (process, port):
                 client = Client(port)
                 end = time.monotonic() + TIMEOUT_S
@@ -212,7 +212,7 @@ def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
 
     with (
         Listener(echo) as peer,
-        recording(peer.address, tmp_path, "--flush-ms", "200", preexec_fn=limit) as (
+        recording(peer.address, tmp_path, "--flush", "0.2", preexec_fn=limit) as (
             process,
             port,
         ),
@@ -247,7 +247,7 @@ from kwire.recording import buffering
 buffering._minute = lambda: int(time.monotonic() * 10)
 
 async def write():
-    buffer = buffering.CaptureBuffer(sys.argv[1], flush_ms=20)
+    buffer = buffering.CaptureBuffer(sys.argv[1], flush_s=0.02)
     writing = asyncio.create_task(buffer.run())
     while not writing.done():
         ends = "client:1", "broker:2"

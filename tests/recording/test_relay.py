@@ -64,7 +64,7 @@ class Run:
         """Let them talk, and read what was recorded."""
         with (
             traffic.mock_cluster() as broker,
-            Recorder(ANY, broker, out, flush_ms=200) as recorder,
+            Recorder(ANY, broker, out, flush_s=0.2) as recorder,
         ):
             self.done = traffic.run_clients(recorder.address, MESSAGES)
             self.seen = asyncio.run(self.run_aiokafka(recorder.address))

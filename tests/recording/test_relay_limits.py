@@ -158,7 +158,7 @@ def test_what_many_clients_half_send_is_limited_together(tmp_path):
     megabyte = 1 << 20
     with (
         Listener(echo) as peer,
-        Recorder(ANY, peer.address, tmp_path, max_held=8 * megabyte) as recorder,
+        Recorder(ANY, peer.address, tmp_path, max_held_bytes=8 * megabyte) as recorder,
         contextlib.ExitStack() as stack,
     ):
         host, _, port = recorder.address.rpartition(":")
@@ -190,7 +190,7 @@ def test_what_slow_readers_leave_unread_is_limited_together(tmp_path):
 
     with (
         Listener(script) as peer,
-        Recorder(ANY, peer.address, tmp_path, max_held=10 << 20) as recorder,
+        Recorder(ANY, peer.address, tmp_path, max_held_bytes=10 << 20) as recorder,
         contextlib.ExitStack() as stack,
     ):
         host, _, port = recorder.address.rpartition(":")

@@ -285,7 +285,7 @@ class ClientConnection(Endpoint):
                 return SaslFailed(response.error_code, response.error_message or "")
             # Bytes, whatever zero_copy makes of a message: mechanisms decode them.
             token = bytes(response.auth_bytes)
-            return SaslToken(token, response.session_lifetime_ms)
+            return SaslToken(token, response.session_lifetime_ms / 1000)
         if response.error_code:
             return SaslFailed(response.error_code, "", tuple(response.mechanisms))
         self._raw = version == 0

@@ -56,15 +56,16 @@ class SaslStarted(NamedTuple):
 class SaslToken(NamedTuple):
     """Bytes of the mechanism from the other side; ``repr`` does not show them.
 
-    ``session_lifetime_ms`` is after how long to authenticate anew, 0 for never.
+    ``session_lifetime_s`` is the time after which the client must authenticate again,
+    0 if the session does not expire (KIP-368).
     """
 
     data: bytes
-    session_lifetime_ms: int = 0
+    session_lifetime_s: float = 0
 
     def __repr__(self) -> str:
-        data, lifetime = mask_secret(self.data), self.session_lifetime_ms
-        return f"SaslToken(data={data}, session_lifetime_ms={lifetime})"
+        data, lifetime = mask_secret(self.data), self.session_lifetime_s
+        return f"SaslToken(data={data}, session_lifetime_s={lifetime})"
 
 
 class SaslFailed(NamedTuple):

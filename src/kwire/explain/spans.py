@@ -39,7 +39,7 @@ it; "damaged" is a damaged part of a record set; "unread" is what follows an err
 class Span(NamedTuple):
     """A range of bytes of the input, and the value they hold.
 
-    ``offset`` and ``size`` are in bytes. ``part`` is the message or header the bytes
+    ``position`` and ``size`` are in bytes. ``part`` is the message or header the bytes
     belong to (``FetchResponse v12``), ``path`` the field as in errors, and ``owner``
     the path of the struct that has the field. ``type`` is the protocol guide's name of
     the type, ``value`` the decoded value (of an array its count), ``kind`` one of
@@ -49,7 +49,7 @@ class Span(NamedTuple):
     span.
     """
 
-    offset: int
+    position: int
     size: int
     part: str
     path: str
@@ -62,8 +62,8 @@ class Span(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The offset of the first byte after the span."""
-        return self.offset + self.size
+        """Position of the first byte after the span."""
+        return self.position + self.size
 
     @property
     def name(self) -> str:

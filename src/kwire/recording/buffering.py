@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """When rows of a recording become files: soon, and in files of a sensible size.
 
-What a kill may cost is a time (``flush_ms``): rows wait for a third of it at most, the
+What a kill may cost is a time (``flush_s``): rows wait for a third of it at most, the
 rest is for writing them. The small files of a minute become one when it is over.
 Nothing here knows sockets or what frames mean.
 """
@@ -39,7 +39,7 @@ class CaptureBuffer:
     def __init__(
         self,
         out: str | os.PathLike[str],
-        flush_ms: int = 1000,
+        flush_s: float = 1.0,
         on_room: Callable[[], None] | None = None,
     ) -> None:
         self._writer = CaptureWriter(out)
@@ -48,7 +48,7 @@ class CaptureBuffer:
         self.frames = 0
         self.size = 0
         self.safe = 0
-        self._wait_s = flush_ms / 3000
+        self._wait_s = flush_s / 3
         self._rows: list[tuple[Any, ...]] = []
         self._waiting = 0
         self._is_full = asyncio.Event()

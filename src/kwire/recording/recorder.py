@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..client.net import address_text, split_address
-from .relay import MAX_CONNECTIONS, MAX_HELD, Relay, read_listen
+from .relay import MAX_CONNECTIONS, MAX_HELD_BYTES, Relay, read_listen
 
 if TYPE_CHECKING:
     import os
@@ -31,9 +31,9 @@ class Recorder:
         upstream: str,
         out: str | os.PathLike[str],
         *,
-        flush_ms: int = 1000,
+        flush_s: float = 1.0,
         max_connections: int = MAX_CONNECTIONS,
-        max_held: int = MAX_HELD,
+        max_held_bytes: int = MAX_HELD_BYTES,
     ) -> None:
         """Start listening immediately. Raises ``ListenError`` or ``OSError``."""
         self.messages: list[str] = []
@@ -43,9 +43,9 @@ class Recorder:
             broker,
             out,
             tell=self.messages.append,
-            flush_ms=flush_ms,
+            flush_s=flush_s,
             max_connections=max_connections,
-            max_held=max_held,
+            max_held_bytes=max_held_bytes,
         )
         self.folder = self._relay.folder
         self._failure: BaseException | None = None

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     Address = tuple[str, int]
     Tell = Callable[[str], None]
 
-MAX_FRAME = 256 << 20
-HIGHEST_MAX_FRAME = 0x1502_FFFF
+MAX_FRAME_BYTES = 256 << 20
+HIGHEST_MAX_FRAME_BYTES = 0x1502_FFFF
 """A size above that may as well be the beginning of TLS."""
 
 MAX_CONNECTIONS = 1000
-MAX_HELD = 1 << 30
+MAX_HELD_BYTES = 1 << 30
 """Bytes of frames, of all connections, that are not complete or not read yet."""
 
 _CONNECT_S = 10.0
@@ -57,7 +57,7 @@ class Relay:
     ``listen`` is where clients bootstrap, with port 0 for any; ``upstream`` a broker
     of the cluster; ``out`` the folder that the recording gets its own folder in.
     ``tell`` takes sentences for people, each once. Clients above ``max_connections``
-    are turned away. Where connections hold more than ``max_held`` bytes of frames
+    are turned away. Where connections hold more than ``max_held_bytes`` bytes of frames
     together, the one that holds most is ended; buffers of at most 1 MiB for each
     connection come on top.
     """
@@ -69,23 +69,23 @@ class Relay:
         out: str | os.PathLike[str],
         *,
         tell: Tell,
-        flush_ms: int = 1000,
-        max_frame: int = MAX_FRAME,
+        flush_s: float = 1.0,
+        max_frame_bytes: int = MAX_FRAME_BYTES,
         max_connections: int = MAX_CONNECTIONS,
-        max_held: int = MAX_HELD,
+        max_held_bytes: int = MAX_HELD_BYTES,
         count: int | None = None,
     ) -> None:
         """Make the recording's folder; listening is ``run``'s."""
         self._host, self._port = listen
         self._upstream = upstream
-        self.buffer = CaptureBuffer(out, flush_ms, self._steer_connections)
-        self.limits = Limits(frame_bytes=max_frame)
+        self.buffer = CaptureBuffer(out, flush_s, self._steer_connections)
+        self.limits = Limits(frame_bytes=max_frame_bytes)
         self._tell = tell
         self._told: set[str] = set()
         self._unreachable: set[Address] = set()
         self._selves: set[Address] = set()
         self._max_connections = max_connections
-        self._max_held = max_held
+        self._max_held_bytes = max_held_bytes
         self._held: dict[RelayConnection, int] = {}
         self._held_by_all = 0
         self._count = count
@@ -275,14 +275,14 @@ class Relay:
             return
         self._held[connection] += change
         self._held_by_all += change
-        while self._held_by_all > self._max_held:
+        while self._held_by_all > self._max_held_bytes:
             largest = max(self._held, key=self._held.__getitem__)
             self._release(largest)
             largest.abort()
             self.tell_once(
-                "frames that are incomplete or not read yet take more than"
-                f" {self._max_held:,} bytes: the connections with most of them are"
-                " closed; raise --max-held to keep them"
+                f"incomplete and unread frames need more than {self._max_held_bytes:,}"
+                " bytes: the connections with the largest share are closed; raise"
+                " --max-held to keep them"
             )
 
     def _release(self, connection: RelayConnection) -> None:

@@ -106,11 +106,11 @@ def test_the_answer_tells_all_that_the_table_holds(kwire):
         finalized_features={"f": between(2, 4)},
         finalized_features_epoch=0,
         zk_migration_ready=True,
-        throttle_time_ms=9,
+        throttle_time_s=0.009,
     )
     found = read_back(kwire, answer_in_hex(kwire, V3, served))
     assert found == served
-    assert (found.throttle_time_ms, found.zk_migration_ready) == (9, True)
+    assert (found.throttle_time_s, found.zk_migration_ready) == (0.009, True)
 
 
 def test_a_cluster_heeds_every_constraint(kwire):

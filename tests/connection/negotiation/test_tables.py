@@ -61,7 +61,7 @@ def test_a_response_of_each_version_becomes_a_table(kwire, version):
     found = kwire.connection.negotiation.ApiVersionTable.from_response(response)
     assert found.advertised == {1: (4, 17), 18: (0, 4)}
     assert found.pick(kwire.messages.FetchRequest) == 17
-    assert found.throttle_time_ms == (100 if version else 0)
+    assert found.throttle_time_s == (0.1 if version else 0)
     assert found.zk_migration_ready is (version >= 3)
     assert found.is_alive
     if version < 3:
@@ -231,7 +231,7 @@ def test_tables_are_equal_by_ranges_and_features(kwire):
     make = kwire.connection.negotiation.ApiVersionTable
     level = {"f": kwire.VersionRange(1, 2)}
     one = make({1: (0, 3), 3: (0, 1)})
-    assert one == make({3: (0, 1), 1: (0, 3)}, throttle_time_ms=5)
+    assert one == make({3: (0, 1), 1: (0, 3)}, throttle_time_s=5)
     assert one != make({1: (0, 3)}) and one != make({1: (0, 3), 3: (0, 2)})
     assert one != make({1: (0, 3), 3: (0, 1)}, supported_features=level)
     agreed = make(

@@ -21,7 +21,7 @@ from kwire.recording import read_captures
 from tests.harness.loopback_brokers import TIMEOUT_S, Listener
 from tools.prove.fault_runs import Fault
 
-FLUSH = "--flush-ms", "30"
+FLUSH = "--flush", "0.03"
 MANY_MINUTES = "tests.safety.faults.many_minutes:run"
 
 

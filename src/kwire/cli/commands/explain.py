@@ -158,7 +158,7 @@ class _Table:
                 heading = span.part, span.owner
                 self._print(Text(escape_line(span.owner or span.part), "bold"))
             self._line(
-                Text(f"{span.offset:x}".rjust(self._widths[0]), "dim"),
+                Text(f"{span.position:x}".rjust(self._widths[0]), "dim"),
                 self._bytes_text(span),
                 Text(escape_line(span.name) or f"({span.kind})"),
                 Text(_type_text(span), "dim"),
@@ -169,7 +169,7 @@ class _Table:
         """Write the bytes of a span in hex; the length in front is faint."""
         cut = span.size > self._shown
         size = self._shown - 1 if cut else span.size
-        text = Text(self._data[span.offset : span.offset + size].hex(" "))
+        text = Text(self._data[span.position : span.position + size].hex(" "))
         text.stylize(_STYLES[span.kind])
         text.stylize("dim", 0, 3 * span.prefix)
         return text.append(" …") if cut else text

@@ -73,7 +73,7 @@ def command(
             inputs,
             out,
             groups=group or None,
-            stuck_after_ms=round(stuck_after * 1000),
+            stuck_after_s=stuck_after,
             spark=spark,
             progress=progress.advance,
         )

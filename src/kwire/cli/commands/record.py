@@ -19,10 +19,10 @@ import click
 from ..._text import escape_line, format_count, format_size
 from ...client.net import address_text, split_address
 from ...recording.relay import (
-    HIGHEST_MAX_FRAME,
+    HIGHEST_MAX_FRAME_BYTES,
     MAX_CONNECTIONS,
-    MAX_FRAME,
-    MAX_HELD,
+    MAX_FRAME_BYTES,
+    MAX_HELD_BYTES,
     Relay,
     read_listen,
 )
@@ -91,16 +91,19 @@ def _read_first(text: str) -> tuple[str, int]:
     "--count", type=click.IntRange(min=1), help="Stop after this many frames."
 )
 @click.option(
-    "--flush-ms",
-    type=click.IntRange(min=10),
-    default=1000,
+    "--flush",
+    "flush_s",
+    type=click.FloatRange(min=0.01),
+    default=1.0,
     show_default=True,
+    metavar="SECONDS",
     help="How often frames are written; kill -9 loses at most this.",
 )
 @click.option(
     "--max-frame",
-    type=click.IntRange(1024, HIGHEST_MAX_FRAME),
-    default=MAX_FRAME,
+    "max_frame_bytes",
+    type=click.IntRange(1024, HIGHEST_MAX_FRAME_BYTES),
+    default=MAX_FRAME_BYTES,
     show_default=True,
     metavar="BYTES",
     help="Close a connection whose frame is larger.",
@@ -114,8 +117,9 @@ def _read_first(text: str) -> tuple[str, int]:
 )
 @click.option(
     "--max-held",
+    "max_held_bytes",
     type=click.IntRange(min=1 << 20),
-    default=MAX_HELD,
+    default=MAX_HELD_BYTES,
     show_default=True,
     metavar="BYTES",
     help=(
@@ -129,10 +133,10 @@ def command(
     out: str,
     seconds: float | None,
     count: int | None,
-    flush_ms: int,
-    max_frame: int,
+    flush_s: float,
+    max_frame_bytes: int,
     max_connections: int,
-    max_held: int,
+    max_held_bytes: int,
 ) -> int:
     """Relay between Kafka clients and a cluster, and record every frame.
 
@@ -161,10 +165,10 @@ def command(
         upstream,
         out,
         tell=tell,
-        flush_ms=flush_ms,
-        max_frame=max_frame,
+        flush_s=flush_s,
+        max_frame_bytes=max_frame_bytes,
         max_connections=max_connections,
-        max_held=max_held,
+        max_held_bytes=max_held_bytes,
         count=count,
     )
     started = time.monotonic()

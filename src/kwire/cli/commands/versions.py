@@ -234,7 +234,7 @@ def _range_text(ends: tuple[int, int] | None) -> str:
 
 def _find_deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
     """Return the versions that the newest release among the brokers deprecates."""
-    guesses = [guess_release(group.table).at_least for group in groups]
+    guesses = [guess_release(group.table).min_release for group in groups]
     known = [releases.NAMES.index(release) for release in guesses if release]
     return releases.deprecated(releases.NAMES[max(known)]) if known else {}
 

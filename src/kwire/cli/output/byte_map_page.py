@@ -82,7 +82,7 @@ def _byte_lines(data: bytes, spans: Sequence[Span]) -> Iterator[_ByteLine]:
         while spans[index].end <= start:
             index += 1
         span = spans[index]
-        if span.offset + _HEAD <= start and end <= span.end - _TAIL:
+        if span.position + _HEAD <= start and end <= span.end - _TAIL:
             hidden += end - start
             continue
         if hidden:

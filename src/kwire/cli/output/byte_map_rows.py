@@ -93,9 +93,9 @@ def make_row(span: Span, data: bytes) -> dict[str, Any]:
     elif isinstance(value, float) and not math.isfinite(value):
         value = str(value)
     return {
-        "offset": span.offset,
+        "position": span.position,
         "size": span.size,
-        "bytes": data[span.offset : span.end].hex(),
+        "bytes": data[span.position : span.end].hex(),
         "part": span.part,
         "path": span.path,
         "type": span.type,

@@ -194,7 +194,7 @@ class _Tree:
         first = number
         while first and self._spans[first - 1].owner == self._spans[number].owner:
             first -= 1
-        start, end = self._spans[first].offset, self._spans[number].end
+        start, end = self._spans[first].position, self._spans[number].end
         found: list[Record] = []
         try:
             for batch in records.decode_batches(

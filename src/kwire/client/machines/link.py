@@ -495,8 +495,8 @@ class Link:
             return
         self._connection.finish_sasl()
         self._become_ready()
-        if event.session_lifetime_ms > 0:
-            lifetime_s = max(event.session_lifetime_ms / 1000, _SHORTEST_SESSION_S)
+        if event.session_lifetime_s > 0:
+            lifetime_s = max(event.session_lifetime_s, _SHORTEST_SESSION_S)
             self._reauthenticate_at = now + lifetime_s * _REAUTHENTICATE_AT
 
     def _refuse_by_mechanism(self, error: Exception, now: float) -> None:

@@ -158,7 +158,7 @@ def _older_release(
 ) -> str | None:
     """Return the release of a broker as text, or None if it is ``first`` or later."""
     guess = guess_release(table)
-    known = release or guess.at_least or guess.at_most
+    known = release or guess.min_release or guess.max_release
     if known in releases.NAMES and releases.NAMES.index(known) >= releases.NAMES.index(
         first
     ):

@@ -121,7 +121,7 @@ def _response(served: ApiVersionTable, version: int) -> ApiVersionsResponse:
     ]
     return ApiVersionsResponse(
         api_keys=_rows(served, served.advertised),
-        throttle_time_ms=served.throttle_time_ms,
+        throttle_time_ms=round(served.throttle_time_s * 1000),
         supported_features=supported,
         finalized_features=finalized,
         finalized_features_epoch=served.finalized_features_epoch,

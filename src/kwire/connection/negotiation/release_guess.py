@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 class ReleaseGuess(NamedTuple):
     """Between which releases a broker's table lies; both ends may be the same.
 
-    ``at_least`` and ``at_most`` are None where there is no such bound. ``is_custom``
-    says that no release has this very table, ``has_unstable`` that the one which has
-    it must run with unstable versions enabled. ``listener`` is the kind of node that
-    the table is most like.
+    ``min_release`` and ``max_release`` are None if there is no such limit.
+    ``is_custom`` is True if no release has exactly this table, ``has_unstable`` if the
+    release with this table must run with unstable versions enabled. ``listener`` is the
+    kind of node whose table is the most similar one.
     """
 
-    at_least: str | None
-    at_most: str | None
+    min_release: str | None
+    max_release: str | None
     is_custom: bool = False
     has_unstable: bool = False
     listener: str | None = None
@@ -48,17 +48,19 @@ class ReleaseGuess(NamedTuple):
     @property
     def is_exact(self) -> bool:
         """Whether one release, and no other, has this table."""
-        return self.at_least is not None and self.at_least == self.at_most
+        return self.min_release is not None and self.min_release == self.max_release
 
     def __str__(self) -> str:
-        if self.at_least is None:
-            return "unknown" if self.at_most is None else f"before {self.at_most}"
-        if self.at_most is None:
-            text = f"at least {self.at_least}"
+        if self.min_release is None:
+            return (
+                "unknown" if self.max_release is None else f"before {self.max_release}"
+            )
+        if self.max_release is None:
+            text = f"at least {self.min_release}"
         elif self.is_exact:
-            text = self.at_least
+            text = self.min_release
         else:
-            text = f"between {self.at_least} and {self.at_most}"
+            text = f"between {self.min_release} and {self.max_release}"
         if self.has_unstable:
             text += " with unstable versions"
         return f"{text}, custom" if self.is_custom else text
@@ -124,10 +126,10 @@ class _Candidate:
         self.tops = {(key, high) for key, (_, high) in self.rows}
         self.needed = {key for key, choices in possible.items() if all(choices)}
 
-    def guess(self, at_most: str | None, is_custom: bool = False) -> ReleaseGuess:
+    def guess(self, max_release: str | None, is_custom: bool = False) -> ReleaseGuess:
         """Make the guess that starts at this release."""
         return ReleaseGuess(
-            self.release, at_most, is_custom, self.unstable, self.listener
+            self.release, max_release, is_custom, self.unstable, self.listener
         )
 
 

@@ -56,7 +56,7 @@ class ApiVersionTable:
         "finalized_features_epoch",
         "policy",
         "supported_features",
-        "throttle_time_ms",
+        "throttle_time_s",
         "zk_migration_ready",
     )
 
@@ -69,7 +69,7 @@ class ApiVersionTable:
         finalized_features: Mapping[str, VersionRange] | None = None,
         finalized_features_epoch: int = -1,
         zk_migration_ready: bool = False,
-        throttle_time_ms: int = 0,
+        throttle_time_s: float = 0,
     ) -> None:
         counts = finalized_features_epoch >= 0
         self.advertised = dict(advertised)
@@ -78,7 +78,7 @@ class ApiVersionTable:
         self.finalized_features = dict(finalized_features or {}) if counts else {}
         self.finalized_features_epoch = finalized_features_epoch
         self.zk_migration_ready = zk_migration_ready
-        self.throttle_time_ms = throttle_time_ms
+        self.throttle_time_s = throttle_time_s
         self._ranges: dict[int, VersionRange] = {}
         self._picked: dict[Api, int] = {}
         self._alive = True
@@ -109,7 +109,7 @@ class ApiVersionTable:
             },
             finalized_features_epoch=response.finalized_features_epoch,
             zk_migration_ready=response.zk_migration_ready,
-            throttle_time_ms=response.throttle_time_ms,
+            throttle_time_s=response.throttle_time_ms / 1000,
         )
 
     @classmethod
@@ -167,7 +167,7 @@ class ApiVersionTable:
             finalized_features=self.finalized_features,
             finalized_features_epoch=self.finalized_features_epoch,
             zk_migration_ready=self.zk_migration_ready,
-            throttle_time_ms=self.throttle_time_ms,
+            throttle_time_s=self.throttle_time_s,
         )
 
     def expire(self) -> None:

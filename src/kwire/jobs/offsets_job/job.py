@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .inputs import Paths
     from .lag import PartitionCommits
 
-STUCK_AFTER_MS = 300_000
+STUCK_AFTER_S = 300.0
 """How long something must have waited before its reader counts as stuck."""
 
 _TASK_BYTES = 256 * MIB
@@ -45,7 +45,7 @@ def offsets(
     out: str | os.PathLike[str],
     *,
     groups: Iterable[str] | None = None,
-    stuck_after_ms: int = STUCK_AFTER_MS,
+    stuck_after_s: float = STUCK_AFTER_S,
     spark: Any = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -56,7 +56,7 @@ def offsets(
     needs their size before the job begins passes ``LogInputs``. ``groups`` are the
     names of the only groups to look at. A partition is stuck if new records came after
     its commit had moved for the last time, and the first of them has waited for
-    ``stuck_after_ms``.
+    ``stuck_after_s``.
 
     ``out`` gets the tables and ``report.html``; it must not exist, or be empty.
     ``spark`` and ``progress`` as in ``running.run_tasks``; the calls of ``progress``
@@ -65,8 +65,9 @@ def offsets(
     Raises ``OSError`` for paths without ``__consumer_offsets`` and for an ``out`` that
     is taken; what is damaged or too new is a row of the table ``problems``.
     """
-    if stuck_after_ms < 0:
-        raise ValueError(f"stuck_after_ms must be 0 or more (got {stuck_after_ms})")
+    if stuck_after_s < 0:
+        raise ValueError(f"stuck_after_s must be 0 or more (got {stuck_after_s})")
+    stuck_after_ms = round(stuck_after_s * 1000)
     if isinstance(groups, str):
         groups = (groups,)
     inputs = paths if isinstance(paths, LogInputs) else LogInputs(paths)
