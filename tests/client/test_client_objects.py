@@ -140,7 +140,9 @@ def test_closing_the_client_closes_everything_if_a_producer_fails(
     good.append(topic, value=b"v")
     bad = kafka.producer(linger_ms=60_000)
     bad.append(topic, value=b"v")
-    bad._machine.background_failure = errors.ClusterError("an earlier batch failed")
+    bad._machine.deliveries.background_failure = errors.ClusterError(
+        "an earlier batch failed"
+    )
     with pytest.raises(errors.ClusterError, match="an earlier batch failed"):
         kafka.close()
     assert count_records(cluster, topic) == 2

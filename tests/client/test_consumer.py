@@ -312,6 +312,6 @@ def test_arguments_that_are_wrong_are_named(kwire, topics, options, words):
 
 def test_flags_of_a_pattern_are_the_brokers_too(kwire):
     """They are written in front of it: RE2/J knows them by the same letters."""
-    consuming = importlib.import_module(f"{kwire.__name__}.client.consuming")
-    assert consuming._java_pattern(re.compile("Or.*")) == "Or.*"
-    assert consuming._java_pattern(re.compile("or", re.I | re.S)) == "(?is)or"
+    consumer = importlib.import_module(f"{kwire.__name__}.client.consumer")
+    assert consumer._java_pattern(re.compile("Or.*")) == "Or.*"
+    assert consumer._java_pattern(re.compile("or", re.I | re.S)) == "(?is)or"

@@ -10,10 +10,9 @@ import pytest
 
 from tests.client.log_broker import LogBroker
 from tests.client.runners import open_sockets
+from tests.harness.loopback_brokers import Listener
 
-OPERATIONS = ("topics", "sizes", "offsets", "request", "create_topics", "delete_topics")
-OPERATIONS += ("add_partitions", "delete_records", "configs", "set_configs", "groups")
-OPERATIONS += ("describe_group", "delete_groups", "group_offsets", "set_group_offsets")
+CLASSES = ("Kafka", "Scan", "Producer", "Consumer", "Transaction")
 
 
 @pytest.fixture
@@ -28,14 +27,33 @@ def operations(kwire):
     return importlib.import_module(f"{kwire.__name__}.client.runners.operations")
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+def be_silent(stream):
+    """Accept requests and answer none."""
+    while stream.recv(1 << 16):
+        pass
+
+
+@pytest.mark.parametrize("name", CLASSES)
 def test_both_forms_have_one_signature_and_docstring(client, name):
-    awaited, blocking = getattr(client.Kafka, name), getattr(client.KafkaSync, name)
-    assert inspect.signature(awaited) == inspect.signature(blocking)
-    assert awaited.__doc__ and awaited.__doc__ == blocking.__doc__
-    assert awaited.__name__ == blocking.__name__ == name
-    assert inspect.iscoroutinefunction(awaited)
-    assert not inspect.iscoroutinefunction(blocking)
+    awaited_class, blocking_class = (
+        getattr(client, name),
+        getattr(client, f"{name}Sync"),
+    )
+    methods = [
+        method
+        for method, body in inspect.getmembers(awaited_class)
+        if inspect.iscoroutinefunction(body) and not method.startswith("_")
+    ]
+    assert methods
+    for method in methods:
+        awaited, blocking = (
+            getattr(awaited_class, method),
+            getattr(blocking_class, method),
+        )
+        assert inspect.signature(awaited) == inspect.signature(blocking)
+        assert awaited.__doc__ and awaited.__doc__ == blocking.__doc__
+        assert awaited.__name__ == blocking.__name__ == method
+        assert not inspect.iscoroutinefunction(blocking)
 
 
 def test_both_forms_return_the_same_result(client):
@@ -75,8 +93,8 @@ def test_both_forms_raise_an_error_of_the_wait_and_close_their_sockets(client):
 def test_a_cancelled_wait_closes_its_sockets(client):
     before = open_sockets()
 
-    async def read():
-        async with client.connect("127.0.0.1:1") as kafka:
+    async def read(address):
+        async with client.connect(address) as kafka:
             waiting = asyncio.create_task(kafka.topics())
             await asyncio.sleep(0.01)
             waiting.cancel()
@@ -84,7 +102,8 @@ def test_a_cancelled_wait_closes_its_sockets(client):
                 await waiting
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    asyncio.run(read(), debug=True)
+    with Listener(be_silent) as listener:
+        asyncio.run(read(listener.address), debug=True)
     assert open_sockets() == before
 
 

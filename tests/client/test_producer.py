@@ -240,10 +240,12 @@ def test_appended_tables_are_sent_and_acknowledged_later(cluster, produce, topic
         for start in range(0, 6000, 2000):
             values = [b"%d" % n for n in range(start, start + 2000)]
             table = pyarrow.table({"body": values})
-            await producer.append_table(topic, table, value="body", partition=2)
+            await producer.send_table(
+                topic, table, value="body", partition=2, wait=False
+            )
         await producer.flush()
         assert sum(each.record_count for each in receipts) == 6001
-        await producer.append_table(topic, pyarrow.table({"value": ["last"]}))
+        await producer.send_table(topic, pyarrow.table({"value": ["last"]}), wait=False)
 
     produce(append, on_receipt=receipts.append, linger_ms=60_000, memory_bytes=20_000)
     assert sum(each.record_count for each in receipts) == 6002
@@ -261,7 +263,7 @@ def test_tables_are_appended_while_their_batches_are_acknowledged(
     async def append(producer):
         for _ in range(2):
             table = pyarrow.table({"value": values})
-            await producer.append_table(topic, table, partition=0)
+            await producer.send_table(topic, table, partition=0, wait=False)
 
     produce(append, batch_bytes=1000, request_bytes=1000)
     found = rows_of(read(cluster[0], topic, 6000))
@@ -280,8 +282,8 @@ def test_an_appended_table_that_is_not_acknowledged_fails_the_flush(
 
     async def append(producer):
         with pytest.raises(errors.TopicNotFound, match="has no partition 9"):
-            await producer.append_table(topic, table, partition=9)
-        await producer.append_table(topic, table, partition=1)
+            await producer.send_table(topic, table, partition=9, wait=False)
+        await producer.send_table(topic, table, partition=1, wait=False)
         with pytest.raises(errors.DeliveryFailed, match=f"2 records to {topic}-1: "):
             await producer.flush()
         await producer.flush()
@@ -573,7 +575,7 @@ def test_brokers_that_are_not_there(kwire):
         producer = kafka.producer()
         with pytest.raises(errors.BrokersUnreachable):
             producer.send_many("orders", [(b"k", b"v")])
-        producer.abort()
+        producer.close(flush=False)
 
 
 def test_many_tasks_share_a_producer(kwire, cluster, topic):
@@ -595,7 +597,7 @@ def test_many_tasks_share_a_producer(kwire, cluster, topic):
                 producer.send_many(topic, [(b"k", bytes(1000))] * 50_000)
             )
             await asyncio.sleep(0.01)
-            await producer.abort()
+            await producer.close(flush=False)
             with pytest.raises(errors.ClusterError, match="the producer is closed"):
                 await asyncio.wait_for(task, TIMEOUT_S)
 

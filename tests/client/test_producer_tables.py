@@ -143,7 +143,7 @@ def test_an_appended_table_is_on_its_way(kwire, cluster, topic):
     options = {"batch_bytes": 1000, "request_bytes": 1000}
     with client.connect_sync(cluster[0]) as kafka:
         with kafka.producer(**options) as producer:
-            producer.append_table(topic, table, partition=1)
+            producer.send_table(topic, table, partition=1, wait=False)
             writers = producer._machine.deliveries.writers.values()
             left = [batch for writer in writers for batch in writer.batches]
             assert [batch for batch in left if not batch.is_in_flight] == []
@@ -234,9 +234,11 @@ def test_a_row_that_cannot_be_written_is_named(kwire, cluster, topic):
     client = importlib.import_module(f"{kwire.__name__}.client")
     table = pyarrow.table({"value": ["a", "b"], "time": [5, -2]})
     with client.connect_sync(cluster[0]) as kafka, kafka.producer() as producer:
-        for send in (producer.send_table, producer.append_table):
+        for wait in (True, False):
             with pytest.raises(kwire.EncodeError) as caught:
-                send(topic, table, timestamp="time", partition=1)
+                producer.send_table(
+                    topic, table, timestamp="time", partition=1, wait=wait
+                )
             assert caught.value.path == "records[1].timestamp"
         assert (
             producer._machine.deliveries.held_bytes

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .chunks import Chunk as Chunk
     from .chunks import ConsumerRecord as ConsumerRecord
     from .consumer import Consumer as Consumer
+    from .consumer import ConsumerSync as ConsumerSync
     from .errors import AuthenticationFailed as AuthenticationFailed
     from .errors import BrokersUnreachable as BrokersUnreachable
     from .errors import ClusterError as ClusterError
@@ -50,13 +51,12 @@ if TYPE_CHECKING:
     from .machines.produce.options import Receipt as Receipt
     from .position import Position as Position
     from .producer import Producer as Producer
+    from .producer import ProducerSync as ProducerSync
     from .progress import ScanProgress as ScanProgress
     from .property_files import read_properties as read_properties
     from .runners.network import AddressMap, Connector, DnsLookup
     from .scan import Scan as Scan
     from .scan import ScanSync as ScanSync
-    from .sync_consumer import ConsumerSync as ConsumerSync
-    from .sync_producer import ProducerSync as ProducerSync
     from .transaction import Transaction as Transaction
     from .transaction import TransactionSync as TransactionSync
 else:
@@ -95,8 +95,8 @@ else:
         "read_properties": ".property_files",
         "KafkaSync": ".kafka",
         "ScanSync": ".scan",
-        "ConsumerSync": ".sync_consumer",
-        "ProducerSync": ".sync_producer",
+        "ConsumerSync": ".consumer",
+        "ProducerSync": ".producer",
         "Transaction": ".transaction",
         "TransactionSync": ".transaction",
     }

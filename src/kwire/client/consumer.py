@@ -1,131 +1,362 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Consumer``: reads topics as a member of a group, with asyncio.
+"""``Consumer`` and ``ConsumerSync``: read topics as a member of a group.
 
-``sync_consumer.py`` has the other.
+The blocking consumer has a thread that sends heartbeats while the caller works on a
+chunk. The thread runs the same machine, and only between two calls.
 """
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import suppress
-from typing import TYPE_CHECKING
+import re
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from .chunks import Chunk, ConsumerRecord
-from .consuming import ConsumerBase
-from .runners.aio import AsyncRunner
+from .._text import escape_line
+from .chunk_reader import AsynchronousReader, BlockingReader, ChunkReader
+from .chunks import Chunk
+from .descriptions import describe_topics
+from .machines import ConsumerMachine, GroupMetadata, GroupOptions
+from .options import make_scan_options
+from .runners.operations import operation
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Iterator
 
-    from .machines import ConsumerMachine
+    from .chunks import DecodingOptions
+    from .machines import ScanOptions
+    from .options import Offsets
+    from .runners.protocols import ClusterAccess, Runner
+
+_HEARTBEAT_PAUSE_S = 0.25
+"""Interval at which the thread runs the machine while the caller is busy."""
+
+ConsumedTopics: TypeAlias = "str | Iterable[str] | re.Pattern[str]"
+Partitions: TypeAlias = (
+    "Literal['all'] | Iterable[int] | Mapping[str, Iterable[int]] | None"
+)
+
+_JAVA_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
 
 
-class Consumer(ConsumerBase):
+def make_consumer_options(
+    topics: ConsumedTopics,
+    *,
+    group: str,
+    partitions: Partitions,
+    start: Offsets,
+    isolation: Literal["read_uncommitted", "read_committed"],
+    memory_bytes: int,
+    on_data_loss: Literal["raise", "earliest", "latest"],
+    rack: str | None,
+    instance_id: str | None,
+    server_assignor: str | None,
+    session_timeout_s: float,
+    max_poll_interval_s: float,
+) -> tuple[ScanOptions, GroupOptions]:
+    """Read the arguments of ``consumer``; ``ValueError`` names one that is wrong."""
+    if not isinstance(group, str) or not group:
+        raise ValueError(f"group must be a name (got {group!r:.40})")
+    for name, value in (
+        ("session_timeout_s", session_timeout_s),
+        ("max_poll_interval_s", max_poll_interval_s),
+    ):
+        if not 0 < value < 1e6:
+            raise ValueError(f"{name} must be positive seconds (got {value!r:.40})")
+    if isinstance(topics, Mapping):
+        raise TypeError(
+            "topics must be a name, names, or a compiled pattern; choose partitions"
+            f" with partitions= (got {topics!r:.60})"
+        )
+    chosen: Any = topics
+    if partitions is not None:
+        if instance_id is not None or server_assignor is not None:
+            raise ValueError(
+                "instance_id and server_assignor cannot be given with partitions: who"
+                " chooses partitions does not join the group"
+            )
+        chosen = _choose(topics, partitions)
+    scan = make_scan_options(
+        chosen,
+        start=start,
+        end="latest",
+        follow=True,
+        isolation=isolation,
+        memory_bytes=memory_bytes,
+        on_data_loss=on_data_loss,
+        rack=rack,
+    )
+    pattern = None
+    if partitions is None and scan.pattern is not None:
+        pattern = _java_pattern(scan.pattern)
+    return scan, GroupOptions(
+        group,
+        joins=partitions is None,
+        pattern=pattern,
+        instance_id=instance_id,
+        server_assignor=server_assignor,
+        session_timeout_s=session_timeout_s,
+        max_poll_interval_s=max_poll_interval_s,
+    )
+
+
+def _choose(topics: ConsumedTopics, partitions: Any) -> Any:
+    """Return topics with their partitions, as ``scan`` takes them."""
+    if partitions == "all":
+        return topics
+    if isinstance(partitions, Mapping):
+        names = {topics} if isinstance(topics, str) else set(topics)  # type: ignore[arg-type]
+        if names != set(partitions):
+            raise ValueError(
+                f"partitions must have a key for each topic (got {partitions!r:.60})"
+            )
+        return partitions
+    if not isinstance(topics, str) or isinstance(partitions, str):
+        raise ValueError(
+            'partitions must be "all", numbers where there is a single topic, or'
+            f" {{topic: [numbers]}} (got {partitions!r:.60})"
+        )
+    return {topics: partitions}
+
+
+def _java_pattern(pattern: re.Pattern[str]) -> str:
+    """Write a pattern for the broker, which has RE2/J: flags go to the front."""
+    if pattern.flags & re.VERBOSE:
+        raise ValueError(
+            "topics cannot be a pattern with re.VERBOSE: brokers have none"
+        )
+    flags = "".join(f for flag, f in _JAVA_FLAGS.items() if pattern.flags & flag)
+    return f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
+
+
+class ConsumerBase(ChunkReader[ConsumerMachine]):
+    """A consumer in neither form."""
+
+    def __init__(
+        self,
+        kafka: ClusterAccess,
+        options: tuple[ScanOptions, GroupOptions],
+        decoding: DecodingOptions,
+    ) -> None:
+        super().__init__(kafka, decoding)
+        self._options = options
+
+    def assignment(self) -> set[tuple[str, int]]:
+        """Return the (topic, partition) pairs that this consumer reads now."""
+        return set() if self._machine is None else self._machine.assignment()
+
+    @property
+    def group_metadata(self) -> GroupMetadata:
+        """The group, and the identity of this consumer when it returned a chunk."""
+        if self._machine is not None:
+            return self._machine.metadata
+        return GroupMetadata(self._options[1].group, "", -1, None)
+
+    @operation
+    async def poll(self, timeout_s: float | None = None) -> Chunk | None:
+        """Return the next chunk; None after ``timeout_s``, or after ``close``.
+
+        The call means that the caller has processed all earlier chunks: the group may
+        assign their partitions to other members from now on. A cancelled call loses no
+        chunk.
+        """
+        return await self._read(timeout_s)
+
+    @operation
+    async def commit(self, chunk: Chunk | None = None) -> dict[tuple[str, int], int]:
+        """Commit records up to the end of a chunk, or of all chunks returned so far.
+
+        Returns the committed offsets by (topic, partition), at which the group
+        continues. Raises ``PartitionLost`` if the group has revoked the partition of
+        ``chunk``. Without ``chunk``, such partitions are skipped, unless they are lost
+        during the call. Other errors are ``ClusterError`` too.
+        """
+        with self._use_to_commit():
+            machine, runner = self._machine, self._runner
+            if machine is None or runner is None or self._is_closing:
+                return self._commit_nothing()
+            fetched = None if chunk is None else chunk.fetched
+            pending = machine.commit(runner.now(), fetched)
+            await runner.wait(lambda: pending.is_over or self._is_closed)
+            return pending.result()
+
+    @operation
+    async def close(self) -> None:
+        """Leave the group, and close the connections; nothing is committed.
+
+        A commit in flight is completed first. A call from another task, another thread
+        or a signal handler ends the wait for the next chunk, and the iteration with it.
+        """
+        await self._close()
+
+    async def _read(self, timeout_s: float | None = None) -> Chunk | None:
+        with self._use():
+            if self._is_closing:
+                return None
+            machine, runner = self._connect()
+            self._release(machine)
+            machine.begin_wait(runner.now())
+            try:
+                await runner.wait(self._has_result, timeout_s)
+            finally:
+                machine.end_wait(runner.now())
+            chunk = self._take(machine)
+        if chunk is None and machine.failure is not None and not self._is_closing:
+            await self._close()
+            raise machine.failure
+        return chunk
+
+    async def _end(self) -> None:
+        machine, runner = self._machine, self._runner
+        if self._is_closed or machine is None or runner is None:
+            self._is_closed = True
+            return
+        try:
+            machine.begin_close(runner.now())
+            await runner.wait(machine.has_left)
+        finally:
+            self._is_closed = True
+            machine.close(runner.now())
+            await runner.end()
+
+    def _use_to_commit(self) -> AbstractContextManager[None]:
+        raise NotImplementedError
+
+    def _check_usable(self) -> None:
+        if self._is_closing:
+            raise ValueError(
+                "the consumer is closed; make another with kafka.consumer()"
+            )
+
+    def _make_machine(self, now: float) -> ConsumerMachine:
+        scan, group = self._options
+        return ConsumerMachine(
+            self._kafka.addresses,
+            self._kafka.settings,
+            scan,
+            group,
+            now=now,
+            random=Random(),
+        )
+
+    def _find_offsets(
+        self, chunks: Any
+    ) -> tuple[GroupMetadata, dict[tuple[str, int], int]]:
+        """Return the group metadata, and the offsets after chunks of this consumer."""
+        chunks = [chunks] if isinstance(chunks, Chunk) else list(chunks)
+        for each in chunks:
+            if not isinstance(each, Chunk):
+                raise ValueError(
+                    "offsets must be chunks where group is a consumer"
+                    f" (got {each!r:.60})"
+                )
+        if self._machine is None or self._is_closing:
+            self._commit_nothing()
+            return self.group_metadata, {}
+        return self._machine.offsets_to_send(each.fetched for each in chunks)
+
+    def _commit_nothing(self) -> dict[tuple[str, int], int]:
+        """Return the result of a commit before the first chunk. Reject a late one."""
+        if self._is_closing:
+            raise ValueError("the consumer is closed: commit before leaving its block")
+        return {}
+
+    def _describe(self, cluster: str) -> str:
+        scan, group = self._options
+        topics = describe_topics(scan.topics, scan.pattern)
+        if self._is_closing:
+            state = "closed"
+        elif self._machine is None:
+            state = "not started"
+        else:
+            state = f"at {self.position().describe() or 'no offset yet'}"
+        return f"{topics} on {cluster}, group {escape_line(group.group)}, {state}"
+
+
+class Consumer(ConsumerBase, AsynchronousReader[ConsumerMachine]):
     """A member of a group; ``Kafka.consumer`` makes it: iterate over it for chunks.
 
     It joins with the first chunk, and leaves at the end of ``async with``. Heartbeats
     are sent while the caller works on a chunk, as long as the event loop runs.
     """
 
-    _runner: AsyncRunner | None = None
-    _is_read = False
+    def _use_to_commit(self) -> AbstractContextManager[None]:
+        # A task may commit while another one waits for a chunk.
+        return nullcontext()
 
-    async def poll(self, timeout_s: float | None = None) -> Chunk | None:
-        """Return the next chunk; None after ``timeout_s``, or once it is closed.
 
-        The caller is done with the chunks before, of which the group may give
-        partitions to others now. May be cancelled: nothing is lost.
-        """
-        if self._is_read:
-            raise ValueError("another task is reading; use a consumer for each")
-        if self._is_closing:
-            return None
-        loop = asyncio.get_running_loop()
-        machine, runner = self._open()
-        self._is_read = True
-        self._let_go(machine)
-        machine.begin_wait(loop.time())
-        try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(timeout_s):
-                    await runner.wait(self._has_result)
-        finally:
-            self._is_read = False
-            machine.end_wait(loop.time())
-        chunk = self._take(machine)
-        if chunk is not None:
-            return chunk
-        if machine.failure is not None and not self._is_closing:
-            await self.close()
-            raise machine.failure
-        return None
+class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
+    """A member of a group; ``KafkaSync.consumer`` makes it: iterate over it for chunks.
 
-    async def messages(self) -> AsyncIterator[ConsumerRecord]:
-        """Iterate over the records one by one."""
-        async for chunk in self:
-            for record in chunk.messages():
-                yield record
+    It joins with the first chunk, and leaves at the end of ``with``. A thread of its
+    own sends heartbeats while the caller works on a chunk.
+    """
 
-    async def commit(self, chunk: Chunk | None = None) -> dict[tuple[str, int], int]:
-        """Commit what was read up to a chunk, or all that was returned so far.
+    def __init__(
+        self,
+        kafka: ClusterAccess,
+        options: tuple[ScanOptions, GroupOptions],
+        decoding: DecodingOptions,
+    ) -> None:
+        super().__init__(kafka, options, decoding)
+        # Held by the thread that runs the machine: of the caller, or the other one.
+        self._lock = threading.Lock()
+        self._over = threading.Event()
 
-        Returns the offsets that were committed, by (topic, partition): where the group
-        goes on. Raises ``PartitionLost`` if the group has taken the partition of a
-        chunk; without a chunk, such partitions are left out, unless they are lost
-        while it waits. Other errors are ``ClusterError`` too.
-        """
-        if self._machine is None or self._runner is None or self._is_closing:
-            return self._commit_nothing()
-        now = asyncio.get_running_loop().time()
-        pending = self._machine.commit(now, None if chunk is None else chunk.fetched)
-        await self._runner.wait(lambda: pending.is_over or self._is_closed)
-        return pending.result()
+    def __del__(self) -> None:
+        self._over.set()
+        super().__del__()
 
-    async def close(self) -> None:
-        """Leave the group, and close the connections; nothing is committed.
+    def _use_to_commit(self) -> AbstractContextManager[None]:
+        return self._use()
 
-        A commit that is on its way is waited for. A task that waits for a chunk finds
-        that the iteration is over.
-        """
-        if self._is_closing:
+    @contextmanager
+    def _use(self) -> Iterator[None]:
+        with super()._use(), self._lock:
+            yield
+
+    def _connect(self) -> tuple[ConsumerMachine, Runner]:
+        is_new = self._machine is None
+        connected = super()._connect()
+        if is_new:
+            threading.Thread(
+                target=_keep_alive,
+                args=(weakref.ref(self), self._over),
+                name=f"kwire consumer of {self._options[1].group}",
+                daemon=True,
+            ).start()
+        return connected
+
+    async def _end(self) -> None:
+        self._over.set()
+        with self._lock:
+            await super()._end()
+
+    def _find_offsets(
+        self, chunks: Any
+    ) -> tuple[GroupMetadata, dict[tuple[str, int], int]]:
+        with self._lock:
+            return super()._find_offsets(chunks)
+
+    def _run_between_calls(self) -> None:
+        """Process pending events, unless a call of the user runs the machine."""
+        if self._lock.acquire(blocking=False):
+            try:
+                if self._runner is not None and not self._is_closed:
+                    self._runner.poll()
+            finally:
+                self._lock.release()
+
+
+def _keep_alive(consumer: weakref.ref[ConsumerSync], over: threading.Event) -> None:
+    """Run the machine of a consumer between its calls, until it is closed."""
+    while not over.wait(_HEARTBEAT_PAUSE_S):
+        found = consumer()
+        if found is None:
             return
-        self._is_closing = True
-        machine, runner = self._machine, self._runner
-        if machine is None or runner is None:
-            self._is_closed = True
-            return
-        try:
-            machine.begin_close(asyncio.get_running_loop().time())
-            await runner.wait(machine.has_left)
-        finally:
-            self._is_closed = True
-            machine.close(asyncio.get_running_loop().time())
-            await runner.end()
-
-    def __aiter__(self) -> AsyncIterator[Chunk]:
-        self._check_unclosed()
-        return self
-
-    async def __anext__(self) -> Chunk:
-        chunk = await self.poll()
-        if chunk is None:
-            raise StopAsyncIteration
-        return chunk
-
-    async def __aenter__(self) -> Consumer:
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.close()
-
-    def _abandon(self) -> None:
-        if self._runner is not None:
-            self._runner.abandon()
-
-    def _open(self) -> tuple[ConsumerMachine, AsyncRunner]:
-        if self._machine is None or self._runner is None:
-            machine = self._begin(asyncio.get_running_loop().time())
-            self._machine = machine
-            self._runner = AsyncRunner(machine, machine.cluster, self._network)
-        return self._machine, self._runner
+        found._run_between_calls()
+        del found

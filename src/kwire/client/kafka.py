@@ -7,7 +7,7 @@ The client makes scans, producers and consumers, and requests metadata.
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import (
     TYPE_CHECKING,
@@ -25,7 +25,7 @@ from .admin import Admin
 from .descriptions import describe_cluster, warn_unclosed
 from .options import make_decoding_options, make_scan_options, read_lookup
 from .queries import run_query
-from .runners.operations import Asynchronous, Blocking, operation, run_blocking
+from .runners.operations import Asynchronous, Blocking, operation
 from .scan import Scan, ScanBase, ScanSync
 
 if TYPE_CHECKING:
@@ -33,24 +33,26 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from ..records.columns import Unit
-    from .consumer import Consumer
-    from .consuming import ConsumedTopics, ConsumerBase, Partitions
+    from .consumer import (
+        ConsumedTopics,
+        Consumer,
+        ConsumerBase,
+        ConsumerSync,
+        Partitions,
+    )
     from .machines import ClusterSettings, Receipt, TopicInfo
     from .machines.produce.options import Partitioner
     from .options import Offsets, Topics
-    from .producer import Producer
-    from .producing import ProducerBase
+    from .producer import Producer, ProducerBase, ProducerSync
     from .progress import ScanProgress
     from .runners.network import Network
-    from .sync_consumer import ConsumerSync
-    from .sync_producer import ProducerSync
 
 Isolation: TypeAlias = Literal["read_uncommitted", "read_committed"]
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 S = TypeVar("S", bound=ScanBase)
-P = TypeVar("P", bound="ProducerBase")
+P = TypeVar("P", bound="ProducerBase[Any]")
 C = TypeVar("C", bound="ConsumerBase")
 
 
@@ -175,7 +177,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         coordinator aborts one that takes longer than ``transaction_timeout_s``.
         Nothing is sent before the first record is given.
         """
-        from .producing import make_producer_options
+        from .producer import make_producer_options
 
         options = make_producer_options(
             compression=compression,
@@ -232,7 +234,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         The other arguments are as in ``scan``. Nothing is sent before the first chunk
         is requested, and nothing is committed but by ``commit``.
         """
-        from .consuming import make_consumer_options
+        from .consumer import make_consumer_options
 
         options = make_consumer_options(
             topics,
@@ -255,6 +257,17 @@ class KafkaBase(Admin, Generic[S, P, C]):
         consumer = self._load_consumer()(self, options, decoding)
         self._consumers.add(consumer)
         return consumer
+
+    @operation
+    async def close(self, *, flush: bool = True) -> None:
+        """Close all scans, consumers and producers of this client.
+
+        Consumers leave their groups. Producers send the records that they hold and wait
+        for the acknowledgements, for up to ``delivery_timeout_s``; ``flush=False``
+        drops these records. Everything is closed even if something fails. Raises
+        ``ClusterError`` if records were not acknowledged.
+        """
+        await self._close(flush)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {describe_cluster(self.addresses)}>"
@@ -321,6 +334,24 @@ class KafkaBase(Admin, Generic[S, P, C]):
             return {partition: offset for (_, partition), offset in offsets.items()}
         return offsets
 
+    async def _leave(self, has_failed: bool) -> None:
+        # An exception drops unsent records, as in the block of a producer.
+        await self._close(flush=not has_failed)
+
+    async def _close(self, flush: bool) -> None:
+        self.has_connected = False
+        # The stack closes in reverse order, and continues after an error.
+        async with AsyncExitStack() as stack:
+            for producer in list(self._producers):
+                stack.push_async_callback(producer._close, flush)
+            for consumer in list(self._consumers):
+                stack.push_async_callback(consumer._close)
+            for scan in list(self._scans):
+                stack.push_async_callback(scan._close)
+        self._scans.clear()
+        self._consumers.clear()
+        self._producers.clear()
+
     def _load_producer(self) -> type[P]:
         """Import the class of producers, which a scan does not need."""
         raise NotImplementedError
@@ -357,32 +388,6 @@ class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
         ) -> dict[tuple[str, int], int]: ...
 
         async def offsets(self, topics: Any, **_: Any) -> Any: ...
-
-    async def close(self) -> None:
-        """Close all scans, consumers and producers of this client.
-
-        Consumers leave their groups. Producers send the records that they hold and wait
-        for the acknowledgements, for up to ``delivery_timeout_s``. To drop the records
-        instead, call ``abort`` of the producer. Everything is closed even if something
-        fails. Raises ``ClusterError`` if records were not acknowledged.
-        """
-        await self._leave(has_failed=False)
-
-    async def _leave(self, has_failed: bool) -> None:
-        self.has_connected = False
-        # The stack closes in reverse order, and goes on after an error.
-        async with AsyncExitStack() as stack:
-            for producer in list(self._producers):
-                # An exception drops unsent records, as in the block of a producer.
-                close = producer.abort if has_failed else producer.close
-                stack.push_async_callback(close)
-            for consumer in list(self._consumers):
-                stack.push_async_callback(consumer.close)
-            for scan in list(self._scans):
-                stack.push_async_callback(scan.close)
-        self._scans.clear()
-        self._consumers.clear()
-        self._producers.clear()
 
     def _load_producer(self) -> type[Producer]:
         from .producer import Producer
@@ -423,38 +428,13 @@ class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"], Blocking):
 
         def offsets(self, topics: Any, **_: Any) -> Any: ...
 
-    def close(self) -> None:
-        """Close all scans, consumers and producers of this client.
-
-        Consumers leave their groups. Producers send the records that they hold and wait
-        for the acknowledgements, for up to ``delivery_timeout_s``. To drop the records
-        instead, call ``abort`` of the producer. Everything is closed even if something
-        fails. Raises ``ClusterError`` if records were not acknowledged.
-        """
-        run_blocking(self._leave(has_failed=False))
-
-    async def _leave(self, has_failed: bool) -> None:
-        self.has_connected = False
-        # The stack closes in reverse order, and goes on after an error.
-        with ExitStack() as stack:
-            for producer in list(self._producers):
-                # An exception drops unsent records, as in the block of a producer.
-                stack.callback(producer.abort if has_failed else producer.close)
-            for consumer in list(self._consumers):
-                stack.callback(consumer.close)
-            for scan in list(self._scans):
-                stack.callback(scan.close)
-        self._scans.clear()
-        self._consumers.clear()
-        self._producers.clear()
-
     def _load_producer(self) -> type[ProducerSync]:
-        from .sync_producer import ProducerSync
+        from .producer import ProducerSync
 
         return ProducerSync
 
     def _load_consumer(self) -> type[ConsumerSync]:
-        from .sync_consumer import ConsumerSync
+        from .consumer import ConsumerSync
 
         return ConsumerSync
 

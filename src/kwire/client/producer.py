@@ -1,36 +1,170 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Producer``: a producer over asyncio. ``sync_producer.py`` has the other."""
+"""``Producer`` and ``ProducerSync``: write records to topics.
+
+records -> batcher -> batches of the machine -> receipts
+
+Only ``append`` is written for each form, because it runs once for each record.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any
+import time
+from collections import deque
+from collections.abc import Iterable
+from copy import copy
+from functools import partial
+from itertools import islice
+from random import Random
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from .machines import RecordBatcher
-from .producing import Awaited, ProducerBase, now_ms, take_rows
-from .runners.aio import AsyncRunner
+from .._engine.active import record_engine as engine
+from ..records import BatchBuilder, partitioners
+from .descriptions import describe_cluster, describe_names, warn_unclosed
+from .machines import (
+    ClusterError,
+    ProducerMachine,
+    ProducerOptions,
+    RecordBatcher,
+    check_partition,
+    choose_by_key,
+)
+from .runners.operations import (
+    Asynchronous,
+    Blocking,
+    Operations,
+    operation,
+    run_blocking,
+)
 from .table_batches import TableBatcher, TableColumns
-from .transaction import Transaction, check_transactional
+from .transaction import Transaction, TransactionBase, TransactionSync
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterator, Mapping
 
     from ..records import Headers, RecordLike
-    from .machines import ProducerMachine, Receipt, TopicInfo
+    from .machines import PendingBatch, Receipt, TopicInfo
+    from .machines.produce.lingering_records import Stage
+    from .machines.produce.options import Partitioner
+    from .runners.aio import AsyncRunner
+    from .runners.blocking import BlockingRunner
+    from .runners.protocols import ClusterAccess, Runner
+
+T = TypeVar("T", bound=TransactionBase)
+
+ROWS_AT_ONCE = 1000
+"""How many rows are taken at most before the limit of memory is looked at again."""
+
+_SHARE = 8
+"""The rows that are taken at once have about one in so many of ``memory_bytes``."""
+
+_KEPT_BYTES = 8 << 20
+"""More than the batches and the request have that are encoded at one time."""
+
+# No dict: a partitioner may be a callable that has no hash.
+_HASHES: tuple[tuple[Any, int], ...] = (
+    (None, engine.MURMUR2),
+    (partitioners.murmur2, engine.MURMUR2),
+    (partitioners.murmur2_random, engine.MURMUR2),
+    (partitioners.crc32, engine.CRC32),
+)
 
 
-class Producer(ProducerBase):
-    """A producer; ``Kafka.producer`` makes it. It is an asynchronous context manager.
+def make_producer_options(
+    *,
+    compression: str,
+    compression_level: int | None,
+    acks: Literal["all", 0, 1],
+    idempotent: bool | None,
+    linger_ms: float,
+    batch_bytes: int,
+    request_bytes: int,
+    memory_bytes: int,
+    delivery_timeout_s: float,
+    partitioner: Partitioner | Callable[[Any], int] | None,
+    transactional_id: str | None,
+    transaction_timeout_s: float,
+) -> ProducerOptions:
+    """Read the arguments of ``producer``; ``ValueError`` names one that is wrong."""
+    if acks not in ("all", -1, 0, 1):
+        raise ValueError(f'acks must be "all", 1 or 0 (got {acks!r:.40})')
+    is_for_all = acks in ("all", -1)
+    if idempotent is None:
+        idempotent = is_for_all
+    if idempotent and not is_for_all:
+        raise ValueError(f'idempotent=True requires acks="all" (got acks={acks})')
+    if transactional_id is not None:
+        if not isinstance(transactional_id, str) or not transactional_id:
+            raise ValueError(
+                "transactional_id must be a name, the same each time the program runs"
+                f" (got {transactional_id!r:.40})"
+            )
+        if not idempotent:
+            raise ValueError(
+                'transactional_id requires acks="all" and idempotent=True'
+                f" (got acks={acks!r} and idempotent={idempotent})"
+            )
+    for name, number in (
+        ("transaction_timeout_s", transaction_timeout_s),
+        ("batch_bytes", batch_bytes),
+        ("request_bytes", request_bytes),
+        ("memory_bytes", memory_bytes),
+        ("delivery_timeout_s", delivery_timeout_s),
+    ):
+        if number <= 0:
+            raise ValueError(f"{name} must be positive (got {number})")
+    if linger_ms < 0:
+        raise ValueError(f"linger_ms must not be negative (got {linger_ms})")
+    if partitioner is not None and not callable(partitioner):
+        raise TypeError(
+            "partitioner must be a function of kwire.records.partitioners, or of key,"
+            " all partitions and available partitions (got"
+            f" {type(partitioner).__name__})"
+        )
+    # Refuses a compression or a level that there is not.
+    BatchBuilder(
+        batch_bytes, compression=compression, compression_level=compression_level
+    )
+    hash = next((n for known, n in _HASHES if known is partitioner), None)
+    return ProducerOptions(
+        compression=compression,
+        compression_level=compression_level,
+        acks=-1 if is_for_all else acks,  # type: ignore[arg-type]
+        is_idempotent=idempotent,
+        linger_s=linger_ms / 1000,
+        max_batch_bytes=batch_bytes,
+        max_request_bytes=request_bytes,
+        memory_bytes=memory_bytes,
+        delivery_timeout_s=delivery_timeout_s,
+        hash=engine.MURMUR2 if hash is None else hash,
+        partitioner=partitioner if hash is None else None,  # type: ignore[arg-type]
+        transactional_id=transactional_id,
+        transaction_timeout_s=transaction_timeout_s,
+    )
 
-    Leaving its block waits until everything is acknowledged; leaving it by an exception
-    drops what is not. Entering the block with a ``transactional_id`` takes that over
-    from older producers, whose open transaction is aborted. Any number of tasks may use
-    it.
-    """
 
-    _runner: AsyncRunner | None = None
+class ProducerBase(Operations, Generic[T]):
+    """A producer in neither form. Its connections are opened by the first record."""
 
+    _transaction_class: type[T]
+
+    _machine: ProducerMachine | None = None
+    _runner: Runner | None = None
+    _is_closed = False
+
+    def __init__(
+        self,
+        kafka: ClusterAccess,
+        options: ProducerOptions,
+        on_receipt: Callable[[Receipt], None] | None,
+    ) -> None:
+        self._kafka = kafka
+        self._options = options
+        self._on_receipt = on_receipt
+        # The part of the machine that most calls of ``append`` need.
+        self._stages: Mapping[Any, Stage] = {}
+
+    @operation
     async def send_many(
         self, topic: str, rows: Iterable[RecordLike], *, partition: int | None = None
     ) -> list[Receipt]:
@@ -39,27 +173,26 @@ class Producer(ProducerBase):
         A row is (key, value), (key, value, timestamp) or (key, value, timestamp,
         headers), as for ``records.encode_batch``. Rows without a timestamp get the
         present time. Rows of one key keep their order. ``partition`` is for all rows.
-        Raises ``EncodeError`` for what is no row, and ``ClusterError`` where records
-        were not acknowledged, with the ``receipts`` of those that were.
+        Raises ``EncodeError`` for an object that is not a row, and ``ClusterError`` if
+        records were not acknowledged, with the ``receipts`` of those that were.
         """
-        runner, machine, found = await self._open(topic)
-        sender = RecordBatcher(machine, found, partition)
+        machine, runner, info = await self._open(topic)
+        batcher = RecordBatcher(machine, info, partition)
         try:
-            for chosen in take_rows(rows, sender, self._options.memory_bytes):
+            for chosen in take_rows(rows, batcher, self._options.memory_bytes):
                 if not machine.has_room():
-                    sender.give_way(asyncio.get_running_loop().time())
+                    batcher.give_way(runner.now())
                     await runner.wait(machine.has_room)
-                sender.add(chosen, now_ms(), asyncio.get_running_loop().time())
-                runner.step()
-                # Other tasks have their turn.
-                await asyncio.sleep(0)
+                batcher.add(chosen, now_ms(), runner.now())
+                await runner.pass_turn()
         except BaseException:
-            sender.abandon()
+            batcher.abandon()
             raise
-        return await self._wait(
-            runner, sender.finish(asyncio.get_running_loop().time())
-        )
+        acknowledgement = Awaited(batcher.finish(runner.now()))
+        await runner.wait(acknowledgement.is_over)
+        return acknowledgement.receipts()
 
+    @operation
     async def send_table(
         self,
         topic: str,
@@ -70,19 +203,26 @@ class Producer(ProducerBase):
         headers: str | None = None,
         timestamp: str | None = None,
         partition: str | int | None = None,
+        wait: bool = True,
     ) -> list[Receipt]:
         """Write the rows of a table; return when they are acknowledged.
 
-        ``table`` is a ``pyarrow.Table``, or what pyarrow makes one of. The arguments
-        name its columns: ``key`` and ``value`` are bytes or text, ``headers`` lists of
-        key and value, ``timestamp`` times or ms. ``partition`` is a number for all rows
-        or names a column of numbers. Requires ``kwire[arrow]`` and numpy.
-        Raises as ``send_many``; ``ValueError`` for a column that is not there,
-        ``TypeError`` for one of another type, and ``EncodeError`` with the name of the
-        column for invalid Arrow data.
+        ``table`` is a ``pyarrow.Table``, or an object that pyarrow converts to one. The
+        arguments name its columns: ``key`` and ``value`` are bytes or text, ``headers``
+        lists of key and value, ``timestamp`` times or ms. ``partition`` is a number for
+        all rows or names a column of numbers. Requires ``kwire[arrow]`` and numpy.
+
+        With ``wait=False`` the result is an empty list, and the method returns as soon
+        as all rows are in flight. It waits only while ``memory_bytes`` are in use.
+        ``on_receipt`` is called with the receipt of each batch. The next call with
+        ``wait=False``, ``flush`` or ``close`` raises the first failure.
+
+        Raises as ``send_many``. Also raises ``ValueError`` for a column that the table
+        does not have, ``TypeError`` for a column of another type, and ``EncodeError``
+        with the name of the column for invalid Arrow data.
         """
         self._check_sending()
-        chosen = TableColumns(
+        columns = TableColumns(
             table,
             key=key,
             value=value,
@@ -90,10 +230,210 @@ class Producer(ProducerBase):
             timestamp=timestamp,
             partition=partition,
         )
-        runner, machine, found = await self._open(topic)
-        sender = TableBatcher(machine, found, partition, now_ms())
-        await self._fill(runner, machine, sender, chosen)
-        return await self._wait(runner, sender.batches)
+        machine, runner, info = await self._open(topic)
+        batcher = TableBatcher(
+            machine, info, partition, now_ms(), is_background=not wait
+        )
+        try:
+            for piece in columns.pieces():
+                batcher.begin(piece)
+                while batcher.fill(runner.now()):
+                    await runner.pass_turn()
+                    if not machine.has_room():
+                        batcher.give_way(runner.now())
+                        await runner.wait(machine.has_room)
+        except BaseException:
+            batcher.abandon()
+            raise
+        batcher.finish(runner.now())
+        acknowledgement = Awaited(batcher.batches)
+        if wait:
+            await runner.wait(acknowledgement.is_over)
+            return acknowledgement.receipts()
+        # The batches must not wait for the next call, which may come late.
+        await runner.wait(acknowledgement.is_sent)
+        if failure := machine.take_background_failure():
+            raise failure
+        return []
+
+    def transaction(self) -> T:
+        """Make a transaction: the records written within its block are a whole.
+
+        The producer must have a ``transactional_id``, and one transaction at a time.
+        Raises ``ValueError`` otherwise.
+        """
+        self._check_transactional()
+        return self._transaction_class(self._init_transactions)
+
+    @operation
+    async def flush(self) -> None:
+        """Send all appended records; return when they are acknowledged.
+
+        Raises the first failure since the last ``flush``.
+        """
+        self._check_open()
+        await self._flush()
+
+    @operation
+    async def close(self, *, flush: bool = True) -> None:
+        """Send all appended records, wait for them, and close the connections.
+
+        ``flush=False`` drops the records that are not acknowledged yet. A second call
+        does nothing. Raises the first failure since the last ``flush``.
+        """
+        await self._close(flush)
+
+    def __repr__(self) -> str:
+        cluster = describe_cluster(self._kafka.addresses)
+        state = self._describe_state()
+        return f"<{type(self).__name__} of {cluster}, {state}>"
+
+    def __del__(self) -> None:
+        if self._machine is not None and not self._is_closed:
+            warn_unclosed(self)
+            if self._runner is not None:
+                self._runner.abandon()
+
+    async def _enter(self) -> None:
+        if self._options.transactional_id is not None:
+            try:
+                await self._init_transactions()
+            except BaseException:
+                # Python does not call the exit method if this raises.
+                await self._close(flush=False)
+                raise
+
+    async def _leave(self, has_failed: bool) -> None:
+        await self._close(flush=not has_failed)
+
+    async def _close(self, flush: bool) -> None:
+        if self._is_closed:
+            return
+        try:
+            if flush:
+                await self._flush()
+        finally:
+            self._is_closed = True
+            machine, runner = self._machine, self._runner
+            self._machine = self._runner = None
+            if machine is not None and runner is not None:
+                machine.close(runner.now())
+                await runner.end()
+
+    async def _flush(self) -> None:
+        machine, runner = self._machine, self._runner
+        if machine is not None and runner is not None:
+            acknowledgement = Awaited(machine.flush(runner.now()))
+            await runner.wait(acknowledgement.is_over)
+            if failure := machine.take_background_failure():
+                raise failure
+
+    async def _open(self, topic: str) -> tuple[ProducerMachine, Runner, TopicInfo]:
+        """Return the machine, its runner, and the metadata of a topic."""
+        self._check_sending()
+        machine, runner = self._connect()
+        machine.want_topic(topic, runner.now())
+        await runner.wait(partial(machine.is_settled, topic))
+        info = machine.topic(topic)
+        assert info is not None, "a topic that is settled is known, or raises"
+        return machine, runner, info
+
+    async def _init_transactions(self) -> tuple[ProducerMachine, Runner]:
+        """Fence older producers of the transactional id, unless that is done."""
+        self._check_transactional()
+        machine, runner = self._connect()
+        transactions = machine.transactions
+        assert transactions is not None
+        await runner.wait(
+            lambda: transactions.is_settled or machine.failure is not None
+        )
+        if machine.failure is not None:
+            raise machine.failure
+        return machine, runner
+
+    def _connect(self) -> tuple[ProducerMachine, Runner]:
+        """Return the machine and its runner, which the first use makes."""
+        self._check_open()
+        if self._machine is None or self._runner is None:
+            self._machine, self._runner = self._start(
+                self._make_machine, self._kafka.network
+            )
+        return self._machine, self._runner
+
+    def _make_machine(self, now: float) -> ProducerMachine:
+        self._kafka.has_connected = True
+        keep_freed_memory(_KEPT_BYTES)
+        machine = ProducerMachine(
+            self._kafka.addresses,
+            self._kafka.settings,
+            self._options,
+            now=now,
+            random=Random(),
+            on_receipt=self._on_receipt,
+        )
+        self._stages = machine.lingering.stages
+        return machine
+
+    def _put(
+        self,
+        machine: ProducerMachine,
+        topic: TopicInfo,
+        partition: int | None,
+        row: tuple[Any, Any, int, Headers],
+        now: float,
+    ) -> bool:
+        """Append one record to the machine; return whether there is more to do."""
+        if partition is not None:
+            check_partition(topic, partition)
+        elif self._options.partitioner is not None:
+            # Called here, so that its errors reach the caller.
+            partition = choose_by_key(machine, topic, row[0])
+        return machine.send(topic, partition, row, now)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ValueError("the producer is closed; make another")
+
+    def _check_transactional(self) -> None:
+        if self._options.transactional_id is None:
+            raise ValueError(
+                "a transaction requires a transactional_id: pass it to producer()"
+            )
+
+    def _check_sending(self) -> None:
+        """Reject records outside of a transaction if the producer requires one."""
+        self._check_open()
+        machine = self._machine
+        if self._options.transactional_id is None or (machine and machine.failure):
+            return
+        transactions = None if machine is None else machine.transactions
+        if transactions is None or transactions.is_over:
+            raise ValueError(
+                "records of a producer with a transactional_id belong to transactions:"
+                " send them within producer.transaction()"
+            )
+
+    def _describe_state(self) -> str:
+        if self._is_closed:
+            return "closed"
+        if self._machine is None:
+            return "not started"
+        topics = describe_names(sorted(self._machine.topic_names)) or "no topic yet"
+        state = "all" if self._machine.is_idle() else "not all"
+        return f"{topics}, {state} records acknowledged"
+
+
+class Producer(ProducerBase[Transaction], Asynchronous):
+    """A producer; ``Kafka.producer`` makes it. It is an asynchronous context manager.
+
+    The end of its block waits until all records are acknowledged. An exception in the
+    block drops the records that are not. With a ``transactional_id``, the start of the
+    block fences older producers of that id and aborts their open transactions. Any
+    number of tasks may use it.
+    """
+
+    _transaction_class = Transaction
+    _runner: AsyncRunner | None
 
     async def append(
         self,
@@ -105,182 +445,164 @@ class Producer(ProducerBase):
         timestamp: int | None = None,
         partition: int | None = None,
     ) -> None:
-        """Take one record, and send it together with others.
+        """Accept one record, and send it together with others.
 
-        Waits only where ``memory_bytes`` are taken. A record that is not acknowledged
-        is reported by the next ``flush`` or ``close``. Raises ``EncodeError`` for what
-        is no row.
+        Waits only while ``memory_bytes`` are in use. The next ``flush`` or ``close``
+        reports a record that was not acknowledged. Raises ``EncodeError`` for values
+        that are not a record.
         """
         stage = self._stages.get(topic if partition is None else (topic, partition))
         if stage is not None and stage.append_now(key, value, timestamp, headers):
             return
         machine, runner = self._machine, self._runner
-        found = None if machine is None else machine.known_topic(topic)
-        if found is None or machine is None or runner is None:
-            runner, machine, found = await self._open(topic)
-        now = asyncio.get_running_loop().time()
+        info = None if machine is None else machine.known_topic(topic)
+        if info is None or machine is None or runner is None:
+            machine, _, info = await self._open(topic)
+            runner = self._runner
+            assert runner is not None
+        now = runner.now()
         row = (key, value, now_ms() if timestamp is None else timestamp, headers)
-        if self._put(machine, found, partition, row, now):
+        if self._put(machine, info, partition, row, now):
             runner.step()
         if machine.has_room():
             # A caller that never waits must not keep the loop from its sockets.
-            await asyncio.sleep(0)
+            await runner.yield_turn()
         else:
             machine.flush(now)
             await runner.wait(machine.has_room)
 
-    async def append_table(
+
+class ProducerSync(ProducerBase[TransactionSync], Blocking):
+    """A producer; ``KafkaSync.producer`` makes it. It is a context manager.
+
+    The end of its block waits until all records are acknowledged. An exception in the
+    block drops the records that are not. With a ``transactional_id``, the start of the
+    block fences older producers of that id and aborts their open transactions. The
+    producer works only within its calls, in the thread of the caller: appended records
+    are sent when a batch is full, by the next call after ``linger_ms``, and by
+    ``flush``.
+    """
+
+    _transaction_class = TransactionSync
+    _runner: BlockingRunner | None
+
+    # When ``append`` last ran the machine, and when it has to run it again (ms).
+    _polled_ms = _poll_ms = 1
+
+    def append(
         self,
         topic: str,
-        table: Any,
         *,
-        key: str | None = None,
-        value: str = "value",
-        headers: str | None = None,
-        timestamp: str | None = None,
-        partition: str | int | None = None,
+        key: bytes | None = None,
+        value: bytes | None = None,
+        headers: Headers = (),
+        timestamp: int | None = None,
+        partition: int | None = None,
     ) -> None:
-        """Take the rows of a table, and send them without waiting for acknowledgements.
+        """Accept one record, and send it together with others.
 
-        The arguments are those of ``send_table``. Returns when all rows are on their
-        way to the brokers, and waits where ``memory_bytes`` are taken. Rows that are
-        not acknowledged are reported by the next ``append_table``, ``flush`` or
-        ``close``; ``on_receipt`` is called with the receipt of each batch. Raises
-        ``ValueError`` and ``TypeError`` as ``send_table``, and ``ClusterError`` for a
-        topic that cannot be written to.
+        Waits only while ``memory_bytes`` are in use. The next ``flush`` or ``close``
+        reports a record that was not acknowledged. Raises ``EncodeError`` for values
+        that are not a record.
         """
-        self._check_sending()
-        chosen = TableColumns(
-            table,
-            key=key,
-            value=value,
-            headers=headers,
-            timestamp=timestamp,
-            partition=partition,
+        stage = self._stages.get(topic if partition is None else (topic, partition))
+        taken_ms = (
+            0 if stage is None else stage.append_now(key, value, timestamp, headers)
         )
-        runner, machine, found = await self._open(topic)
-        sender = TableBatcher(machine, found, partition, now_ms(), is_background=True)
-        await self._fill(runner, machine, sender, chosen)
-        # A caller that is slow to come back must not let them wait for the machine.
-        await runner.wait(Awaited(sender.batches).is_sent)
-        if failure := machine.take_background_failure():
-            raise failure
-
-    def transaction(self) -> Transaction:
-        """Make a transaction: what is written within its block is a whole.
-
-        The producer must have a ``transactional_id``, and one transaction at a time.
-        Raises ``ValueError`` otherwise.
-        """
-        check_transactional(self._options.transactional_id)
-        return Transaction(self._start)
-
-    async def flush(self) -> None:
-        """Send what was appended; return when it is acknowledged.
-
-        Raises the first failure since the last ``flush``.
-        """
-        self._check_open()
-        machine, runner = self._machine, self._runner
-        if machine is not None and runner is not None:
-            waiting = Awaited(machine.flush(asyncio.get_running_loop().time()))
-            await runner.wait(waiting.is_over)
-            if failure := machine.take_background_failure():
-                raise failure
-
-    async def close(self) -> None:
-        """Send what was appended, wait for it, and close the connections."""
-        if self._is_closed:
+        # It may be earlier than the last time: a clock can be set back.
+        if self._polled_ms <= taken_ms < self._poll_ms:
             return
-        try:
-            await self.flush()
-        finally:
-            await self.abort()
+        machine, runner = self._machine, self._runner
+        info = None if machine is None else machine.known_topic(topic)
+        if info is None or machine is None or runner is None:
+            machine, _, info = run_blocking(self._open(topic))
+            runner = self._runner
+            assert runner is not None
+        now = runner.now()
+        if not taken_ms:
+            taken_ms = now_ms()
+            row = (key, value, taken_ms if timestamp is None else timestamp, headers)
+            self._put(machine, info, partition, row, now)
+        runner.poll()
+        self._polled_ms = taken_ms
+        self._poll_ms = taken_ms + int(self._options.linger_s * 1000)
+        if not machine.has_room():
+            machine.flush(now)
+            runner.run_until(machine.has_room)
 
-    async def abort(self) -> None:
-        """Close the connections now: what is not acknowledged is dropped."""
-        self._is_closed = True
-        if self._machine is not None and self._runner is not None:
-            self._machine.close(asyncio.get_running_loop().time())
-            await self._runner.end()
-            self._machine = self._runner = None
 
-    async def __aenter__(self) -> Producer:
-        if self._options.transactional_id is not None:
-            try:
-                await self._start()
-            except BaseException:
-                # Python does not call ``__aexit__`` if this raises.
-                await self.abort()
-                raise
-        return self
+def keep_freed_memory(size: int) -> None:
+    """Have freed blocks of up to ``size`` bytes kept for the next, if this is glibc.
 
-    async def __aexit__(self, kind: object, *exception: object) -> None:
-        if kind is None:
-            await self.close()
-        else:
-            await self.abort()
+    It maps fresh pages for each block above a threshold, and returns the end of the
+    heap beyond another. Both follow the largest block that was ever freed: this one,
+    of which no page is touched. Without it, zeroed pages are a third of the time that
+    batches of large values take.
+    """
+    bytes(size)
 
-    def _abandon(self) -> None:
-        if self._runner is not None:
-            self._runner.abandon()
 
-    async def _open(self, topic: str) -> tuple[AsyncRunner, ProducerMachine, TopicInfo]:
-        """Return the runner, the machine, and what is known of a topic."""
-        self._check_sending()
-        machine, runner = self._connect()
-        machine.want_topic(topic, asyncio.get_running_loop().time())
-        await runner.wait(lambda: machine.is_settled(topic))
-        found = machine.topic(topic)
-        assert found is not None, "a topic that is settled is known, or raises"
-        return runner, machine, found
+def now_ms() -> int:
+    """Return the time of the wall clock, for records without a timestamp."""
+    return time.time_ns() // 1_000_000
 
-    async def _fill(
-        self,
-        runner: AsyncRunner,
-        machine: ProducerMachine,
-        sender: TableBatcher,
-        table: TableColumns,
-    ) -> None:
-        """Give all rows of a table to the machine."""
-        try:
-            for piece in table.pieces():
-                sender.begin(piece)
-                while sender.fill(asyncio.get_running_loop().time()):
-                    runner.step()
-                    # Other tasks have their turn.
-                    await asyncio.sleep(0)
-                    if not machine.has_room():
-                        sender.give_way(asyncio.get_running_loop().time())
-                        await runner.wait(machine.has_room)
-        except BaseException:
-            sender.abandon()
-            raise
-        sender.finish(asyncio.get_running_loop().time())
 
-    async def _wait(self, runner: AsyncRunner, batches: Any) -> list[Receipt]:
-        awaited = Awaited(batches)
-        await runner.wait(awaited.is_over)
-        return awaited.receipts()
+def take_rows(
+    rows: Iterable[RecordLike], sender: RecordBatcher, most: int
+) -> Iterator[Any]:
+    """Iterate over lists of rows, which the caller gives to ``sender``.
 
-    def _connect(self) -> tuple[ProducerMachine, AsyncRunner]:
-        """Return the machine and its runner, which are made by the first use."""
-        self._check_open()
-        if self._machine is None or self._runner is None:
-            machine = self._begin(asyncio.get_running_loop().time())
-            self._machine = machine
-            self._runner = AsyncRunner(machine, machine.cluster, self._kafka.network)
-        return self._machine, self._runner
-
-    async def _start(self) -> tuple[ProducerMachine, AsyncRunner]:
-        """Take the transactional id over, unless that is done."""
-        check_transactional(self._options.transactional_id)
-        machine, runner = self._connect()
-        transactions = machine.transactions
-        assert transactions is not None
-        await runner.wait(
-            lambda: transactions.is_settled or machine.failure is not None
+    There is one row in the first list, and more in the next while ``sender`` has not
+    got more than its share of ``most`` bytes from a list.
+    """
+    if not isinstance(rows, Iterable):
+        raise TypeError(
+            "rows must be tuples of key and value, or records"
+            f" (got {type(rows).__name__})"
         )
-        if machine.failure is not None:
-            raise machine.failure
-        return machine, runner
+    start, count, share = 0, 1, most // _SHARE
+    iterator = None if isinstance(rows, (list, tuple)) else iter(rows)
+    while chosen := (
+        rows[start : start + count]  # type: ignore[index]
+        if iterator is None
+        else list(islice(iterator, count))
+    ):
+        before = sender.taken_bytes
+        yield chosen
+        start += len(chosen)
+        size = max(sender.taken_bytes - before, 1)
+        count = min(2 * count, ROWS_AT_ONCE, max(share * len(chosen) // size, 1))
+
+
+class Awaited:
+    """The batches of one call, until all of them are over."""
+
+    def __init__(self, batches: Iterable[PendingBatch]) -> None:
+        self._batches = list(batches)
+        self._waiting = deque(self._batches)
+
+    def is_over(self) -> bool:
+        """Whether no batch is left to wait for."""
+        while self._waiting and self._waiting[0].is_over:
+            self._waiting.popleft()
+        return not self._waiting
+
+    def is_sent(self) -> bool:
+        """Whether each batch is over, or on its way to its broker."""
+        if self.is_over():
+            return True
+        leaves = (leaf for batch in self._waiting for leaf in batch.leaves())
+        return all(leaf.is_in_flight or leaf.is_over for leaf in leaves)
+
+    def receipts(self) -> list[Receipt]:
+        """Return the receipts; raises the first failure, with the receipts in it."""
+        leaves = [leaf for batch in self._batches for leaf in batch.leaves()]
+        receipts = [leaf.receipt for leaf in leaves if leaf.receipt is not None]
+        for leaf in leaves:
+            if leaf.failure is not None:
+                # What ends a producer is the failure of other calls too.
+                failure = copy(leaf.failure)
+                if isinstance(failure, ClusterError):
+                    failure.receipts = tuple(receipts)
+                raise failure from leaf.failure.__cause__
+        return receipts

@@ -89,6 +89,10 @@ class AsyncRunner:
     async def pass_turn(self) -> None:
         """Let the machine and other tasks do what they can now."""
         self.step()
+        await self.yield_turn()
+
+    async def yield_turn(self) -> None:
+        """Let other tasks run."""
         await asyncio.sleep(0)
 
     def step(self) -> None:
@@ -191,6 +195,8 @@ class AsyncRunner:
             link.note_failure(connection_problem(error, context), self._loop.time())
         except asyncio.CancelledError:
             protocol.abort()
+            # The event loop closes the socket. uvloop does not report that it is lost.
+            self.note_lost(protocol)
             raise
         else:
             self._protocols[link] = protocol
@@ -240,8 +246,7 @@ class _LinkProtocol(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._runner.note_lost(self)
-        if not self._lost.done():
-            self._lost.set_result(None)
+        self._lost.set_result(None)
         if not self._link.is_over:
             if exc is None or isinstance(exc, ConnectionError):
                 self._link.receive_data(b"", self._loop.time())
@@ -287,9 +292,13 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         if self._transport is None:
             return
         self._transport.close()
+        # Another task may wait for the same end. The cancellation of this task must not
+        # cancel the future.
         with suppress(TimeoutError):
             async with asyncio.timeout(_GOODBYE_S):
-                await self._lost
+                await asyncio.shield(self._lost)
             return
         self._transport.abort()
-        await self._lost
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE_S):
+                await asyncio.shield(self._lost)

@@ -158,7 +158,9 @@ class Network:
             await loop.create_connection(
                 lambda: protocol, sock=opened, ssl=context, server_hostname=server_name
             )
-        except BaseException:
+        except (TypeError, ValueError):
+            # After any other error, the event loop closes the socket with its
+            # transport. A second close of its descriptor would be an error in uvloop.
             opened.close()
             raise
 

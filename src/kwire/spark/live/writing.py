@@ -40,7 +40,7 @@ def write_batches(
         for batch in batches:
             for topic, rows in _split_by_topic(batch, columns, options.topic):
                 names = {name: name for name in rows.schema.names if name != "value"}
-                producer.append_table(topic, rows, **names)
+                producer.send_table(topic, rows, **names, wait=False)
 
 
 def make_batches(rows: Iterable[Any], columns: SinkColumns) -> Iterator[Any]:

@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The iteration over chunks, which scans and consumers have in common.
+
+One caller at a time waits for the next chunk. Another task, another thread or a signal
+handler may call ``close``, which ends the wait.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+
+from .chunks import Chunk, ConsumerRecord
+from .descriptions import describe_cluster, warn_unclosed
+from .position import Position
+from .runners.operations import (
+    Asynchronous,
+    Blocking,
+    Operations,
+    operation,
+    run_blocking,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from .chunks import DecodingOptions
+    from .machines import ConsumerMachine, DataLost, ScanMachine
+    from .machines.scan.options import Fetched
+    from .runners.blocking import BlockingRunner
+    from .runners.protocols import ClusterAccess, Runner
+
+M = TypeVar("M", bound="ScanMachine | ConsumerMachine")
+
+
+class ChunkReader(Operations, Generic[M]):
+    """Returns the chunks of a machine, which the first use makes, in neither form."""
+
+    _machine: M | None = None
+    _runner: Runner | None = None
+    # The last chunk. The next call releases its memory.
+    _held: Fetched | None = None
+    # True from the first call of ``close``.
+    _is_closing = False
+    # True when the connections are closed, by ``close`` or by the end of a scan.
+    _is_closed = False
+
+    def __init__(self, kafka: ClusterAccess, decoding: DecodingOptions) -> None:
+        self._kafka = kafka
+        self._decoding = decoding
+
+    @property
+    def losses(self) -> list[DataLost]:
+        """Records that were lost, if ``on_data_loss`` let reading continue."""
+        return [] if self._machine is None else self._machine.losses
+
+    def position(self) -> Position:
+        """Return the next offset of each (topic, partition), after the last chunk."""
+        return Position({} if self._machine is None else self._machine.position())
+
+    @operation
+    async def close(self) -> None:
+        """Close the connections; there are no more chunks.
+
+        A call from another task, another thread or a signal handler ends the wait for
+        the next chunk, and the iteration with it.
+        """
+        await self._close()
+
+    def __repr__(self) -> str:
+        cluster = describe_cluster(self._kafka.addresses)
+        return f"<{type(self).__name__} of {self._describe(cluster)}>"
+
+    def __del__(self) -> None:
+        if self._machine is not None and not (self._is_closing or self._is_closed):
+            warn_unclosed(self)
+            if self._runner is not None:
+                self._runner.abandon()
+
+    async def _read(self) -> Chunk | None:
+        """Return the next chunk, or None after the last one."""
+        raise NotImplementedError
+
+    async def _leave(self, has_failed: bool) -> None:
+        await self._close()
+
+    async def _close(self) -> None:
+        """Mark the reader as closing, and close it as soon as no caller uses it."""
+        raise NotImplementedError
+
+    async def _end(self) -> None:
+        """Close the connections. May be called again, and while another call waits."""
+        raise NotImplementedError
+
+    def _use(self) -> AbstractContextManager[None]:
+        """Reject a second caller while the first one waits within the block."""
+        raise NotImplementedError
+
+    def _check_usable(self) -> None:
+        """Reject an iteration that would look like topics without records."""
+        raise NotImplementedError
+
+    def _make_machine(self, now: float) -> M:
+        raise NotImplementedError
+
+    def _describe(self, cluster: str) -> str:
+        """Format what is read, and the state, for ``repr``."""
+        raise NotImplementedError
+
+    def _connect(self) -> tuple[M, Runner]:
+        """Return the machine and its runner, which the first use makes."""
+        if self._machine is None or self._runner is None:
+            self._kafka.has_connected = True
+            self._machine, self._runner = self._start(
+                self._make_machine, self._kafka.network
+            )
+        return self._machine, self._runner
+
+    def _has_result(self) -> bool:
+        """Whether a wait is over: there is a chunk, or there will be none."""
+        assert self._machine is not None
+        return self._is_closing or self._machine.has_result()
+
+    def _release(self, machine: M) -> None:
+        """Release the memory of the last chunk."""
+        held, self._held = self._held, None
+        if held is not None:
+            machine.release(held)
+
+    def _take(self, machine: M) -> Chunk | None:
+        if self._is_closing:
+            return None
+        self._held = machine.take()
+        return None if self._held is None else Chunk(self._held, self._decoding)
+
+
+class AsynchronousReader(ChunkReader[M], Asynchronous):
+    """A reader for ``async for``."""
+
+    _is_in_use = False
+
+    async def messages(self) -> AsyncIterator[ConsumerRecord]:
+        """Iterate over the records one by one."""
+        async for chunk in self:
+            for record in chunk.messages():
+                yield record
+
+    def __aiter__(self) -> Self:
+        self._check_usable()
+        return self
+
+    async def __anext__(self) -> Chunk:
+        chunk = await self._read()
+        if chunk is None:
+            raise StopAsyncIteration
+        return chunk
+
+    async def _close(self) -> None:
+        self._is_closing = True
+        await self._end()
+
+    @contextmanager
+    def _use(self) -> Iterator[None]:
+        if self._is_in_use:
+            raise ValueError("another task is reading; use one object for each task")
+        self._is_in_use = True
+        try:
+            yield
+        finally:
+            self._is_in_use = False
+
+
+class BlockingReader(ChunkReader[M], Blocking):
+    """A reader for ``for``."""
+
+    _runner: BlockingRunner | None
+
+    def __init__(self, kafka: ClusterAccess, decoding: DecodingOptions) -> None:
+        super().__init__(kafka, decoding)
+        # The call that uses the machine. Ctrl-C may arrive after any call of a
+        # function: a lock that ``acquire`` has taken could stay taken.
+        self._user: object = None
+        self._user_lock = threading.RLock()
+
+    def messages(self) -> Iterator[ConsumerRecord]:
+        """Iterate over the records one by one."""
+        for chunk in self:
+            yield from chunk.messages()
+
+    def __iter__(self) -> Self:
+        self._check_usable()
+        return self
+
+    def __next__(self) -> Chunk:
+        chunk = run_blocking(self._read())
+        if chunk is None:
+            raise StopIteration
+        return chunk
+
+    async def _close(self) -> None:
+        self._is_closing = True
+        user = object()
+        try:
+            if self._claim(user):
+                await self._end()
+            elif self._runner is not None:
+                # The caller that waits closes the connections.
+                self._runner.wake()
+        finally:
+            if self._user is user:
+                self._user = None
+
+    @contextmanager
+    def _use(self) -> Iterator[None]:
+        user = object()
+        try:
+            if not self._claim(user):
+                raise ValueError(
+                    "another thread is reading; use one object for each thread"
+                )
+            yield
+        finally:
+            if self._user is user:
+                self._user = None
+            if self._is_closing and not self._is_closed:
+                # By another thread, which may have come too late to wake this one.
+                run_blocking(self._close())
+
+    def _claim(self, user: object) -> bool:
+        """Make ``user`` the user of the machine, unless there is one."""
+        with self._user_lock:
+            if self._user is None:
+                self._user = user
+        return self._user is user
