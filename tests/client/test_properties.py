@@ -120,6 +120,8 @@ def test_each_property_has_its_effect(kwire):
         "default.api.timeout.ms": 70_000,
         "enable.metrics.push": "False",
         "group.id": "kwire",
+        "metadata.recovery.strategy": "NONE",
+        "metadata.recovery.rebootstrap.trigger.ms": 90_000,
         "security.protocol": "SSL",
         "ssl.endpoint.identification.algorithm": "",
     }
@@ -131,6 +133,8 @@ def test_each_property_has_its_effect(kwire):
     assert kafka.settings.timeout_s == 70
     assert kafka.settings.enable_metrics_push is False
     assert client.connect("c:3").settings.enable_metrics_push is True
+    assert kafka.settings.metadata_recovery_strategy == "none"
+    assert kafka.settings.rebootstrap_trigger_s == 90
     assert not kafka.network.load_context().check_hostname
     assert kafka.network.load_context().verify_mode is ssl.CERT_REQUIRED
     assert client.connect("c:3", config=config).addresses == [("c", 3)]
@@ -154,6 +158,10 @@ def test_each_property_has_its_effect(kwire):
         ),
         ({"security.protocol": "TLS"}, "security.protocol must be one of PLAINTEXT"),
         ({"isolation.level": "dirty"}, "isolation.level must be one of"),
+        (
+            {"metadata.recovery.strategy": "wonderland"},
+            "metadata.recovery.strategy must be one of rebootstrap, none",
+        ),
         (
             {"request.timeout.ms": "9 s"},
             "request.timeout.ms must be a number of milliseconds",

@@ -13,7 +13,7 @@ commands do not belong here. May import: ``errors``, ``_limits``, ``_text``, ``s
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._limits import DEFAULT, Limits
 
@@ -174,6 +174,8 @@ def connect(
     timeout_s: float = 60.0,
     connect_timeout_s: float = 10.0,
     request_timeout_s: float = 30.0,
+    metadata_recovery_strategy: Literal["rebootstrap", "none"] = "rebootstrap",
+    rebootstrap_trigger_s: float = 300.0,
     enable_metrics_push: bool = True,
 ) -> Kafka:
     """Return an asyncio client for a cluster. It connects on first use.
@@ -226,6 +228,8 @@ def connect(
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
+        metadata_recovery_strategy=metadata_recovery_strategy,
+        rebootstrap_trigger_s=rebootstrap_trigger_s,
         enable_metrics_push=enable_metrics_push,
     )
     return Kafka(*arguments)
@@ -246,6 +250,8 @@ def connect_sync(
     timeout_s: float = 60.0,
     connect_timeout_s: float = 10.0,
     request_timeout_s: float = 30.0,
+    metadata_recovery_strategy: Literal["rebootstrap", "none"] = "rebootstrap",
+    rebootstrap_trigger_s: float = 300.0,
     enable_metrics_push: bool = True,
 ) -> KafkaSync:
     """Return a client of a cluster with blocking calls; otherwise as ``connect``."""
@@ -266,6 +272,8 @@ def connect_sync(
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,
         request_timeout_s=request_timeout_s,
+        metadata_recovery_strategy=metadata_recovery_strategy,
+        rebootstrap_trigger_s=rebootstrap_trigger_s,
         enable_metrics_push=enable_metrics_push,
     )
     return KafkaSync(*arguments)

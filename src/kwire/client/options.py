@@ -16,7 +16,7 @@ from .._limits import Limits
 from ..records.options import check_errors
 from .chunks import COLUMNS, DecodingOptions
 from .machines import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
-from .properties import DNS_LOOKUPS, is_fallback, read_config
+from .properties import DNS_LOOKUPS, RECOVERY_STRATEGIES, is_fallback, read_config
 from .runners.addresses import split_address
 from .runners.network import Network, check_connector
 from .security import is_mechanism
@@ -63,6 +63,10 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
     for name, value in settings.items():
         if name.endswith("_s"):
             kinds, what = (int, float), "a number of seconds"
+        elif name == "metadata_recovery_strategy":
+            if value not in RECOVERY_STRATEGIES:
+                raise ValueError(f"{name} must be {' or '.join(RECOVERY_STRATEGIES)}")
+            continue
         elif name in ("client_id", "fallback"):
             kinds, what = (str, type(None)), "a str or None"
         elif name == "enable_metrics_push":
@@ -114,6 +118,8 @@ def make_arguments(
         "request_timeout_s",
         "timeout_s",
         "enable_metrics_push",
+        "metadata_recovery_strategy",
+        "rebootstrap_trigger_s",
     ):
         value = getattr(known, name)
         if value is not None:

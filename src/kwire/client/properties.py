@@ -40,6 +40,9 @@ _ACCEPTED = (
 DNS_LOOKUPS = ("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only")
 """Values of ``client.dns.lookup`` (KIP-235); the first is the default."""
 
+RECOVERY_STRATEGIES = ("rebootstrap", "none")
+"""Values of ``metadata.recovery.strategy`` (KIP-899); the first is the default."""
+
 _ISOLATION = ("read_uncommitted", "read_committed")
 
 
@@ -57,6 +60,8 @@ class ConnectionProperties(NamedTuple):
     isolation: str | None
     fallback: str | None
     dns_lookup: str | None
+    metadata_recovery_strategy: str | None
+    rebootstrap_trigger_s: float | None
     enable_metrics_push: bool | None
 
 
@@ -93,6 +98,11 @@ def read_config(
     dns_lookup = texts.get("client.dns.lookup")
     if dns_lookup is not None:
         check_choice("client.dns.lookup", dns_lookup, DNS_LOOKUPS)
+    strategy = texts.get("metadata.recovery.strategy")
+    if strategy is not None:
+        # Java reads the value in any case.
+        strategy = strategy.lower()
+        check_choice("metadata.recovery.strategy", strategy, RECOVERY_STRATEGIES)
     return ConnectionProperties(
         texts.get("bootstrap.servers"),
         texts.get("client.id"),
@@ -105,6 +115,8 @@ def read_config(
         isolation,
         _read_fallback(texts.get("broker.version.fallback")),
         dns_lookup,
+        strategy,
+        _read_seconds(texts, "metadata.recovery.rebootstrap.trigger.ms"),
         _read_flag(texts, "enable.metrics.push"),
     )
 

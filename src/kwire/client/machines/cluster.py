@@ -116,6 +116,10 @@ class ClusterMachine:
         self._refresh_at = now
         self._expires_at = now
         self._refreshed_at = now
+        # Since when metadata is requested without success, and whether a broker has
+        # answered that the bootstrap addresses are to be used again (KIP-1102).
+        self._requested_since: float | None = None
+        self._is_rebootstrap_required = False
 
     @property
     def wake_at(self) -> float:
@@ -135,6 +139,8 @@ class ClusterMachine:
     def advance(self, now: float) -> None:
         """Do what can be done now; ``wake_at`` is when there is more to do."""
         self._wake_at = NEVER
+        if self._is_rebootstrap_required:
+            self._rebootstrap("a broker requires it", now)
         # The machines that build on this one follow the hints of brokers (KIP-951).
         self._report_leader_changes()
         for key, link in list(self._links.items()):
@@ -255,7 +261,8 @@ class ClusterMachine:
         places = [(each.host, each.port) for each in brokers]
         nodes = {(each.host, each.port): each.node_id for each in brokers}
         # The addresses to begin with count too: all brokers may have moved (KIP-899).
-        places += [place for place in self._bootstrap if place not in nodes]
+        if not places or self._can_rebootstrap:
+            places += [place for place in self._bootstrap if place not in nodes]
         self.random.shuffle(places)
         free_places = [each for each in places if (*each, False) not in self._links]
         allowed_at = self._connect_pace.next_at
@@ -416,6 +423,7 @@ class ClusterMachine:
         if now < due:
             self.wake(due)
             return
+        self._check_recovery(now)
         link = self.any_link(now)
         if link is None:
             return
@@ -431,12 +439,48 @@ class ClusterMachine:
         self._refresh_at = now + pause
         self._expires_at = now + self.settings.metadata_max_age_s
 
+    @property
+    def _can_rebootstrap(self) -> bool:
+        return self.settings.metadata_recovery_strategy == "rebootstrap"
+
+    def _check_recovery(self, now: float) -> None:
+        """Use the bootstrap addresses again if no broker returns metadata for long."""
+        if self._requested_since is None:
+            self._requested_since = now
+        limit_s = self.settings.rebootstrap_trigger_s
+        if not self._can_rebootstrap or not self.metadata.brokers:
+            return
+        if now >= self._requested_since + limit_s:
+            self._rebootstrap(f"no broker returned metadata for {limit_s:g} s", now)
+        else:
+            self.wake(self._requested_since + limit_s)
+
+    def _rebootstrap(self, reason: str, now: float) -> None:
+        """Forget the brokers and close their connections (KIP-899, KIP-1102).
+
+        Their addresses may belong to another cluster now. The requests in flight fail,
+        and are repeated as after any lost connection.
+        """
+        count = len(self.metadata.brokers)
+        report(self.metrics, Event.REBOOTSTRAPPED, broker_count=count, reason=reason)
+        self._is_rebootstrap_required = False
+        self._requested_since = now
+        self.metadata.brokers = {}
+        links = list(self._links.values())
+        self._links.clear()
+        self._new_links.clear()
+        for link in links:
+            link.close(now)
+        self.want_metadata()
+
     def _request_metadata(self, link: Link, now: float) -> None:
         version = link.pick(MetadataRequest)
         names = None if self.topics is None else frozenset(self.topics)
 
         def done(response: Any, now: float) -> None:
             self._is_asking = False
+            if response is not None and response.error_code == _REBOOTSTRAP_REQUIRED:
+                self._is_rebootstrap_required = self._can_rebootstrap
             if response is None or not is_known_cluster(response, version):
                 self._is_stale = True
             else:
@@ -448,6 +492,7 @@ class ClusterMachine:
     def _take_metadata(self, response: Any, link: Link, now: float) -> None:
         self.metadata.update(response, self.topics)
         self._refreshed_at = now
+        self._requested_since = None
         report(
             self.metrics,
             Event.METADATA_REFRESHED,
@@ -475,6 +520,8 @@ class ClusterMachine:
             shown += f" and {len(changes) - _MAX_SHOWN_CHANGES} more"
         report(self.metrics, Event.LEADER_MOVED, len(changes), changes=shown)
 
+
+_REBOOTSTRAP_REQUIRED = error_codes.REBOOTSTRAP_REQUIRED
 
 _COMING = {error_codes.LEADER_NOT_AVAILABLE, error_codes.UNKNOWN_TOPIC_OR_PARTITION}
 """Errors of topics that pass when the cluster has made up its mind."""

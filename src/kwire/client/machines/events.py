@@ -71,6 +71,13 @@ class Event(Enum):
         "leader moved: %(changes)s",
         "leader_change_total",
     )
+    REBOOTSTRAPPED = (
+        "metadata",
+        WARNING,
+        "the bootstrap addresses are used again, and those of %(broker_count)d brokers"
+        " are forgotten: %(reason)s",
+        None,
+    )
     RETRY = (
         "retry",
         DEBUG,

@@ -174,6 +174,8 @@ def is_known_cluster(response: Any, version: int) -> bool:
     A broker that is starting names no brokers. Brokers before Kafka 0.9 name no brokers
     either while there are no topics, so this counts as known in the first version.
     """
+    if response.error_code:
+        return False
     is_empty = version < _FIRST_WITH_NULL and not response.topics
     return bool(response.brokers) or is_empty
 

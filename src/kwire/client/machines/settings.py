@@ -42,6 +42,9 @@ class ClusterSettings:
     responses as leniently as Kafka's own clients, for brokers that others wrote.
     ``fallback`` is the release to assume of brokers before Kafka 0.10, which close the
     connection when they are asked for their API versions ("0.9.0").
+    ``metadata_recovery_strategy="rebootstrap"`` uses the bootstrap addresses again if
+    brokers require it, or if no broker returns metadata for ``rebootstrap_trigger_s``
+    (KIP-899, KIP-1102).
     ``timeout_s`` bounds how long nothing may come of a task that has an end, all
     retries included.
     """
@@ -59,6 +62,8 @@ class ClusterSettings:
     retry_backoff_s: float = 0.1
     retry_backoff_max_s: float = 1.0
     metadata_max_age_s: float = 300.0
+    metadata_recovery_strategy: Literal["rebootstrap", "none"] = "rebootstrap"
+    rebootstrap_trigger_s: float = 300.0
     enable_metrics_push: bool = True
     # By host and port: the versions that ``fallback`` assumes of brokers that did not
     # report theirs, and the time until which they are assumed. All machines of a client
