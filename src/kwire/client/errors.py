@@ -129,16 +129,21 @@ class PartitionLost(ClusterError):
     What was to be committed may have been, if the answer was lost.
     """
 
-    def __init__(self, topic: str, partition: int) -> None:
-        super().__init__(topic, partition)
+    def __init__(
+        self, topic: str, partition: int, operation: str = "committing"
+    ) -> None:
+        super().__init__(topic, partition, operation)
         self.topic = topic
         self.partition = partition
+        self.operation = operation
 
     def _describe(self) -> str:
+        name = f"{self.operation} {self.topic}-{self.partition}"
+        if self.operation != "committing":
+            return f"{name}: this consumer does not own the partition"
         return (
-            f"committing {self.topic}-{self.partition}: the group has taken the"
-            " partition from this consumer; its records from the last commit on are"
-            " read again by the member that has it now"
+            f"{name}: the group has taken the partition from this consumer; its records"
+            " from the last commit on are read again by the member that has it now"
         )
 
 

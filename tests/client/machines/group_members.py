@@ -65,6 +65,9 @@ class SimulatedCaller:
         self.pending = None
         self.copied = []
         """Chunks of which the offsets were not sent in a transaction yet."""
+        self.sought = {}
+        """Where the next chunk of a reader begins, after a seek."""
+        self.paused = set()
         self.until = 0.0
         machine.begin_wait(world.now)
 
@@ -117,7 +120,7 @@ class SimulatedCaller:
             return True
         if self.state is BUSY and now >= self.until:
             machine.release(self.chunk)
-            self.pending = habits.commit(self, now)
+            self.pending = habits.finish(self, now)
             self.state = COMMITTING
             return True
         if self.state is COMMITTING and (self.pending is None or self.pending.is_over):
@@ -133,6 +136,37 @@ class SimulatedCaller:
         if self.state is CLOSING and machine.has_left():
             self.die()
         return False
+
+    def seek_back(self):
+        """Read the chunk again, unless its partition is no longer read."""
+        reader, offset = self.chunk.reader, self.chunk.start_offset
+        if not self._is_read(reader):
+            return False
+        self.machine.seek({reader.place: offset})
+        self.sought[reader] = offset
+        return True
+
+    def pause(self):
+        """Pause the partition of the chunk for a while."""
+        reader = self.chunk.reader
+        if self._is_read(reader):
+            self.machine.pause([reader.place])
+            self.paused.add(reader)
+            self.world.after(self.habits.random.uniform(0, 3), self.resume)
+
+    def resume(self):
+        """Resume all partitions, as soon as the process runs."""
+        if self.is_stopped:
+            self.world.after(1, self.resume)
+            return
+        places = [each.place for each in self.paused if self._is_read(each)]
+        self.machine.resume(places)
+        self.paused.clear()
+        self.seat.has_news = True
+
+    def _is_read(self, reader):
+        is_owned = self.machine._owned.get(reader.place) is reader
+        return is_owned and reader.place in self.machine.assignment()
 
     def close(self):
         """Leave the group in good order."""

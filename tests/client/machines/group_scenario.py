@@ -55,6 +55,8 @@ class Habits:
         self.block = random.random() < 0.3
         self.copy = random.random() < 0.3
         """Whether they commit in transactions alone, of one chunk or some."""
+        self.moves = random.choice([0.0, 0.0, 0.3])
+        """How often they seek or pause the partition of a chunk."""
         self.are_over = False
 
     def pause(self):
@@ -66,6 +68,15 @@ class Habits:
         if self.random.random() < 0.1:
             return self.random.uniform(0, 2)
         return self.random.uniform(0, 0.05)
+
+    def finish(self, caller, now):
+        """Commit, or move the position of the chunk's partition."""
+        if not self.are_over and self.random.random() < self.moves:
+            if self.random.random() < 0.5:
+                caller.pause()
+            elif caller.seek_back():
+                return None
+        return self.commit(caller, now)
 
     def commit(self, caller, now):
         """Commit a chunk, everything or nothing."""
@@ -407,6 +418,12 @@ class GroupScenario:
             fetched.data, start_offset=fetched.start_offset
         )
         self._expect(next_offset == fetched.next_offset, "the next offset is wrong")
+        self._expect(reader not in caller.paused, f"{place}: paused, and returned")
+        sought = caller.sought.pop(reader, fetched.start_offset)
+        self._expect(
+            fetched.start_offset == sought,
+            f"{place}: returned from {fetched.start_offset}, not from {sought}",
+        )
         done = self.done.get(place, log.start)
         self._expect(fetched.start_offset <= done, f"{place}: records were left out")
         self.again += fetched.start_offset < done

@@ -176,6 +176,31 @@ def send_lost_offsets(module, patch):
     patch.setattr(consumer, "_owner_of", lambda self, fetched: fetched.reader)
 
 
+def seek_without_dropping(module, patch):
+    """After a seek, the chunks of the old position are returned first."""
+    patch.setattr(module.scan.fetcher.Fetcher, "_drop_chunks", lambda *arguments: None)
+
+
+def trust_old_responses(module, patch):
+    """After a seek, the response to a Fetch in flight is used for the new position."""
+    reader = module.scan.partition_reader.PartitionReader
+    known = reader.rewind
+
+    def rewind(self, start):
+        request, state = self.request, self.state
+        known(self, start)
+        if state is module.scan.partition_reader.ReaderState.FETCHING:
+            self.request, self.state = request, state
+
+    patch.setattr(reader, "rewind", rewind)
+
+
+def forget_the_pause(module, patch):
+    """A Fetch in flight when a partition is paused returns its chunk."""
+    reader = module.group.group_reader.GroupReader
+    patch.setattr(reader, "pause", lambda self: None)
+
+
 BUGS = [
     give_up_at_once,
     never_give_up,
@@ -190,6 +215,9 @@ BUGS = [
     have_brokers_forget,
     leave_without_a_word,
     send_lost_offsets,
+    seek_without_dropping,
+    trust_old_responses,
+    forget_the_pause,
 ]
 
 RARE = {ignore_who_stalls: 36, trust_old_fetches: 190}

@@ -98,6 +98,14 @@ class GroupReader(PartitionReader):
         """Record that the caller has taken a chunk."""
         self.taken = position_after(fetched)
 
+    def forget_taken(self) -> None:
+        """Forget the chunks that the caller has taken, because it seeks."""
+        self.taken = None
+
+    def set_paused(self, is_paused: bool) -> None:
+        """Record whether the caller has paused the partition."""
+        self.is_paused = is_paused
+
     def set_committed(self, committed: Committed) -> None:
         """Record the offset that the coordinator has."""
         self.committed = committed

@@ -13,7 +13,7 @@ chunks that it has.
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import BrokersUnreachable, PartitionLost
 from ..cluster import ClusterMachine
@@ -26,13 +26,13 @@ from .member import GroupMember
 from .offsets import GroupOffsets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from random import Random
 
     from ....errors import KwireError
     from ...errors import DataLost
     from ..metadata import TopicInfo
-    from ..scan.options import Fetched, ScanOptions
+    from ..scan.options import Fetched, ScanOptions, Spec
     from ..settings import ClusterSettings
     from .membership import Assignment, Membership
     from .offsets import PendingCommit
@@ -62,6 +62,13 @@ class CallerState(Enum):
     """Works on its chunks."""
     WAITING = auto()
     """Waits for a chunk, so that it has finished the chunks before."""
+
+
+class PartitionChanges(NamedTuple):
+    """Changes of the owned partitions. Lost partitions may be assigned again."""
+
+    lost: list[tuple[str, int]]
+    assigned: list[tuple[str, int]]
 
 
 class ConsumerMachine:
@@ -103,6 +110,8 @@ class ConsumerMachine:
             self.cluster, coordinators, group.group, self._membership, self._begin
         )
         self._owned: dict[tuple[str, int], GroupReader] = {}
+        # The owned partitions when the caller last called ``take_changes``.
+        self._announced: dict[tuple[str, int], GroupReader] = {}
         self._incarnation = 0
         self._caller = CallerState.BUSY
         self._busy_since = self._started_at = self._advanced_at = now
@@ -210,6 +219,58 @@ class ConsumerMachine:
             place = self._owner_of(fetched).place
             offsets[place] = max(fetched.next_offset, offsets.get(place, 0))
         return self._offsets.identity, offsets
+
+    def seek(self, starts: Mapping[tuple[str, int], Spec]) -> None:
+        """Continue to read partitions at other positions.
+
+        Chunks that were not taken are dropped. Raises ``PartitionLost`` if one of the
+        partitions is not owned. In this case, no position changes.
+        """
+        readers = {
+            self._reader_at(place, "seeking in"): start
+            for place, start in starts.items()
+        }
+        for reader, start in readers.items():
+            reader.forget_taken()
+            if reader.ownership is Ownership.FINDING_OFFSET:
+                self._start(reader, start)
+            else:
+                self._fetcher.seek(reader, start)
+
+    def pause(self, places: Iterable[tuple[str, int]]) -> None:
+        """Return no chunk of some partitions until ``resume``. They stay owned.
+
+        Raises ``PartitionLost`` if one of the partitions is not owned.
+        """
+        for reader in [self._reader_at(place, "pausing") for place in places]:
+            reader.set_paused(True)
+            if reader.ownership is Ownership.READING:
+                self._fetcher.pause(reader)
+
+    def resume(self, places: Iterable[tuple[str, int]]) -> None:
+        """Continue to read paused partitions.
+
+        Raises ``PartitionLost`` if one of the partitions is not owned.
+        """
+        for reader in [self._reader_at(place, "resuming") for place in places]:
+            reader.set_paused(False)
+            self._fetcher.resume(reader)
+
+    def paused(self) -> set[tuple[str, int]]:
+        """Return the partitions that are paused."""
+        return {place for place, reader in self._owned.items() if reader.is_paused}
+
+    def has_changes(self) -> bool:
+        """Whether the owned partitions differ from those at the last call."""
+        return self._announced != self._owned
+
+    def take_changes(self) -> PartitionChanges:
+        """Return the partitions that were lost and assigned since the last call."""
+        before, self._announced = self._announced, dict(self._owned)
+        return PartitionChanges(
+            lost=[p for p, reader in before.items() if reader.is_lost],
+            assigned=[p for p, r in self._owned.items() if before.get(p) is not r],
+        )
 
     def begin_close(self, now: float) -> None:
         """Stop reading, and leave the group after the commits in flight."""
@@ -433,11 +494,23 @@ class ConsumerMachine:
         assert reader.committed is not None
         offset, epoch = reader.committed
         if offset >= 0:
-            self._fetcher.add(reader, offset, epoch=epoch)
+            self._start(reader, offset, epoch)
         else:
             start = choose_spec(self.options.start, reader.place, EARLIEST)
-            self._fetcher.add(reader, start)
+            self._start(reader, start)
+
+    def _start(self, reader: GroupReader, start: Spec, epoch: int = -1) -> None:
+        self._fetcher.add(reader, start, epoch=epoch)
+        if reader.is_paused:
+            self._fetcher.pause(reader)
         reader.begin()
+
+    def _reader_at(self, place: tuple[str, int], operation: str) -> GroupReader:
+        """Return the reader of a partition that is owned and not revoked."""
+        reader = self._owned.get(place)
+        if reader is None or reader.ownership is Ownership.REVOKED:
+            raise PartitionLost(*place, operation)
+        return reader
 
     def _owner_of(self, fetched: Fetched) -> GroupReader:
         """Return the reader of a chunk, which must still be owned."""
