@@ -33,8 +33,9 @@ def run(kwire, monkeypatch):
     A topic that does not exist is reported after 0.2 s instead of 3 s.
     """
     program = importlib.import_module(f"{kwire.__name__}.cli.main").program
-    lookups = importlib.import_module(f"{kwire.__name__}.client.machines.scan.lookups")
-    monkeypatch.setattr(lookups, "_UNKNOWN_TOPIC_S", 0.2)
+    scan = f"{kwire.__name__}.client.machines.scan"
+    finder = importlib.import_module(f"{scan}.partition_finder")
+    monkeypatch.setattr(finder, "MAX_UNKNOWN_TOPIC_S", 0.2)
 
     def run(*args):
         done = CliRunner().invoke(

@@ -207,8 +207,9 @@ def test_a_broker_that_is_silent_is_given_up(kwire, runner):
 def test_an_unknown_topic_is_named(kwire, runner, broker, monkeypatch):
     """A topic may be new, so the error comes after a pause, which is short here."""
     cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
-    lookups = importlib.import_module(f"{kwire.__name__}.client.machines.scan.lookups")
-    monkeypatch.setattr(lookups, "_UNKNOWN_TOPIC_S", 0.2)
+    scan = f"{kwire.__name__}.client.machines.scan"
+    finder = importlib.import_module(f"{scan}.partition_finder")
+    monkeypatch.setattr(finder, "MAX_UNKNOWN_TOPIC_S", 0.2)
     with pytest.raises(cluster.TopicNotFound, match="topic 'nope' does not exist"):
         read(kwire, runner, broker.address, ["orders", "nope"])
     with pytest.raises(cluster.TopicNotFound, match=r"no topic matches .*'nope.*'"):

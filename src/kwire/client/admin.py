@@ -50,9 +50,6 @@ _RESOURCE_TYPES = {
 _SET, _DELETE = 0, 1
 """Operations of IncrementalAlterConfigs."""
 
-_BROKER_SHARE = 0.8
-"""Fraction of the request timeout that brokers may use for an operation."""
-
 
 class Admin(Operations):
     """Operations that manage a cluster."""
@@ -125,7 +122,7 @@ class Admin(Operations):
                 )
                 for name, count in _count_partitions(topics).items()
             ],
-            timeout_ms=self._broker_timeout_ms(),
+            timeout_ms=self.settings.broker_timeout_ms,
             validate_only=validate_only,
         )
         response = await self._request(request)
@@ -147,7 +144,7 @@ class Admin(Operations):
         response = await self._request(
             Delete(
                 topics=[Delete.DeleteTopicState(name=name) for name in names],
-                timeout_ms=self._broker_timeout_ms(),
+                timeout_ms=self.settings.broker_timeout_ms,
             )
         )
         raise_errors(
@@ -173,7 +170,7 @@ class Admin(Operations):
                     topic(name=name, count=count, assignments=None)
                     for name, count in counts.items()
                 ],
-                timeout_ms=self._broker_timeout_ms(),
+                timeout_ms=self.settings.broker_timeout_ms,
             )
         )
         raise_errors(
@@ -207,7 +204,7 @@ class Admin(Operations):
                     )
                     for name, values in _group_by_topic(offsets).items()
                 ],
-                timeout_ms=self._broker_timeout_ms(),
+                timeout_ms=self.settings.broker_timeout_ms,
             )
         )
         found = [(topic.name, p) for topic in response.topics for p in topic.partitions]
@@ -456,9 +453,6 @@ class Admin(Operations):
 
         make = partial(RequestMachine, request=message, to=to, constraints=constraints)
         return await run_query(self, make)
-
-    def _broker_timeout_ms(self) -> int:
-        return int(self.settings.request_timeout_s * _BROKER_SHARE * 1000)
 
 
 def _number_resource_type(name: str) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._files import create_file
 from .._limits import DEFAULT, MIB
 from .problems import Problem
-from .walk import walk_segment
+from .segments import walk_segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from .._text import format_name
 from . import problems
 from .decoding import check_records
 from .problems import Problem
-from .walk import walk_segment
+from .segments import walk_segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

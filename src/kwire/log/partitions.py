@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._limits import DEFAULT
+from ..schema.topic_names import COMPACTED_TOPICS
 from .checkpoints import read_leader_epochs, read_partition_metadata
 from .examine import examine
 from .segments import find_transactions
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from .segments import Segment
     from .storage import Place
     from .transactions import Transactions
-
-_COMPACTED_TOPICS = frozenset(("__consumer_offsets", "__transaction_state"))
-"""Topics that Kafka makes with ``cleanup.policy=compact``."""
 
 
 class Partition:
@@ -146,7 +144,7 @@ class Partition:
         if self._compacted is None:
             self._compacted = (
                 "cleaner" in self.checkpoints
-                or self.topic in _COMPACTED_TOPICS
+                or self.topic in COMPACTED_TOPICS
                 or any(segment.has_holes for segment in self.segments)
             )
         return self._compacted

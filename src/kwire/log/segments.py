@@ -37,7 +37,7 @@ from .transactions import (
     check_isolation_level,
     gather_transactions,
 )
-from .walk import walk_segment
+from .walk import SegmentWalk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -522,6 +522,25 @@ class Segment:
             last = header.position + header.size
         if last > first:
             yield first, last - first
+
+
+def walk_segment(
+    segment: Segment, file: FileBytes, *, strict_tail: bool = False, **options: Any
+) -> SegmentWalk:
+    """Return a walk through the opened file of a segment, with its offset limits.
+
+    ``strict_tail`` treats a torn tail as damage, even in the newest segment.
+    """
+    base_offset = segment.base_offset if segment.base_offset >= 0 else None
+    return SegmentWalk(
+        file,
+        (format_name(segment.path), segment.topic, segment.partition),
+        base_offset=base_offset,
+        expected=None if options.get("start") else base_offset,
+        next_base_offset=segment.next_base_offset,
+        torn_tail_is_fine=segment.is_newest and not strict_tail,
+        **options,
+    )
 
 
 def find_transactions(segments: Iterable[Segment]) -> Transactions:

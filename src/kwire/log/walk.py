@@ -13,10 +13,9 @@ What batches hold is not read here; ``segments.py`` does.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from .._limits import DEFAULT, MIB
-from .._text import format_name
 from ..errors import CorruptBatch
 from ..records import measure_run, read_batch_header
 from ..schema.batch_layout import LOG_OVERHEAD, MAGIC_AT, SIZE_AT
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from .._limits import Limits
     from ..records import BatchHeader
     from .file_bytes import FileBytes
-    from .segments import Segment
 
 WINDOW = 4 * MIB
 """Bytes of a file that are brought into memory at once, if batches are smaller."""
@@ -480,25 +478,6 @@ class SegmentWalk:
         return Problem(
             *self.place, position, length, reason, last_good, next_good, detail
         )
-
-
-def walk_segment(
-    segment: Segment, file: FileBytes, *, strict_tail: bool = False, **options: Any
-) -> SegmentWalk:
-    """Return a walk through the opened file of a segment, with its offset limits.
-
-    ``strict_tail`` treats a torn tail as damage, even in the newest segment.
-    """
-    base_offset = segment.base_offset if segment.base_offset >= 0 else None
-    return SegmentWalk(
-        file,
-        (format_name(segment.path), segment.topic, segment.partition),
-        base_offset=base_offset,
-        expected=None if options.get("start") else base_offset,
-        next_base_offset=segment.next_base_offset,
-        torn_tail_is_fine=segment.is_newest and not strict_tail,
-        **options,
-    )
 
 
 def _plausible(floor: int, highest: int, limit: int | None) -> re.Pattern[bytes]:

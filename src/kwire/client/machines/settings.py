@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 
     from ...connection.negotiation import ApiVersionTable, VersionPolicy
 
+MAX_UNKNOWN_TOPIC_S = 3.0
+"""How long a topic may be unknown, in seconds, before it counts as missing. The brokers
+of a cluster do not learn of a new topic at the same time.
+"""
+
+MAX_EPOCH_RETRIES = 6
+"""Number of retries, some seconds in total, after which an older leader epoch is
+accepted. The cluster agrees on a new leader within that time.
+"""
+
+_BROKER_SHARE = 0.8
+"""Share of the request timeout that a broker may use to process a request."""
+
 
 class Mechanism(Protocol):
     """One exchange of SASL: ``sasl.Plain``, ``sasl.Scram``, or your own."""
@@ -77,6 +90,14 @@ class ClusterSettings:
     metrics: MetricsSum = field(
         default_factory=MetricsSum, init=False, repr=False, compare=False
     )
+
+    @property
+    def broker_timeout_ms(self) -> int:
+        """The timeout that requests specify for the broker, as in Kafka's messages.
+
+        It is shorter than ``request_timeout_s``, so that the response arrives in time.
+        """
+        return int(self.request_timeout_s * _BROKER_SHARE * 1000)
 
     def backoff_s(
         self, failures: int, jitter: float, first_s: float | None = None

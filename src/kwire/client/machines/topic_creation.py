@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 _DEFAULT = -1
 """Count of partitions or replicas that selects the default of the brokers."""
 
-_BROKER_SHARE = 0.8
-"""The part of the request timeout that the controller may take."""
-
 
 class NewTopic(NamedTuple):
     """A topic to create; a ``replication_factor`` of -1 is the brokers' default."""
@@ -147,7 +144,7 @@ class CreationMachine:
                     configs=[config(name=k, value=v) for k, v in topic.configs.items()],
                 )
             ],
-            timeout_ms=int(self._settings.request_timeout_s * _BROKER_SHARE * 1000),
+            timeout_ms=self._settings.broker_timeout_ms,
         )
 
     def _take_response(self, response: Any, now: float) -> None:

@@ -15,6 +15,7 @@ from ...log.walk import MAX_RECORDS_PER_BYTE
 from ...records.arrow_types import make_arrow_schema
 from ...records.compression import NAMES
 from ...schema.batch_layout import CODEC_MASK, CONTROL
+from ...schema.topic_names import COMPACTED_TOPICS
 from ..tables import open_table
 from .batches import BATCHES, write_batches
 from .choice import ReadStep, choose
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from ..tables import TableWriter
     from .choice import Choice
     from .conflicts import Conflict
-
-_COMPACTED_TOPICS = frozenset(("__consumer_offsets", "__transaction_state"))
 
 
 class PartitionTask(NamedTuple):
@@ -100,7 +99,7 @@ def _decide_partition(
     task: PartitionTask, options: DecideTask, writer: TableWriter
 ) -> Decision:
     is_compacted = (
-        task.topic in _COMPACTED_TOPICS
+        task.topic in COMPACTED_TOPICS
         or any(folder.is_compacted for folder in task.folders)
         or any(file.holes for file in task.files)
     )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..._files import open_regular
 from ..._text import escape_line, format_name
 from ...records.arrow_types import load_pyarrow, make_arrow_schema
+from ...schema.topic_names import CLUSTER_METADATA, COORDINATOR_TOPICS
 from ..export_job.batches import BATCHES
 from ..export_job.outcome import TABLES
 from ..export_job.records import RECORDS
@@ -37,13 +38,6 @@ COLUMNS = ("timestamp", "key", "value", "headers")
 
 _GROUPS_HELD = 4
 """Row groups of an export that are kept for the partitions that come next."""
-
-_INTERNAL = frozenset(
-    ("__consumer_offsets", "__transaction_state", "__share_group_state")
-)
-"""Topics whose records mean something to the cluster that wrote them only."""
-
-_METADATA = "__cluster_metadata"
 
 _AS_WRITTEN = "give the folder as kwire export wrote it"
 
@@ -362,4 +356,4 @@ def find_logs(
 
 
 def _is_restorable(topic: str) -> bool:
-    return topic not in _INTERNAL and topic != _METADATA
+    return topic not in COORDINATOR_TOPICS and topic != CLUSTER_METADATA

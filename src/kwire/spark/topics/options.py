@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..._text import escape_line
+from ...schema.topic_names import CLUSTER_METADATA, COORDINATOR_TOPICS
 from .option_names import ISOLATION
 from .option_values import (
     check_at_most_one,
@@ -44,14 +45,7 @@ EARLIEST, LATEST = -2, -1
 EVERYWHERE = ("", -1)
 """The place of a timestamp that is for all partitions."""
 
-_UNLISTED_TOPICS = frozenset(
-    (
-        "__consumer_offsets",
-        "__transaction_state",
-        "__share_group_state",
-        "__cluster_metadata",
-    )
-)
+_UNLISTED_TOPICS = COORDINATOR_TOPICS | {CLUSTER_METADATA}
 """Topics that a pattern never matches in Spark's own source: those internal to Kafka,
 and the log of a KRaft quorum, which brokers do not list."""
 

@@ -19,6 +19,7 @@ from ....records.compression import codec_of
 from ....schema import error_codes as codes
 from ..cluster import hinted_brokers
 from ..metadata import NO_ID
+from ..settings import MAX_EPOCH_RETRIES
 from .batch_records import BatchRecords
 from .identity import ProducerIdentity
 from .partition_writer import Numbering
@@ -49,14 +50,8 @@ if TYPE_CHECKING:
 _RECORD_BATCH = 2
 """Magic of record batches. Messages of older formats have magic 0 or 1."""
 
-_DOUBTS = 6
-"""Attempts after which an older leader epoch is accepted."""
-
 _UNSENT_S = 0.005
 """Interval between two checks of whether the socket took requests without response."""
-
-_BROKER_SHARE = 0.8
-"""Share of the request timeout that brokers may wait for replicas."""
 
 Sent = list[tuple["PartitionWriter", "PendingBatch"]]
 
@@ -237,7 +232,7 @@ class BatchSender:
         request = produce_request(
             batches,
             options.acks,
-            int(self._cluster.settings.request_timeout_s * _BROKER_SHARE * 1000),
+            self._cluster.settings.broker_timeout_ms,
             topics,
             options.transactional_id,
         )
@@ -362,5 +357,5 @@ class BatchSender:
             return
         self._cluster.want_metadata()
         writer.retry(reason, now)
-        if writer.backoff.failures >= _DOUBTS:
+        if writer.backoff.failures >= MAX_EPOCH_RETRIES:
             metadata.forget_leader(writer.topic, writer.partition)

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 from ...errors import BrokersUnreachable
 from .. import faults
+from ..settings import MAX_UNKNOWN_TOPIC_S
 
 if TYPE_CHECKING:
     from ...errors import ClusterError
     from ..cluster import ClusterMachine
     from ..metadata import TopicInfo
-
-_UNKNOWN_TOPIC_S = 3.0
-"""How long brokers must report that a topic is unknown until it fails."""
 
 
 class WantedTopics:
@@ -94,8 +92,10 @@ class WantedTopics:
         if failure is not None and not faults.may_pass(info.error_code):
             return failure
         self._cluster.want_metadata()
-        give_up_at = self._missing_since.setdefault(name, now) + _UNKNOWN_TOPIC_S
+        give_up_at = self._missing_since.setdefault(name, now) + MAX_UNKNOWN_TOPIC_S
         if failure is not None and now >= give_up_at:
             return failure
-        self._cluster.wake(give_up_at if now < give_up_at else now + _UNKNOWN_TOPIC_S)
+        self._cluster.wake(
+            give_up_at if now < give_up_at else now + MAX_UNKNOWN_TOPIC_S
+        )
         return None

@@ -23,6 +23,7 @@ from ....schema.destinations import Destination, find_route
 from ...errors import BrokersUnreachable, OutcomeUnknown
 from ..cluster import ClusterMachine
 from ..coordinators import Coordinators, CoordinatorType
+from ..settings import MAX_UNKNOWN_TOPIC_S
 from . import items, older_forms
 
 if TYPE_CHECKING:
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from ..link import Link
     from ..settings import ClusterSettings
     from .items import Path
-
-_UNKNOWN_S = 3.0
-"""How long a topic or a node that brokers do not know may be a new one."""
 
 _ROUND_S = 0.1
 """Parts are sent again in rounds of this interval, so that many parts that brokers
@@ -288,7 +286,7 @@ class RequestMachine:
 
     def _link_to_node(self, node: int, now: float) -> Link | None:
         brokers = self.cluster.metadata.brokers
-        give_up_at = self._begun_at + _UNKNOWN_S
+        give_up_at = self._begun_at + MAX_UNKNOWN_TOPIC_S
         if node not in brokers and self.cluster.version:
             if now >= give_up_at:
                 known = ", ".join(map(str, sorted(brokers))) or "no brokers"
@@ -426,7 +424,7 @@ class RequestMachine:
         if found & _UNLED:
             # A leader that is replaced while it waits for replicas has written records.
             return not isinstance(self._request, ProduceRequest)
-        is_new = now < self._begun_at + _UNKNOWN_S
+        is_new = now < self._begun_at + MAX_UNKNOWN_TOPIC_S
         is_for_leaders = self._route.destination is Destination.LEADER
         return bool(found & _UNKNOWN) and is_new and is_for_leaders
 

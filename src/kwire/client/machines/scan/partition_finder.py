@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...errors import TopicNotFound
 from .. import faults
 from ..metadata import NO_ID
+from ..settings import MAX_UNKNOWN_TOPIC_S
 from .options import partitions_in
 
 if TYPE_CHECKING:
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
     from ..metadata import TopicInfo
     from .options import ScanOptions
     from .partition_reader import PartitionReader
-
-_MAX_UNKNOWN_S = 3.0
-"""How long a topic may be unknown, in seconds, before it counts as missing. The brokers
-of a cluster do not learn of a new topic at the same time.
-"""
 
 _SEARCH_S = 3.0
 """Interval in seconds between metadata requests while no topic matches a pattern. As
@@ -172,10 +168,10 @@ class PartitionFinder:
         """Wait for a topic that metadata does not describe, or give up."""
         code = faults.NOT_THERE if topic is None else topic.error_code
         failure = faults.topic_failure(name, code)
-        give_up_at = self._unknown_since.setdefault(name, now) + _MAX_UNKNOWN_S
+        give_up_at = self._unknown_since.setdefault(name, now) + MAX_UNKNOWN_TOPIC_S
         if failure is None or (faults.may_pass(code) and now < give_up_at):
             self._cluster.want_metadata()
-            self._cluster.wake(give_up_at if failure else now + _MAX_UNKNOWN_S)
+            self._cluster.wake(give_up_at if failure else now + MAX_UNKNOWN_TOPIC_S)
         else:
             self.failure = failure
 

@@ -16,6 +16,7 @@ from ...errors import BrokersUnreachable, ClusterError, DataLost
 from .. import faults
 from ..events import Event, report
 from ..faults import Reaction
+from ..settings import MAX_EPOCH_RETRIES
 from .options import EARLIEST, LATEST
 from .partition_reader import ReaderState
 
@@ -34,12 +35,7 @@ _FIRST_CATCH_UP_S = 0.01
 """First pause, in seconds, if a broker does not know yet what the cluster decided."""
 
 _MAX_CATCH_UPS = 9
-"""As ``_MAX_RETRIES``, for these shorter pauses."""
-
-_MAX_RETRIES = 6
-"""Number of retries, some seconds in total, after which an older leader epoch is
-accepted. The cluster agrees on a new leader within that time.
-"""
+"""As ``MAX_EPOCH_RETRIES``, for these shorter pauses."""
 
 
 class PartitionSet:
@@ -102,7 +98,7 @@ class PartitionSet:
         elif not (is_hinted and reader.redirect(now)):
             self._cluster.want_metadata()
             self.retry(reader, now, name)
-            if reader.error_count >= _MAX_RETRIES:
+            if reader.error_count >= MAX_EPOCH_RETRIES:
                 self._cluster.metadata.forget_leader(*reader.place)
 
     def retry(
@@ -197,7 +193,7 @@ class PartitionSet:
     def _catch_up(self, reader: PartitionReader, now: float, reason: str) -> None:
         """Wait, usually for milliseconds, for a leader that does not know its epoch."""
         self.retry(reader, now, reason, _FIRST_CATCH_UP_S)
-        if reader.error_count >= _MAX_RETRIES:
+        if reader.error_count >= MAX_EPOCH_RETRIES:
             self._cluster.want_metadata()
         if reader.error_count >= _MAX_CATCH_UPS:
             self._cluster.metadata.forget_leader(*reader.place)
