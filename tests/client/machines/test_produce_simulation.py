@@ -56,7 +56,7 @@ def lose_a_retry(module, patch):
         batch = writer.batches[0]
         if batch.attempts > 1 and not batch.is_in_flight:
             batch.send()
-            self._deliveries.acknowledge(writer, batch, -1, -1)
+            writer.acknowledge(batch, -1, -1)
         return bool(writer.batches) and prepare(self, writer, now)
 
     patch.setattr(module.produce.batch_sender.BatchSender, "_prepare", losing)

@@ -103,7 +103,7 @@ def test_impossible_event_of_a_batch_is_an_assertion():
     """A batch that was not sent cannot be acknowledged, and does not change."""
     batch = PendingBatch("orders", 0, BatchRecords(100), 1.0)
     with pytest.raises(AssertionError, match="acknowledge: the batch is SEALED"):
-        batch.acknowledge(machines.Receipt("orders", 0, 0, -1, 1))
+        batch.acknowledge(0, -1)
     assert batch.state is BatchState.SEALED
     assert batch.receipt is None
 
@@ -113,20 +113,21 @@ def test_impossible_event_of_a_batch_is_an_assertion():
 
 def forget_bytes(patch):
     """The bytes of a batch that is over are counted for ever."""
+    settle = Deliveries.settle
 
     def forget(self, writer, batch):
-        if not writer.batches:
-            self.active.pop(writer, None)
+        settle(self, writer, batch)
+        self.held_bytes += batch.size
 
-    patch.setattr(Deliveries, "_release", forget)
+    patch.setattr(Deliveries, "settle", forget)
 
 
 def keep_an_acknowledged_batch(patch):
     """A batch that is acknowledged stays in its queue."""
     acknowledge = PartitionWriter.acknowledge
 
-    def keep(self, batch, receipt):
-        acknowledge(self, batch, receipt)
+    def keep(self, batch, *offset):
+        acknowledge(self, batch, *offset)
         self.add(batch)
 
     patch.setattr(PartitionWriter, "acknowledge", keep)

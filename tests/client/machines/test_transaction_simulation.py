@@ -98,10 +98,14 @@ def forget_a_failure(patch):
 
 def commit_what_is_to_be_aborted(patch):
     """An abort is sent as a commit."""
-    end = transactions.end_request
-    patch.setattr(
-        transactions, "end_request", lambda name, who, is_commit: end(name, who, True)
-    )
+    send = Transactions._send
+
+    def committing(self, request, *arguments, **options):
+        if isinstance(request, EndTxnRequest):
+            request = request.replace(committed=True)
+        send(self, request, *arguments, **options)
+
+    patch.setattr(Transactions, "_send", committing)
 
 
 class AnsweredLink:
@@ -109,29 +113,32 @@ class AnsweredLink:
 
     def __init__(self, link):
         """Send requests over ``link``."""
-        self.reason = link.reason
-        self.pick = link.pick
         self._link = link
 
+    def __getattr__(self, name):
+        """Return an attribute of the link."""
+        return getattr(self._link, name)
+
     def send(self, request, done, now, *, version):
-        """Send a request; ``done`` gets a response in any case."""
+        """Send a request. EndTxn gets a response in any case."""
 
         def answer(response, now):
-            done(EndTxnResponse() if response is None else response, now)
+            if response is None and isinstance(request, EndTxnRequest):
+                response = EndTxnResponse()
+            done(response, now)
 
         self._link.send(request, answer, now, version=version)
 
 
 def take_silence_for_an_end(patch):
     """A lost connection is taken for the response to the end of a transaction."""
-    send = Transactions._send
+    find_link = Transactions._find_link
 
-    def answering(self, link, request, *arguments, **options):
-        if isinstance(request, EndTxnRequest):
-            link = AnsweredLink(link)
-        send(self, link, request, *arguments, **options)
+    def find(self, *arguments):
+        link = find_link(self, *arguments)
+        return None if link is None else AnsweredLink(link)
 
-    patch.setattr(Transactions, "_send", answering)
+    patch.setattr(Transactions, "_find_link", find)
 
 
 def have_no_doubts(patch):

@@ -134,7 +134,7 @@ class BatchSender:
             for batch in [batch for batch in writer.batches if batch.is_in_doubt]:
                 # With another number, the broker would not recognize a duplicate.
                 failure = delivery_failure(batch, "records before them were given up")
-                self._deliveries.fail(writer, batch, failure)
+                writer.fail(batch, failure)
         producer_id = writer.producer_id
         writer.raise_epoch()
         if writer.producer_id < 0:
@@ -216,7 +216,7 @@ class BatchSender:
                     link.pick(ProduceRequest, MAGIC_2)
                 data = content.build_messages(magic)
         except KwireError as error:
-            self._deliveries.fail(writer, batch, error)
+            writer.fail(batch, error)
             return False
         batch.set_data(data, magic)
         return True
@@ -261,7 +261,7 @@ class BatchSender:
         for writer, batch in sent:
             batch.send()
             if not options.acks:
-                self._deliveries.acknowledge(writer, batch, -1, -1)
+                writer.acknowledge(batch, -1, -1)
         return True
 
     # From responses to batches.
@@ -291,14 +291,13 @@ class BatchSender:
         node: int,
         now: float,
     ) -> None:
-        deliveries = self._deliveries
         code = part.error_code
         reason = f"the broker answered {codes.name(code)}"
         match read_verdict(code):
             case Verdict.DONE:
                 offset = -1 if code else part.base_offset
                 append_time = read_append_time(part, batch)
-                deliveries.acknowledge(writer, batch, offset, append_time)
+                writer.acknowledge(batch, offset, append_time)
             case Verdict.RETRY | Verdict.NEW_LEADER as verdict:
                 if may_be_written(code):
                     batch.lose()
@@ -319,7 +318,7 @@ class BatchSender:
             case Verdict.SPLIT if batch.count > 1 and not batch.is_in_doubt:
                 # If the limit of the topic has been lowered, a batch in doubt may be in
                 # the log as a whole.
-                deliveries.split(writer, batch)
+                writer.split(batch)
             case Verdict.FATAL:
                 name, transactional_id = writer.name, self._options.transactional_id
                 self.failure = (
@@ -329,7 +328,7 @@ class BatchSender:
                 )
             case _:
                 failure = rejection_failure(batch, code, part.error_message)
-                deliveries.fail(writer, batch, failure)
+                writer.fail(batch, failure)
 
     def _change_leader(
         self,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .options import Receipt
 from .partition_writer import Numbering, PartitionWriter
 from .requests import delivery_failure
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from ....errors import KwireError
     from ..cluster import ClusterMachine
-    from .options import ProducerOptions
+    from .options import ProducerOptions, Receipt
     from .pending_batch import PendingBatch
     from .transactions import Transactions
 
@@ -54,7 +53,7 @@ class Deliveries:
         """Return the queue of a partition."""
         writer = self.writers.get((topic, partition))
         if writer is None:
-            writer = PartitionWriter(self._cluster, topic, partition)
+            writer = PartitionWriter(self._cluster, self, topic, partition)
             self.writers[topic, partition] = writer
         return writer
 
@@ -77,46 +76,27 @@ class Deliveries:
         if writer.batches:
             self.active[writer] = None
 
-    def acknowledge(
-        self, writer: PartitionWriter, batch: PendingBatch, offset: int, timestamp: int
-    ) -> None:
-        """Note that the log contains a batch."""
-        receipt = Receipt(batch.topic, batch.partition, offset, timestamp, batch.count)
-        writer.acknowledge(batch, receipt)
-        self._release(writer, batch)
-        self._cluster.note_progress()
-        if batch.is_background and self._on_receipt is not None:
-            self._on_receipt(receipt)
+    def settle(self, writer: PartitionWriter, batch: PendingBatch) -> None:
+        """Release a batch that ``writer`` has acknowledged, failed or split."""
+        self.held_bytes += sum(half.size for half in batch.parts) - batch.size
+        if not writer.batches:
+            self.active.pop(writer, None)
+        if batch.failure is not None:
+            if batch.is_background:
+                self.fail_background(batch.failure)
+            if self._transactions is not None:
+                self._transactions.fail(batch.failure)
+        elif batch.receipt is not None:
+            self._cluster.note_progress()
+            if batch.is_background and self._on_receipt is not None:
+                self._on_receipt(batch.receipt)
 
-    def fail(
-        self, writer: PartitionWriter, batch: PendingBatch, failure: KwireError
-    ) -> None:
-        """Give up a batch, and the transaction that it belongs to."""
-        writer.fail(batch, failure)
-        self._release(writer, batch)
-        if batch.is_background:
-            self.fail_background(failure)
-        if self._transactions is not None:
-            self._transactions.fail(failure)
-
-    def split(self, writer: PartitionWriter, batch: PendingBatch) -> None:
-        """Replace a batch by its halves."""
-        before = writer.queued_bytes
-        writer.split(batch)
-        self.held_bytes += writer.queued_bytes - before
-
-    def fail_unsent(self, failure: KwireError) -> None:
-        """Give up all batches that are not in flight."""
+    def fail_all(self, failure: KwireError, *, is_unsent: bool = False) -> None:
+        """Give up all batches, or only those that are not in flight (``is_unsent``)."""
         for writer in list(self.active):
             for batch in list(writer.batches):
-                if not batch.is_in_flight:
-                    self.fail(writer, batch, failure)
-
-    def fail_all(self, failure: KwireError) -> None:
-        """Give up all batches."""
-        for writer in list(self.active):
-            for batch in list(writer.batches):
-                self.fail(writer, batch, failure)
+                if not (is_unsent and batch.is_in_flight):
+                    writer.fail(batch, failure)
 
     def fail_late(self, now: float) -> None:
         """Give up batches that are not acknowledged within the delivery timeout."""
@@ -132,7 +112,7 @@ class Deliveries:
                     break
                 reason = reason or self._cluster.reasons()
                 text = f"there was no acknowledgement within {limit:g} s ({reason})"
-                self.fail(writer, batch, delivery_failure(batch, text))
+                writer.fail(batch, delivery_failure(batch, text))
 
     def fail_background(self, failure: KwireError) -> None:
         """Keep a failure until ``take_background_failure``, unless there is one."""
@@ -155,11 +135,6 @@ class Deliveries:
                 continue
             if partition not in topic.partitions and not writer.batches:
                 del self.writers[name, partition]
-
-    def _release(self, writer: PartitionWriter, batch: PendingBatch) -> None:
-        self.held_bytes -= batch.size
-        if not writer.batches:
-            self.active.pop(writer, None)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if queues and counters contradict each other."""

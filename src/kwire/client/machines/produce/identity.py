@@ -11,13 +11,18 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from ....errors import KwireError
+from ....messages import InitProducerIdRequest
 from .. import faults
 from ..backoff import Backoff
-from .requests import fatal_failure, producer_id_request
+from .requests import fatal_failure
 
 if TYPE_CHECKING:
     from ..cluster import ClusterMachine
     from ..link import Link
+
+
+_UNUSED_TIMEOUT_MS = 60_000
+"""Transaction timeout in the request, which brokers require but do not use."""
 
 
 class IdentityState(Enum):
@@ -57,8 +62,11 @@ class ProducerIdentity:
             self._producer = None
 
     def _request(self, link: Link, now: float) -> None:
+        request = InitProducerIdRequest(
+            transactional_id=None, transaction_timeout_ms=_UNUSED_TIMEOUT_MS
+        )
         try:
-            link.send(producer_id_request(), self._take, now)
+            link.send(request, self._take, now)
         except KwireError as error:
             self._fail(error)
         else:

@@ -187,7 +187,7 @@ class ProducerMachine:
         if transactions is None:
             return
         if transactions.is_failed:
-            self.deliveries.fail_unsent(transactions.refusal())
+            self.deliveries.fail_all(transactions.refusal(), is_unsent=True)
             self.lingering.abandon()
         transactions.advance(now, is_idle=self.is_idle())
         if transactions.is_over:

@@ -24,7 +24,7 @@ from .pending_batch import next_sequence
 if TYPE_CHECKING:
     from ....errors import KwireError
     from ..cluster import ClusterMachine
-    from .options import Receipt
+    from .deliveries import Deliveries
     from .pending_batch import PendingBatch
 
 _LAST_EPOCH = (1 << 15) - 1
@@ -51,6 +51,7 @@ class PartitionWriter:
     """
 
     __slots__ = (
+        "_deliveries",
         "_next_sequence",
         "_numbered",
         "_redirects",
@@ -65,7 +66,14 @@ class PartitionWriter:
         "topic",
     )
 
-    def __init__(self, cluster: ClusterMachine, topic: str, partition: int) -> None:
+    def __init__(
+        self,
+        cluster: ClusterMachine,
+        deliveries: Deliveries,
+        topic: str,
+        partition: int,
+    ) -> None:
+        self._deliveries = deliveries
         self.topic = topic
         self.partition = partition
         self.batches: deque[PendingBatch] = deque()
@@ -165,29 +173,29 @@ class PartitionWriter:
         self.batches.append(batch)
         self.queued_bytes += batch.size
 
-    def acknowledge(self, batch: PendingBatch, receipt: Receipt) -> None:
+    def acknowledge(self, batch: PendingBatch, offset: int, timestamp: int) -> None:
         """Remove a batch that the log contains."""
-        self._remove(batch)
-        batch.acknowledge(receipt)
         self.backoff.reset()
         self.reason = ""
         if self.numbering is Numbering.NEW:
             self.numbering = Numbering.ESTABLISHED
+        batch.acknowledge(offset, timestamp)
+        self._remove(batch)
 
     def fail(self, batch: PendingBatch, failure: KwireError) -> None:
         """Remove a batch that is given up."""
-        self._remove(batch)
         if batch.sequence >= 0:
             self.numbering = Numbering.BROKEN
         batch.fail(failure)
+        self._remove(batch)
 
     def split(self, batch: PendingBatch) -> None:
         """Replace a batch by its halves."""
         index = self.batches.index(batch)
-        self._remove(batch)
         for half in reversed(batch.split()):
-            self.batches.insert(index, half)
+            self.batches.insert(index + 1, half)
             self.queued_bytes += half.size
+        self._remove(batch)
 
     def retry(self, reason: str, now: float) -> None:
         """Pause after a failed attempt."""
@@ -204,6 +212,7 @@ class PartitionWriter:
     def _remove(self, batch: PendingBatch) -> None:
         self.batches.remove(batch)
         self.queued_bytes -= batch.size
+        self._deliveries.settle(self, batch)
 
     def check_invariants(self, max_in_flight: int) -> None:
         """Raise ``AssertionError`` if the queue contradicts itself."""

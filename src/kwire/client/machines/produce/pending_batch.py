@@ -11,12 +11,13 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from .options import Receipt
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ....errors import KwireError
     from .batch_records import BatchContent
-    from .options import Receipt
 
 
 class BatchState(Enum):
@@ -195,10 +196,12 @@ class PendingBatch:
         self.content = self.data = None
         return first, second
 
-    def acknowledge(self, receipt: Receipt) -> None:
+    def acknowledge(self, offset: int, timestamp: int) -> None:
         """Note that the log contains the batch, and release its memory."""
         self._move("acknowledge")
-        self.receipt = receipt
+        self.receipt = Receipt(
+            self.topic, self.partition, offset, timestamp, self.count
+        )
         self.content = self.data = None
 
     def fail(self, failure: KwireError) -> None:

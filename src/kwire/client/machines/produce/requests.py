@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ....connection.negotiation import MAGIC_0, MAGIC_1, MAGIC_2
-from ....messages import InitProducerIdRequest, ProduceRequest
+from ....messages import ProduceRequest
 from ....schema import error_codes as codes
 from ....schema.batch_layout import MAX_TIMESTAMP_AT
 from ...errors import DeliveryFailed, NotAuthorized, ProducerFenced, RequestRefused
@@ -17,14 +17,14 @@ from .. import faults
 from ..faults import Reaction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ....connection.negotiation import ApiVersionTable
     from ...errors import ClusterError
     from ..metadata import TopicInfo
     from .pending_batch import PendingBatch
 
-_NO_TRANSACTION_TIMEOUT_MS = 60_000
+T = TypeVar("T")
 
 _max_timestamp_at = Struct(">q").unpack_from
 
@@ -175,31 +175,26 @@ def produce_request(
     topics: Mapping[str, TopicInfo],
     transactional_id: str | None,
 ) -> ProduceRequest:
-    """Write the Produce request for one batch of each partition."""
-    by_topic: dict[str, list[Any]] = {}
-    for batch in batches:
-        by_topic.setdefault(batch.topic, []).append(
-            ProduceRequest.PartitionProduceData(
-                index=batch.partition, records=batch.data
-            )
-        )
+    """Build the Produce request for one batch of each partition."""
+    entry, part = ProduceRequest.TopicProduceData, ProduceRequest.PartitionProduceData
+    by_topic = group_by_topic(
+        (batch.topic, part(index=batch.partition, records=batch.data))
+        for batch in batches
+    )
     return ProduceRequest(
         transactional_id=transactional_id,
         acks=acks,
         timeout_ms=timeout_ms,
         topic_data=[
-            ProduceRequest.TopicProduceData(
-                name=name,
-                topic_id=topics[name].topic_id,
-                partition_data=partitions,
-            )
-            for name, partitions in by_topic.items()
+            entry(name=name, topic_id=topics[name].topic_id, partition_data=parts)
+            for name, parts in by_topic.items()
         ],
     )
 
 
-def producer_id_request() -> InitProducerIdRequest:
-    """Write the request for the id of a producer without transactions."""
-    return InitProducerIdRequest(
-        transactional_id=None, transaction_timeout_ms=_NO_TRANSACTION_TIMEOUT_MS
-    )
+def group_by_topic(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    """Group values by the topics that they belong to."""
+    groups: dict[str, list[T]] = {}
+    for topic, value in entries:
+        groups.setdefault(topic, []).append(value)
+    return groups

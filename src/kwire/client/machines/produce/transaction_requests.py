@@ -11,15 +11,13 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from ....messages import (
-    AddOffsetsToTxnRequest,
     AddPartitionsToTxnRequest,
-    EndTxnRequest,
-    InitProducerIdRequest,
     TxnOffsetCommitRequest,
 )
 from ....schema import error_codes as codes
 from ...errors import NotAuthorized, ProducerFenced, RequestRefused
 from .. import faults
+from .requests import group_by_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -34,7 +32,6 @@ Producer = tuple[int, int]
 class TransactionVerdict(Enum):
     """What the error of a coordinator asks for."""
 
-    DONE = auto()
     RETRY = auto()
     """The same request again, after a pause."""
     FIND_COORDINATOR = auto()
@@ -46,7 +43,6 @@ class TransactionVerdict(Enum):
 
 
 _VERDICTS = {
-    codes.NONE: TransactionVerdict.DONE,
     codes.NOT_COORDINATOR: TransactionVerdict.FIND_COORDINATOR,
     codes.COORDINATOR_NOT_AVAILABLE: TransactionVerdict.FIND_COORDINATOR,
     codes.REQUEST_TIMED_OUT: TransactionVerdict.FIND_COORDINATOR,
@@ -111,51 +107,19 @@ def transaction_failure(
     return RequestRefused(f"{doing}: the broker answered {name}{hint}", error_code)
 
 
-def init_request(
-    transactional_id: str, timeout_ms: int, producer: Producer | None
-) -> InitProducerIdRequest:
-    """Write the request for the next epoch; of ``producer`` and no newer one, if given.
-
-    Source: KIP-360.
-    """
-    producer_id, epoch = producer or (-1, -1)
-    return InitProducerIdRequest(
-        transactional_id=transactional_id,
-        transaction_timeout_ms=timeout_ms,
-        producer_id=producer_id,
-        producer_epoch=epoch,
-    )
-
-
 def add_partitions_request(
     transactional_id: str, producer: Producer, partitions: Iterable[tuple[str, int]]
 ) -> AddPartitionsToTxnRequest:
-    """Write the request that adds partitions to a transaction, as clients send it."""
-    by_topic: dict[str, list[int]] = {}
-    for topic, partition in partitions:
-        by_topic.setdefault(topic, []).append(partition)
+    """Build the request that adds partitions to a transaction, as clients send it."""
+    entry = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic
+    by_topic = group_by_topic((topic, number) for topic, number in partitions)
     return AddPartitionsToTxnRequest(
         v3_and_below_transactional_id=transactional_id,
         v3_and_below_producer_id=producer[0],
         v3_and_below_producer_epoch=producer[1],
         v3_and_below_topics=[
-            AddPartitionsToTxnRequest.AddPartitionsToTxnTopic(
-                name=name, partitions=numbers
-            )
-            for name, numbers in by_topic.items()
+            entry(name=name, partitions=numbers) for name, numbers in by_topic.items()
         ],
-    )
-
-
-def add_offsets_request(
-    transactional_id: str, producer: Producer, group: str
-) -> AddOffsetsToTxnRequest:
-    """Write the request that adds the offsets of a group to a transaction."""
-    return AddOffsetsToTxnRequest(
-        transactional_id=transactional_id,
-        producer_id=producer[0],
-        producer_epoch=producer[1],
-        group_id=group,
     )
 
 
@@ -165,17 +129,20 @@ def offsets_request(
     member: GroupMetadata,
     offsets: Mapping[tuple[str, int], int],
 ) -> TxnOffsetCommitRequest:
-    """Write the request that commits offsets with a transaction."""
-    by_topic: dict[str, list[TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition]]
-    by_topic = {}
-    for (topic, partition), offset in offsets.items():
-        by_topic.setdefault(topic, []).append(
-            TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition(
+    """Build the request that commits offsets with a transaction."""
+    entry = TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic
+    part = TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition
+    by_topic = group_by_topic(
+        (
+            topic,
+            part(
                 partition_index=partition,
                 committed_offset=offset,
                 committed_metadata="",
-            )
+            ),
         )
+        for (topic, partition), offset in offsets.items()
+    )
     return TxnOffsetCommitRequest(
         transactional_id=transactional_id,
         group_id=member.group,
@@ -184,22 +151,5 @@ def offsets_request(
         generation_id_or_member_epoch=member.member_epoch,
         member_id=member.member_id,
         group_instance_id=member.instance_id,
-        topics=[
-            TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic(
-                name=name, partitions=entries
-            )
-            for name, entries in by_topic.items()
-        ],
-    )
-
-
-def end_request(
-    transactional_id: str, producer: Producer, is_commit: bool
-) -> EndTxnRequest:
-    """Write the request that commits or aborts a transaction."""
-    return EndTxnRequest(
-        transactional_id=transactional_id,
-        producer_id=producer[0],
-        producer_epoch=producer[1],
-        committed=is_commit,
+        topics=[entry(name=name, partitions=p) for name, p in by_topic.items()],
     )

@@ -22,7 +22,11 @@ from ....connection.negotiation import (
 )
 from ....connection.negotiation.facts import first_version
 from ....errors import KwireError
-from ....messages import EndTxnRequest, InitProducerIdRequest
+from ....messages import (
+    AddOffsetsToTxnRequest,
+    EndTxnRequest,
+    InitProducerIdRequest,
+)
 from ....schema import error_codes as codes
 from ...errors import BrokersUnreachable, TransactionFailed
 from ..backoff import Backoff
@@ -30,10 +34,7 @@ from ..coordinators import Coordinators, CoordinatorType
 from ..link import LinkState
 from .transaction_requests import (
     TransactionVerdict,
-    add_offsets_request,
     add_partitions_request,
-    end_request,
-    init_request,
     offsets_request,
     read_transaction_verdict,
     transaction_failure,
@@ -256,7 +257,7 @@ class Transactions:
 
     def note_write(self) -> None:
         """Note that data was sent. In the second protocol, it begins a transaction."""
-        self._learn(Knowledge.BEGUN if self._is_second else Knowledge.MAYBE_BEGUN)
+        self._learn(self._knowledge_of_write())
 
     def add_offsets(
         self, member: GroupMetadata, offsets: Mapping[tuple[str, int], int], now: float
@@ -302,6 +303,9 @@ class Transactions:
         following = TRANSITIONS[event].get(self.state)
         assert following is not None, f"{event}: the transaction is {self.state.name}"
         self.state = following
+
+    def _knowledge_of_write(self) -> Knowledge:
+        return Knowledge.BEGUN if self._is_second else Knowledge.MAYBE_BEGUN
 
     def _learn(self, knowledge: Knowledge) -> None:
         self._knowledge = max(self._knowledge, knowledge)
@@ -363,27 +367,22 @@ class Transactions:
         if link is None:
             return
         versions = link.table.range_of(InitProducerIdRequest)
-        known = self.producer
-        if versions.max < _FIRST_WITH_EPOCHS:
+        if self.producer is not None and versions.max < _FIRST_WITH_EPOCHS:
             # Without an epoch in the request, it would fence a newer producer.
-            if known is not None:
-                self._move("start")
-                return
-            known = None
+            self._move("start")
+            return
 
         def take(response: Any, now: float) -> None:
             self._backoff.reset()
             self.producer = response.producer_id, response.producer_epoch
             self._move("start")
 
-        request = init_request(self._id, self._timeout_ms, known)
-        doing = f"taking the transactional id {self._id!r}"
-        self._send(link, request, take, doing, now)
+        request = InitProducerIdRequest(
+            **self._identity(), transaction_timeout_ms=self._timeout_ms
+        )
+        self._send(request, take, f"taking the transactional id {self._id!r}", now)
 
     def _add_partitions(self, now: float) -> None:
-        link = self._find_link(now, self._coordinator)
-        if link is None:
-            return
         assert self.producer is not None
         request = add_partitions_request(self._id, self.producer, self._wanted)
 
@@ -409,31 +408,24 @@ class Transactions:
             else:
                 self._backoff.reset()
 
-        self._learn(Knowledge.MAYBE_BEGUN)
         doing = f"adding partitions to a transaction of {self._id!r}"
-        self._send(link, request, take, doing, now, (CLIENT,))
+        self._send(request, take, doing, now, (CLIENT,), knows=Knowledge.MAYBE_BEGUN)
 
     def _send_offsets(self, pending: PendingOffsets, now: float) -> None:
         group = pending.member.group
         doing = f"committing offsets of {group!r} in a transaction"
         assert self.producer is not None
         if not self._is_second and group not in self._groups:
-            link = self._find_link(now, self._coordinator)
-            if link is not None:
-                self._learn(Knowledge.MAYBE_BEGUN)
 
-                def added(_: Any, now: float) -> None:
-                    self._backoff.reset()
-                    self._groups.add(group)
-                    self._learn(Knowledge.BEGUN)
+            def added(_: Any, now: float) -> None:
+                self._backoff.reset()
+                self._groups.add(group)
+                self._learn(Knowledge.BEGUN)
 
-                add = add_offsets_request(self._id, self.producer, group)
-                self._send(link, add, added, doing, now)
+            add = AddOffsetsToTxnRequest(**self._identity(), group_id=group)
+            self._send(add, added, doing, now, knows=Knowledge.MAYBE_BEGUN)
             return
         coordinator = CoordinatorType.GROUP, group
-        link = self._find_link(now, coordinator)
-        if link is None:
-            return
 
         def take(response: Any, now: float) -> None:
             answered = {
@@ -452,22 +444,18 @@ class Transactions:
                 self._offsets.remove(pending)
                 pending.finish()
 
-        self.note_write()
         request = offsets_request(
             self._id, self.producer, pending.member, pending.offsets
         )
         constraints = (NO_TOPIC_IDS, *self.constraints())
-        self._send(link, request, take, doing, now, constraints, coordinator)
+        knows = self._knowledge_of_write()
+        self._send(request, take, doing, now, constraints, coordinator, knows)
 
     def _end(self, now: float) -> None:
         is_commit = self.state is TransactionState.COMMITTING
         if self._knowledge is Knowledge.NOTHING:
             self._finish(is_commit, None, now)
             return
-        link = self._find_link(now, self._coordinator)
-        if link is None:
-            return
-        assert self.producer is not None
 
         def take(response: Any, now: float) -> None:
             following = None
@@ -477,8 +465,8 @@ class Transactions:
 
         doing = "committing" if is_commit else "aborting"
         doing = f"{doing} a transaction of {self._id!r}"
-        request = end_request(self._id, self.producer, is_commit)
-        self._send(link, request, take, doing, now, self.constraints())
+        request = EndTxnRequest(**self._identity(), committed=is_commit)
+        self._send(request, take, doing, now, self.constraints())
 
     def _finish(self, is_commit: bool, following: Producer | None, now: float) -> None:
         """Return to READY. ``following`` is the producer of the next transaction."""
@@ -502,6 +490,15 @@ class Transactions:
             self.producer = following or self.producer
         self._knowledge = Knowledge.NOTHING
 
+    def _identity(self) -> dict[str, Any]:
+        """Return the fields that identify the producer in requests."""
+        producer_id, epoch = self.producer or (-1, -1)
+        return {
+            "transactional_id": self._id,
+            "producer_id": producer_id,
+            "producer_epoch": epoch,
+        }
+
     def _find_link(self, now: float, coordinator: Coordinator) -> Link | None:
         """Return a link to a coordinator, or None and look it up."""
         link = self._coordinators.link_to(*coordinator, now)
@@ -517,19 +514,24 @@ class Transactions:
 
     def _send(
         self,
-        link: Link,
         request: Any,
         take: Callable[[Any, float], None],
         doing: str,
         now: float,
         constraints: tuple[Any, ...] = (),
         coordinator: Coordinator | None = None,
+        knows: Knowledge = Knowledge.NOTHING,
     ) -> None:
-        """Send a request.
+        """Send a request to a coordinator, which may know more of the transaction then.
 
         ``take`` is called with a response without an error at its top level. It resets
         the backoff if no partition has an error either.
         """
+        coordinator = coordinator or self._coordinator
+        link = self._find_link(now, coordinator)
+        if link is None:
+            return
+        self._learn(knows)
 
         def done(response: Any, now: float) -> None:
             self._is_sending = False
@@ -544,7 +546,7 @@ class Transactions:
                 return
             code = getattr(response, "error_code", 0)
             if code:
-                self._react(code, doing, now, coordinator or self._coordinator)
+                self._react(code, doing, now, coordinator)
                 return
             self._reason = ""
             take(response, now)
