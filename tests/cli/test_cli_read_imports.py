@@ -44,7 +44,6 @@ UNUSED = {
     "kwire.client.machines.group.machine",
     "kwire.client.machines.group.member",
     "kwire.client.machines.queries",
-    "kwire.client.machines.topic_creation",
     "kwire.client.machines.missing_features",
 }
 

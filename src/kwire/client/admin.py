@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ..connection.negotiation import TOPIC_DEFAULTS
 from ..errors import UnsupportedVersion
 from ..schema import error_codes as codes
 from .admin_results import (
@@ -112,6 +113,7 @@ class Admin(Operations):
             Create.CreatableTopicConfig(name=key, value=value)
             for key, value in (configs or {}).items()
         ]
+        counts = _count_partitions(topics)
         request = Create(
             topics=[
                 Create.CreatableTopic(
@@ -120,12 +122,14 @@ class Admin(Operations):
                     replication_factor=replication_factor,
                     configs=entries,
                 )
-                for name, count in _count_partitions(topics).items()
+                for name, count in counts.items()
             ],
             timeout_ms=self.settings.broker_timeout_ms,
             validate_only=validate_only,
         )
-        response = await self._request(request)
+        has_defaults = -1 in (replication_factor, *counts.values())
+        constraints = (TOPIC_DEFAULTS,) if has_defaults else ()
+        response = await self._request(request, None, *constraints)
         raise_errors(
             "creating topics",
             [(repr(r.name), r.error_code, r.error_message) for r in response.topics],

@@ -201,7 +201,7 @@ BUGS = [
 ]
 
 
-RARE = {keep_the_epoch: 200, have_no_doubts: 150, go_on_in_the_epoch: 1380}
+RARE = {keep_the_epoch: 70, have_no_doubts: 150, go_on_in_the_epoch: 1380}
 """Seeds near the first one that notices a bug which takes a rare fault."""
 
 

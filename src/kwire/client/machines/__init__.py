@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from .scan.options import Lookup as Lookup
     from .scan.options import ScanOptions as ScanOptions
     from .settings import ClusterSettings as ClusterSettings
-    from .topic_creation import CreationMachine as CreationMachine
-    from .topic_creation import NewTopic as NewTopic
 else:
     # Type checkers know the names above, and report all others.
     _HOMES = {
@@ -106,8 +104,6 @@ else:
         "Lookup": ".scan.options",
         "ScanOptions": ".scan.options",
         "ClusterSettings": ".settings",
-        "CreationMachine": ".topic_creation",
-        "NewTopic": ".topic_creation",
         "PendingOffsets": ".produce.transactions",
     }
     __all__ = [*_HOMES]

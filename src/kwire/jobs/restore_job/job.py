@@ -12,20 +12,17 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...client.machines import (
-    CreationMachine,
     DeliveryFailed,
-    NewTopic,
+    OutcomeUnknown,
     ProducerMachine,
     ProducerOptions,
+    RequestRefused,
 )
-from ...client.queries import run_query
 from ...client.runners.blocking import BlockingRunner
-from ...client.runners.operations import run_blocking
 from ...schema import error_codes
 from ..running import JobError
 from .batches import Numbering, RestoredBatch, cut_rows, make_producer_id
@@ -83,9 +80,26 @@ def create_topic(
     replication_factor: int,
     configs: Mapping[str, str],
 ) -> None:
-    """Create a topic, unless there is one of this name."""
-    topic = NewTopic(name, partitions, replication_factor, configs)
-    run_blocking(run_query(kafka, partial(CreationMachine, topic=topic)))
+    """Create a topic, unless there is one with this name.
+
+    A second request for the same topic has no effect of its own. So the request is sent
+    again if its outcome is unknown, and after an error that may pass.
+    """
+    until = time.monotonic() + kafka.settings.timeout_s
+    while True:
+        try:
+            return kafka.create_topics(
+                {name: partitions},
+                replication_factor=replication_factor,
+                configs=configs,
+            )
+        except (OutcomeUnknown, RequestRefused) as error:
+            code = getattr(error, "error_code", error_codes.REQUEST_TIMED_OUT)
+            if code == error_codes.TOPIC_ALREADY_EXISTS:
+                return None
+            if not error_codes.retriable(code) or time.monotonic() >= until:
+                raise
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def restore(
