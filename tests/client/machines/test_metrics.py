@@ -99,3 +99,36 @@ def test_throttle_time_is_the_sum_of_the_pauses(kwire):
     assert metrics["throttle_total"] > 2
     assert metrics["throttle_time_max_s"] == 0.25
     assert metrics["throttle_time_total_s"] == 0.25 * metrics["throttle_total"]
+
+
+def test_metrics_of_a_producer_count_records_and_attempts(kwire):
+    setting = Setting(kwire, brokers=1)
+    machine = setting.make("ProducerMachine", setting.machines.ProducerOptions())
+    machine.want_topic("orders", START_S)
+    setting.run(machine, 5)
+    batcher = setting.machines.RecordBatcher(machine, machine.topic("orders"), 0)
+    batcher.add([(None, b"a"), (None, b"b")], 5, setting.world.now)
+    (first,) = batcher.finish(setting.world.now)
+    setting.world.run(machine, lambda: first.is_in_flight, setting.world.now + 5)
+    # The request is lost with its connection, and sent again on another one.
+    setting.world.break_wires(1)
+    setting.run(machine, 5)
+    assert first.receipt is not None
+    metrics = machine.read_metrics(setting.world.now)
+    assert metrics["record_send_total"] == 2
+    assert metrics["record_retry_total"] == 2
+    assert metrics["record_error_total"] == 0
+    assert metrics["batch_send_total"] == 1
+    assert metrics["produce_total"] == 2
+    assert 0 < metrics["produce_latency_max_s"] < 5
+    assert 0 <= metrics["record_queue_time_max_s"] < 5
+    assert metrics["held_bytes"] == 0
+    batcher = setting.machines.RecordBatcher(machine, machine.topic("orders"), 0)
+    batcher.add([(None, b"c")], 5, setting.world.now)
+    (second,) = batcher.finish(setting.world.now)
+    held = machine.read_metrics(setting.world.now)["held_bytes"]
+    assert held == second.size > 0
+    machine.close(setting.world.now)
+    metrics = machine.read_metrics(setting.world.now)
+    assert metrics["record_error_total"] == 1
+    assert metrics["held_bytes"] == 0

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .events import Event
+
 if TYPE_CHECKING:
     from .cluster import ClusterMachine
 
@@ -30,13 +32,29 @@ class Backoff:
         return self.retry_at > now
 
     def fail(
-        self, now: float, *, first_s: float | None = None, not_before: float = 0.0
+        self,
+        now: float,
+        operation: str = "",
+        reason: str = "",
+        *,
+        first_s: float | None = None,
+        not_before: float = 0.0,
     ) -> None:
-        """Count a failure, and delay the next attempt."""
+        """Count a failure, and delay the next attempt.
+
+        The retry of ``operation`` is logged with ``reason``, if they are passed.
+        """
         self.failures += 1
         jitter = self._cluster.random.random()
         pause = self._cluster.settings.backoff_s(self.failures, jitter, first_s)
         self.retry_at = max(now + pause, not_before)
+        if operation:
+            self._cluster.report(
+                Event.RETRY,
+                operation=operation,
+                pause_s=self.retry_at - now,
+                reason=reason,
+            )
 
     def reset(self) -> None:
         """Begin with the shortest pause again, after a success."""

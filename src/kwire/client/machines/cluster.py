@@ -300,15 +300,9 @@ class ClusterMachine:
             )
         return "; ".join(texts[:5])
 
-    def report_retry(self, operation: str, pause_s: float, reason: str) -> None:
-        """Report that something is tried again after a pause."""
-        report(
-            self.metrics,
-            Event.RETRY,
-            operation=operation,
-            pause_s=pause_s,
-            reason=reason,
-        )
+    def report(self, event: Event, count: int = 1, **fields: Any) -> None:
+        """Count and log an event of this machine."""
+        report(self.metrics, event, count, **fields)
 
     def close(self, now: float) -> None:
         """End all links."""
@@ -374,7 +368,12 @@ class ClusterMachine:
             failures.reason += "; brokers do so when they require SASL: set sasl"
         pause = self.settings.backoff_s(failures.count, self.random.random())
         failures.retry_at = now + pause
-        self.report_retry(f"connecting to {link.address}", pause, failures.reason)
+        self.report(
+            Event.RETRY,
+            operation=f"connecting to {link.address}",
+            pause_s=pause,
+            reason=failures.reason,
+        )
         self.want_metadata()
         if isinstance(link.error, FeatureUnsupported):
             self.failure = link.error
@@ -493,8 +492,7 @@ class ClusterMachine:
         self.metadata.update(response, self.topics)
         self._refreshed_at = now
         self._requested_since = None
-        report(
-            self.metrics,
+        self.report(
             Event.METADATA_REFRESHED,
             address=link.address,
             broker_count=len(self.metadata.brokers),
@@ -518,7 +516,7 @@ class ClusterMachine:
         )
         if len(changes) > _MAX_SHOWN_CHANGES:
             shown += f" and {len(changes) - _MAX_SHOWN_CHANGES} more"
-        report(self.metrics, Event.LEADER_MOVED, len(changes), changes=shown)
+        self.report(Event.LEADER_MOVED, len(changes), changes=shown)
 
 
 _REBOOTSTRAP_REQUIRED = error_codes.REBOOTSTRAP_REQUIRED

@@ -91,6 +91,31 @@ class Event(Enum):
         " at %(start)s",
         "data_loss_total",
     )
+    BATCH_RESENT = (
+        "produce",
+        INFO,
+        "batch of %(record_count)d records for %(partition)s sent again,"
+        " attempt %(attempt)d: %(reason)s",
+        "record_retry_total",
+    )
+    TRANSACTION_COMMITTED = (
+        "produce",
+        DEBUG,
+        "transaction of %(transactional_id)s committed",
+        "transaction_commit_total",
+    )
+    TRANSACTION_ABORTED = (
+        "produce",
+        INFO,
+        "transaction of %(transactional_id)s aborted: %(reason)s",
+        "transaction_abort_total",
+    )
+    PRODUCER_FENCED = (
+        "produce",
+        WARNING,
+        "producer fenced: %(reason)s",
+        None,
+    )
     TELEMETRY_SUBSCRIBED = (
         "telemetry",
         INFO,
@@ -125,4 +150,4 @@ def report(metrics: Metrics, event: Event, count: int = 1, **fields: object) -> 
             for name, value in fields.items()
         }
         extra = {"event": event.name.lower()}
-        event.logger.log(event.level, event.text, shown, stacklevel=2, extra=extra)
+        event.logger.log(event.level, event.text, shown, extra=extra)

@@ -55,7 +55,25 @@ FETCH_METRICS = (
 )
 """Metrics of scans and consumers."""
 
-METRICS = (*CLIENT_METRICS, *FETCH_METRICS)
+PRODUCE_LATENCY = Timer(
+    "produce_total", "produce_latency_total_s", "produce_latency_max_s"
+)
+RECORD_QUEUE_TIME = Timer(
+    "batch_send_total", "record_queue_time_total_s", "record_queue_time_max_s"
+)
+
+PRODUCE_METRICS = (
+    *PRODUCE_LATENCY,
+    *RECORD_QUEUE_TIME,
+    "record_send_total",
+    "record_retry_total",
+    "record_error_total",
+    "transaction_commit_total",
+    "transaction_abort_total",
+)
+"""Metrics of producers."""
+
+METRICS = (*CLIENT_METRICS, *FETCH_METRICS, *PRODUCE_METRICS)
 """All metrics that are counted."""
 
 

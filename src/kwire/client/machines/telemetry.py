@@ -23,7 +23,7 @@ from ...messages import GetTelemetrySubscriptionsRequest, PushTelemetryRequest
 from ...records.compression import NAMES as CODEC_NAMES
 from ...records.compression import compress
 from ...schema import error_codes as codes
-from .events import Event, report
+from .events import Event
 from .otlp import encode_metrics
 from .telemetry_metrics import Window
 
@@ -201,8 +201,7 @@ class Telemetry:
             self.state = TelemetryState.PUSHING
             # Many clients connect at the same time after the restart of a broker.
             pause_s *= self._cluster.random.uniform(0.5, 1.5)
-            report(
-                self._cluster.metrics,
+            self._cluster.report(
                 Event.TELEMETRY_SUBSCRIBED,
                 address=link.address,
                 instance_id=self.instance_id,
@@ -288,9 +287,5 @@ class Telemetry:
             self._wait(now + self._interval_s)
 
     def _reject(self, reason: str, link: Link) -> None:
-        report(
-            self._cluster.metrics,
-            Event.TELEMETRY_REJECTED,
-            address=link.address,
-            reason=reason,
-        )
+        event = Event.TELEMETRY_REJECTED
+        self._cluster.report(event, address=link.address, reason=reason)

@@ -10,7 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .metrics import FETCH_LATENCY, REQUEST_LATENCY, THROTTLE_TIME, Latency
+from .metrics import (
+    FETCH_LATENCY,
+    PRODUCE_LATENCY,
+    RECORD_QUEUE_TIME,
+    REQUEST_LATENCY,
+    THROTTLE_TIME,
+    Latency,
+)
 from .otlp import Point
 
 if TYPE_CHECKING:
@@ -27,15 +34,26 @@ _COUNTERS = {
     "incoming.byte": "incoming_byte_total",
     "fetch.manager.fetch": FETCH_LATENCY.total,
     "fetch.manager.bytes.consumed": "bytes_consumed_total",
+    "record.send": "record_send_total",
+    "record.retry": "record_retry_total",
+    "record.error": "record_error_total",
 }
 """Counters by their name in OTLP. Each is pushed as ``total`` and ``rate``."""
 
 _TIMERS = {
-    "request.latency": REQUEST_LATENCY,
-    "throttle.time": THROTTLE_TIME,
-    "fetch.manager.fetch.latency": FETCH_LATENCY,
+    "consumer": {
+        "request.latency": REQUEST_LATENCY,
+        "fetch.manager.fetch.latency": FETCH_LATENCY,
+        "fetch.manager.fetch.throttle.time": THROTTLE_TIME,
+    },
+    "producer": {
+        "request.latency": REQUEST_LATENCY,
+        "produce.latency": PRODUCE_LATENCY,
+        "produce.throttle.time": THROTTLE_TIME,
+        "record.queue.time": RECORD_QUEUE_TIME,
+    },
 }
-"""Timers by their name in OTLP. Each is pushed as ``avg`` and ``max``."""
+"""Timers by kind of client and name in OTLP. Each is pushed as ``avg`` and ``max``."""
 
 _GAUGES = {
     "connection.count": "connection_count",
@@ -57,6 +75,7 @@ class Window:
         self.read = read_metrics
         self._metrics = metrics
         self._prefix = f"org.apache.kafka.{kind}."
+        self._timers = _TIMERS[kind]
         self._values: Mapping[str, Any] = {}
         self._begun_at = now
 
@@ -92,7 +111,7 @@ class Window:
                 growth = values[key] - self._values.get(key, 0)
                 yield Point(f"{name}.total", growth if is_delta else values[key], True)
                 yield Point(f"{name}.rate", growth / seconds)
-        for name, timer in _TIMERS.items():
+        for name, timer in self._timers.items():
             count = values.get(timer.total, 0) - self._values.get(timer.total, 0)
             if count:
                 total_s = values[timer.total_s] - self._values.get(timer.total_s, 0)

@@ -18,7 +18,9 @@ from ....messages import ProduceRequest
 from ....records.compression import codec_of
 from ....schema import error_codes as codes
 from ..cluster import hinted_brokers
+from ..events import Event
 from ..metadata import NO_ID
+from ..metrics import PRODUCE_LATENCY, RECORD_QUEUE_TIME
 from ..settings import MAX_EPOCH_RETRIES
 from .batch_records import BatchRecords
 from .identity import ProducerIdentity
@@ -240,7 +242,10 @@ class BatchSender:
             constraints += self._transactions.constraints()
             self._transactions.note_write()
 
+        sent_at = now
+
         def done(response: Any, now: float) -> None:
+            self._cluster.metrics.time(PRODUCE_LATENCY, now - sent_at)
             # The producer may have failed while the request was in flight.
             waiting = [(writer, batch) for writer, batch in sent if not batch.is_over]
             if response is None:
@@ -260,9 +265,28 @@ class BatchSender:
             return False
         for writer, batch in sent:
             batch.send()
+            self._count_attempt(writer, batch, now)
             if not options.acks:
                 writer.acknowledge(batch, -1, -1)
         return True
+
+    def _count_attempt(
+        self, writer: PartitionWriter, batch: PendingBatch, now: float
+    ) -> None:
+        metrics = self._cluster.metrics
+        if batch.attempts == 1:
+            begun_at = batch.give_up_at - self._options.delivery_timeout_s
+            metrics.time(RECORD_QUEUE_TIME, now - begun_at)
+            metrics.add("record_send_total", batch.count)
+        else:
+            self._cluster.report(
+                Event.BATCH_RESENT,
+                batch.count,
+                partition=writer.name,
+                record_count=batch.count,
+                attempt=batch.attempts,
+                reason=writer.reason or "the leader has moved",
+            )
 
     # From responses to batches.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....errors import KwireError
 from ....messages import InitProducerIdRequest
+from ....schema import error_codes as codes
 from .. import faults
 from ..backoff import Backoff
 from .requests import fatal_failure
@@ -79,7 +80,8 @@ class ProducerIdentity:
             self._backoff.reset()
         elif response is None or faults.may_pass(response.error_code):
             self.state = IdentityState.UNKNOWN
-            self._backoff.fail(now)
+            code = codes.NETWORK_EXCEPTION if response is None else response.error_code
+            self._backoff.fail(now, "requesting a producer id", codes.name(code))
         else:
             self._fail(fatal_failure("records", response.error_code))
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ClusterError
+from ...errors import ClusterError, ProducerFenced
 from ..cluster import ClusterMachine
+from ..events import Event
+from ..metrics import PRODUCE_METRICS
 from .batch_records import BatchRecords
 from .batch_sender import BatchSender
 from .deliveries import Deliveries
@@ -58,7 +60,6 @@ class ProducerMachine:
         on_receipt: Callable[[Receipt], None] | None = None,
     ) -> None:
         self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
-        self.cluster.push_metrics("producer", self.cluster.read_metrics, {}, now)
         self.options = options
         self.failure: KwireError | None = None
         self.transactions: Transactions | None = None
@@ -86,6 +87,10 @@ class ProducerMachine:
         )
         self._topics = WantedTopics(self.cluster)
         self._cleaned_version = 0
+        labels = {}
+        if options.transactional_id is not None:
+            labels["transactional_id"] = options.transactional_id
+        self.cluster.push_metrics("producer", self.read_metrics, labels, now)
 
     @property
     def wake_at(self) -> float:
@@ -132,10 +137,21 @@ class ProducerMachine:
             assert is_open or self.is_idle(), "records outside of a transaction"
         assert self.failure is None or self.is_idle(), "records of a failed producer"
 
+    def read_metrics(self, now: float) -> dict[str, float]:
+        """Return the metrics of the cluster and of producing."""
+        metrics = self.cluster.read_metrics(now)
+        metrics |= self.cluster.metrics.snapshot(PRODUCE_METRICS)
+        metrics["held_bytes"] = self.deliveries.held_bytes
+        return metrics
+
     def _note_failure(self) -> None:
-        self.failure = self.failure or self._sender.failure or self.cluster.failure
+        if self.failure is not None:
+            return
+        self.failure = self._sender.failure or self.cluster.failure
         if self.transactions is not None:
             self.failure = self.failure or self.transactions.fatal
+        if isinstance(self.failure, ProducerFenced):
+            self.cluster.report(Event.PRODUCER_FENCED, reason=self.failure)
 
     def _fail_all(self, failure: KwireError) -> None:
         self.deliveries.fail_all(failure)

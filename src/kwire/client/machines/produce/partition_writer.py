@@ -202,7 +202,8 @@ class PartitionWriter:
         self.reason = reason
         if self.backoff.retry_at <= now:
             # Requests that fail at the same time count as one failure.
-            self.backoff.fail(now, not_before=self._redirects.next_at)
+            operation, not_before = f"writing {self.name}", self._redirects.next_at
+            self.backoff.fail(now, operation, reason, not_before=not_before)
 
     def redirect(self, now: float) -> bool:
         """Count a redirect; return whether the next attempt needs no pause."""

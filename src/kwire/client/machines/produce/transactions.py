@@ -31,6 +31,7 @@ from ....schema import error_codes as codes
 from ...errors import BrokersUnreachable, TransactionFailed
 from ..backoff import Backoff
 from ..coordinators import Coordinators, CoordinatorType
+from ..events import Event
 from ..link import LinkState
 from .transaction_requests import (
     TransactionVerdict,
@@ -403,8 +404,7 @@ class Transactions:
             if worst is not None:
                 self._react(*worst, now, self._coordinator)
             elif waiting and len(self._wanted) == waiting:
-                self._reason = "the broker left the partitions unanswered"
-                self._backoff.fail(now)
+                self._retry("the broker left the partitions unanswered", now)
             else:
                 self._backoff.reset()
 
@@ -470,15 +470,17 @@ class Transactions:
 
     def _finish(self, is_commit: bool, following: Producer | None, now: float) -> None:
         """Return to READY. ``following`` is the producer of the next transaction."""
+        event = Event.TRANSACTION_COMMITTED if is_commit else Event.TRANSACTION_ABORTED
+        reason = self.failure or "the program aborted it"
+        self._cluster.report(event, transactional_id=self._id, reason=reason)
         self.result = None
         if self.failure is not None:
             self.result = self._failed(f"it was aborted: {self.failure}")
             self.result.__cause__ = self.failure
         self.failure = None
         self._backoff.reset()
-        self._added.clear()
-        self._groups.clear()
-        self._wanted.clear()
+        for added in (self._added, self._groups, self._wanted):
+            added.clear()
         if following is None and not is_commit and self._knowledge > Knowledge.NOTHING:
             # Requests that arrive late must not become part of the next transaction, so
             # it gets the next epoch.
@@ -538,11 +540,10 @@ class Transactions:
             if self.state is TransactionState.FATAL:
                 return
             if response is None:
-                self._reason = link.reason
                 is_end = isinstance(request, EndTxnRequest)
                 if is_end and self.state is TransactionState.COMMITTING:
                     self._learn(Knowledge.MAYBE_COMMITTED)
-                self._backoff.fail(now)
+                self._retry(link.reason, now)
                 return
             code = getattr(response, "error_code", 0)
             if code:
@@ -571,10 +572,10 @@ class Transactions:
         verdict = read_transaction_verdict(code)
         if verdict is TransactionVerdict.FIND_COORDINATOR:
             self._coordinators.forget(*coordinator)
-            self._backoff.fail(now)
+            self._retry(self._reason, now)
         elif verdict is TransactionVerdict.RETRY:
             is_concurrent = code == codes.CONCURRENT_TRANSACTIONS
-            self._backoff.fail(now, first_s=_CONCURRENT_S if is_concurrent else None)
+            self._retry(self._reason, now, _CONCURRENT_S if is_concurrent else None)
         elif self.state is TransactionState.ABORTING and self._was_nothing(code):
             self._finish(False, None, now)
         elif verdict is TransactionVerdict.ABORT and self.state in (
@@ -589,6 +590,11 @@ class Transactions:
                 cause, failure = failure, self._failed(str(failure), is_in_doubt=True)
                 failure.__cause__ = cause
             self._give_up(failure)
+
+    def _retry(self, reason: str, now: float, first_s: float | None = None) -> None:
+        """Send the request again after a pause."""
+        self._reason = reason
+        self._backoff.fail(now, f"transaction of {self._id!r}", reason, first_s=first_s)
 
     def _was_nothing(self, code: int) -> bool:
         """Whether there is nothing to abort, because no request has begun it."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ....schema import error_codes as codes
 from ...errors import BrokersUnreachable, ClusterError, DataLost
 from .. import faults
-from ..events import Event, report
+from ..events import Event
 from ..faults import Reaction
 from ..settings import MAX_EPOCH_RETRIES
 from .options import EARLIEST, LATEST
@@ -112,8 +112,12 @@ class PartitionSet:
         jitter = self._cluster.random.random()
         failures = reader.error_count + 1
         reader.retry(now + self._cluster.settings.backoff_s(failures, jitter, first_s))
-        pause_s = reader.retry_at - now
-        self._cluster.report_retry(f"reading {reader.name}", pause_s, reason)
+        self._cluster.report(
+            Event.RETRY,
+            operation=f"reading {reader.name}",
+            pause_s=reader.retry_at - now,
+            reason=reason,
+        )
 
     def retry_all(self, readers: Iterable[PartitionReader], now: float) -> None:
         """Repeat the requests of partitions that a response omitted, or without one."""
@@ -143,8 +147,7 @@ class PartitionSet:
         self.losses.append(lost)
         del self.losses[:-_MAX_LOSSES]
         start: Spec = EARLIEST if policy == "earliest" else LATEST
-        report(
-            self._cluster.metrics,
+        self._cluster.report(
             Event.DATA_LOST,
             partition=reader.name,
             offset=position,
