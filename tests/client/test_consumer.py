@@ -213,6 +213,134 @@ def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartb
     consume(check)
 
 
+@pytest.mark.parametrize("how", [{}, {"partitions": "all"}], ids=["joined", "by-hand"])
+def test_seek_and_pause_choose_the_records_that_are_returned(consume, topic, how):
+    """For all partitions, or for some of them."""
+
+    async def check(opened):
+        async with opened(topic, group=topic, **how) as consumer:
+            assert await read_all(consumer, 40) == ALL
+            await consumer.seek("earliest")
+            assert await read_all(consumer, 40) == ALL
+            await consumer.seek({0: 7, (topic, 1): 8})
+            await consumer.seek("latest", [(topic, 2)])
+            await consumer.pause([(topic, 1)])
+            assert await consumer.paused() == {(topic, 1)}
+            assert await read_all(consumer, 3) == {0: ALL[0][7:]}
+            assert await consumer.poll(0.2) is None
+            await consumer.resume()
+            assert await consumer.paused() == set()
+            assert await read_all(consumer, 2) == {1: ALL[1][8:]}
+            with pytest.raises(Exception, match=r"seeking in x-1: this consumer"):
+                await consumer.seek({("x", 1): 0})
+            with pytest.raises(ValueError, match="partitions cannot be passed"):
+                await consumer.seek({0: 7}, [(topic, 1)])
+            with pytest.raises(ValueError, match=r"partitions must be .* \(got 'o'"):
+                await consumer.pause("orders")
+        with pytest.raises(ValueError, match="the consumer is closed"):
+            await consumer.seek("earliest")
+
+    consume(check)
+
+
+def test_seek_before_the_first_poll_is_an_error(kwire, cluster, topic):
+    """The consumer owns no partition yet. The error names what to use instead."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    with client.connect_sync(cluster[0]) as kafka:
+        consumer = kafka.consumer(topic, group=topic)
+        for move in (consumer.pause, consumer.resume, lambda: consumer.seek(0)):
+            with pytest.raises(ValueError, match="before it is read; use start="):
+                move()
+        assert consumer.paused() == set()
+
+
+def test_callbacks_report_the_assigned_and_the_lost_partitions(
+    consume, topic, frequent_heartbeats
+):
+    """In the thread of the caller, before a chunk; a seek there chooses the start."""
+    calls = []
+
+    async def check(opened):
+        async def consumer_of(name):
+            def assigned(partitions):
+                calls.append(("assigned", name, set(partitions)))
+                assert threading.current_thread() is threading.main_thread()
+                one.consumer.seek(9, partitions)
+
+            def lost(partitions):
+                calls.append(("lost", name, set(partitions)))
+
+            return opened(topic, group=topic, on_assigned=assigned, on_lost=lost)
+
+        async with await consumer_of("one") as one:
+            chunk = await one.poll(TIMEOUT_S)
+            assert chunk.start_offset == 9
+            everything = {(topic, n) for n in ALL}
+            assert calls == [("assigned", "one", everything)]
+            async with opened(topic, group=topic) as other:
+                deadline = time.monotonic() + TIMEOUT_S
+                while not await other.assignment():
+                    assert time.monotonic() < deadline
+                    await one.poll(0.1)
+                    await other.poll(0.1)
+                gone = everything - await one.assignment()
+                assert calls[1:] == [("lost", "one", gone)]
+
+    consume(check)
+
+
+def test_exception_of_a_callback_is_raised_by_poll(consume, topic):
+    """Both callbacks are called nevertheless, and the consumer can be read on."""
+
+    def assigned(partitions):
+        raise LookupError(f"{len(partitions)} partitions")
+
+    async def check(opened):
+        async with opened(topic, group=topic, on_assigned=assigned) as consumer:
+            with pytest.raises(LookupError, match="4 partitions"):
+                await consumer.poll(TIMEOUT_S)
+            assert await read_all(consumer, 40) == ALL
+
+    consume(check)
+
+
+def test_callbacks_are_plain_functions(kwire):
+    """A coroutine function would be called, and never awaited."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    kafka = client.connect_sync("127.0.0.1:1")
+
+    async def assigned(partitions):
+        pass
+
+    for name, value in (("on_assigned", assigned), ("on_lost", 3)):
+        with pytest.raises(TypeError, match=f"{name} must be a function without async"):
+            kafka.consumer("orders", group="etl", **{name: value})
+
+
+def test_resume_wakes_a_task_that_waits_for_a_chunk(kwire, cluster, topic):
+    """With asyncio; the task would otherwise wait until the next heartbeat."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    async def run():
+        async with (
+            client.connect(cluster[0]) as kafka,
+            kafka.consumer(topic, group=topic, partitions="all") as consumer,
+        ):
+            assert await consumer.poll(TIMEOUT_S) is not None
+            assert len(consumer.assignment()) == PARTITIONS
+            consumer.pause()
+            consumer.seek(0)
+            waiting = asyncio.create_task(consumer.poll())
+            done, _ = await asyncio.wait([waiting], timeout=0.5)
+            assert not done
+            consumer.resume()
+            done, _ = await asyncio.wait([waiting], timeout=2)
+            assert done
+            assert waiting.result().start_offset == 0
+
+    asyncio.run(run())
+
+
 def test_heartbeats_are_sent_while_the_caller_is_busy(
     kwire, cluster, topic, frequent_heartbeats
 ):

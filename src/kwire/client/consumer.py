@@ -8,20 +8,21 @@ chunk. The thread runs the same machine, and only between two calls.
 
 from __future__ import annotations
 
+import inspect
 import re
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from .._text import escape_line
 from .chunk_reader import AsynchronousReader, BlockingReader, ChunkReader
 from .chunks import Chunk
 from .descriptions import describe_topics
 from .machines import ConsumerMachine, GroupMetadata, GroupOptions
-from .options import make_scan_options
+from .options import make_scan_options, read_offsets
 from .runners.operations import operation
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from .chunks import DecodingOptions
     from .machines import ScanOptions
     from .options import Offsets
+    from .runners.aio import AsyncRunner
     from .runners.protocols import ClusterAccess, Runner
 
 _HEARTBEAT_PAUSE_S = 0.25
@@ -39,6 +41,9 @@ ConsumedTopics: TypeAlias = "str | Iterable[str] | re.Pattern[str]"
 Partitions: TypeAlias = (
     "Literal['all'] | Iterable[int] | Mapping[str, Iterable[int]] | None"
 )
+
+Callback: TypeAlias = "Callable[[list[tuple[str, int]]], object] | None"
+"""Function that is called with (topic, partition) pairs."""
 
 _JAVA_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
 
@@ -133,17 +138,39 @@ def _java_pattern(pattern: re.Pattern[str]) -> str:
     return f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
 
 
+class Callbacks(NamedTuple):
+    """The functions that are called when the partitions of a consumer change."""
+
+    on_assigned: Callback
+    on_lost: Callback
+
+    def check(self) -> Callbacks:
+        """Return these callbacks. Raises ``TypeError`` for one that is unusable."""
+        for name, function in self._asdict().items():
+            is_async = inspect.iscoroutinefunction(function)
+            if function is not None and (is_async or not callable(function)):
+                raise TypeError(
+                    f"{name} must be a function without async (got {function!r:.60})"
+                )
+        return self
+
+
 class ConsumerBase(ChunkReader[ConsumerMachine]):
     """A consumer in neither form."""
+
+    # Held while the machine is used, if another thread may run it.
+    _lock: AbstractContextManager[Any] = nullcontext()
 
     def __init__(
         self,
         kafka: ClusterAccess,
         options: tuple[ScanOptions, GroupOptions],
         decoding: DecodingOptions,
+        callbacks: Callbacks,
     ) -> None:
         super().__init__(kafka, decoding)
         self._options = options
+        self._callbacks = callbacks
 
     def assignment(self) -> set[tuple[str, int]]:
         """Return the (topic, partition) pairs that this consumer reads now."""
@@ -155,6 +182,56 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         if self._machine is not None:
             return self._machine.metadata
         return GroupMetadata(self._options[1].group, "", -1, None)
+
+    def seek(
+        self,
+        start: Offsets,
+        partitions: Iterable[tuple[str, int]] | None = None,
+    ) -> None:
+        """Continue to read from another position. Committed offsets do not change.
+
+        * ``start``: as in ``Kafka.consumer``: "earliest", "latest", an offset, a
+          datetime, a timedelta (ago), or one of them for each partition, such as
+          ``{("orders", 0): 42}``.
+        * ``partitions``: the (topic, partition) pairs for which a single ``start`` is
+          used. Default: all partitions of ``assignment``.
+
+        The next chunk of each partition begins at its new position. An offset that the
+        log does not contain is a data loss, as in a scan. Raises ``PartitionLost``, and
+        changes no position, if the consumer does not own one of the partitions.
+        """
+        scan, _ = self._options
+        spec = read_offsets("start", start, scan.topics)
+        with self._use_machine() as machine:
+            if not isinstance(spec, dict):
+                spec = dict.fromkeys(_choose_owned(machine, partitions), spec)
+            elif partitions is not None:
+                raise ValueError(
+                    "partitions cannot be passed with a start for each partition"
+                )
+            machine.seek(spec)
+
+    def pause(self, partitions: Iterable[tuple[str, int]] | None = None) -> None:
+        """Return no chunk of some partitions until ``resume``. They stay assigned.
+
+        ``partitions`` are (topic, partition) pairs; by default, all partitions of
+        ``assignment``. The pause of a partition ends when the consumer loses it. Raises
+        ``PartitionLost`` if the consumer does not own one of the partitions.
+        """
+        with self._use_machine() as machine:
+            machine.pause(_choose_owned(machine, partitions))
+
+    def resume(self, partitions: Iterable[tuple[str, int]] | None = None) -> None:
+        """Continue to read paused partitions, by default all of them.
+
+        Raises ``PartitionLost`` if the consumer does not own one of the partitions.
+        """
+        with self._use_machine() as machine:
+            machine.resume(_choose_owned(machine, partitions))
+
+    def paused(self) -> set[tuple[str, int]]:
+        """Return the (topic, partition) pairs that are paused."""
+        return set() if self._machine is None else self._machine.paused()
 
     @operation
     async def poll(self, timeout_s: float | None = None) -> Chunk | None:
@@ -201,7 +278,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
             self._release(machine)
             machine.begin_wait(runner.now())
             try:
-                await runner.wait(self._has_result, timeout_s)
+                await self._wait(machine, runner, timeout_s)
             finally:
                 machine.end_wait(runner.now())
             chunk = self._take(machine)
@@ -209,6 +286,46 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
             await self._close()
             raise machine.failure
         return chunk
+
+    async def _wait(
+        self, machine: ConsumerMachine, runner: Runner, timeout_s: float | None
+    ) -> None:
+        """Wait for a chunk, and report changes of the partitions to the caller."""
+        if not any(self._callbacks):
+            await runner.wait(self._has_result, timeout_s)
+            return
+
+        def has_news() -> bool:
+            return self._has_result() or machine.has_changes()
+
+        until = None if timeout_s is None else runner.now() + timeout_s
+        await runner.wait(has_news, timeout_s)
+        while machine.has_changes() and not self._is_closing:
+            self._report_changes(machine)
+            left_s = None if until is None else max(until - runner.now(), 0.0)
+            await runner.wait(has_news, left_s)
+
+    def _report_changes(self, machine: ConsumerMachine) -> None:
+        lost, assigned = machine.take_changes()
+        on_assigned, on_lost = self._callbacks
+        try:
+            if lost and on_lost is not None:
+                on_lost(lost)
+        finally:
+            if assigned and on_assigned is not None:
+                on_assigned(assigned)
+
+    @contextmanager
+    def _use_machine(self) -> Iterator[ConsumerMachine]:
+        """Use the machine between two calls, or within a callback."""
+        self._check_usable()
+        if self._machine is None:
+            raise ValueError(
+                "the consumer has no partitions before it is read; use start= of"
+                " kafka.consumer, or call this in on_assigned"
+            )
+        with self._lock:
+            yield self._machine
 
     async def _end(self) -> None:
         machine, runner = self._machine, self._runner
@@ -277,12 +394,40 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         return f"{topics} on {cluster}, group {escape_line(group.group)}, {state}"
 
 
+def _choose_owned(
+    machine: ConsumerMachine, partitions: Iterable[tuple[str, int]] | None
+) -> Iterable[tuple[str, int]]:
+    """Return partitions that were passed, or all that the consumer reads."""
+    if partitions is None:
+        return machine.assignment()
+    pairs = list(partitions)
+    for pair in pairs:
+        match pair:
+            case (str(), int()):
+                pass
+            case _:
+                raise ValueError(
+                    f"partitions must be (topic, partition) pairs (got {pair!r:.60})"
+                )
+    return pairs
+
+
 class Consumer(ConsumerBase, AsynchronousReader[ConsumerMachine]):
     """A member of a group; ``Kafka.consumer`` makes it: iterate over it for chunks.
 
     It joins with the first chunk, and leaves at the end of ``async with``. Heartbeats
     are sent while the caller works on a chunk, as long as the event loop runs.
     """
+
+    _runner: AsyncRunner | None
+
+    @contextmanager
+    def _use_machine(self) -> Iterator[ConsumerMachine]:
+        with super()._use_machine() as machine:
+            yield machine
+        # Another task may wait for a chunk, which a seek or resume makes possible.
+        if self._runner is not None:
+            self._runner.step()
 
     def _use_to_commit(self) -> AbstractContextManager[None]:
         # A task may commit while another one waits for a chunk.
@@ -301,10 +446,12 @@ class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
         kafka: ClusterAccess,
         options: tuple[ScanOptions, GroupOptions],
         decoding: DecodingOptions,
+        callbacks: Callbacks,
     ) -> None:
-        super().__init__(kafka, options, decoding)
-        # Held by the thread that runs the machine: of the caller, or the other one.
-        self._lock = threading.Lock()
+        super().__init__(kafka, options, decoding, callbacks)
+        # Held by the thread that runs the machine: of the caller, or the other one. A
+        # callback, which is called within ``poll``, may acquire it again.
+        self._lock: threading.RLock = threading.RLock()
         self._over = threading.Event()
 
     def __del__(self) -> None:

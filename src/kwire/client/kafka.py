@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from ..records.columns import Unit
     from .consumer import (
+        Callback,
         ConsumedTopics,
         Consumer,
         ConsumerBase,
@@ -209,6 +210,8 @@ class KafkaBase(Admin, Generic[S, P, C]):
         rack: str | None = None,
         session_timeout_s: float = 45.0,
         max_poll_interval_s: float = 300.0,
+        on_assigned: Callback = None,
+        on_lost: Callback = None,
         columns: Iterable[str] | None = None,
         isolation: Isolation | None = None,
         memory_bytes: int = 64 << 20,
@@ -231,10 +234,15 @@ class KafkaBase(Admin, Generic[S, P, C]):
         own. ``session_timeout_s`` is how long partitions count as owned without an
         answer to a heartbeat; the broker has a limit of its own. Who does not come for
         a chunk for ``max_poll_interval_s`` leaves the group, and joins again then.
+        ``on_assigned`` and ``on_lost`` are functions that are called with the list of
+        (topic, partition) pairs that were assigned or lost. ``poll`` and the iteration
+        call them, in the thread of the caller, before they return a chunk of a
+        partition that was assigned. They may call ``seek``, ``pause``, ``resume``,
+        ``position`` and ``assignment``. Exceptions are raised by ``poll``.
         The other arguments are as in ``scan``. Nothing is sent before the first chunk
         is requested, and nothing is committed but by ``commit``.
         """
-        from .consumer import make_consumer_options
+        from .consumer import Callbacks, make_consumer_options
 
         options = make_consumer_options(
             topics,
@@ -254,7 +262,8 @@ class KafkaBase(Admin, Generic[S, P, C]):
         decoding = make_decoding_options(
             columns, timestamp_unit, views, limits, check_crc, errors
         )
-        consumer = self._load_consumer()(self, options, decoding)
+        callbacks = Callbacks(on_assigned, on_lost).check()
+        consumer = self._load_consumer()(self, options, decoding, callbacks)
         self._consumers.add(consumer)
         return consumer
 

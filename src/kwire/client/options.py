@@ -180,8 +180,8 @@ def make_scan_options(
         topics=names,
         pattern=pattern,
         partitions=partitions,
-        start=_read_offsets("start", start, names),
-        end=_read_offsets("end", end, names),
+        start=read_offsets("start", start, names),
+        end=read_offsets("end", end, names),
         follow=follow,
         read_committed=isolation == "read_committed",
         memory_bytes=memory_bytes,
@@ -279,9 +279,10 @@ def _timestamp_ms(when: datetime) -> int:
     return max(-(-since // timedelta(milliseconds=1)), 0)
 
 
-def _read_offsets(
+def read_offsets(
     name: str, when: Offsets, topics: tuple[str, ...]
 ) -> Spec | dict[tuple[str, int], Spec]:
+    """Read one value for all partitions, or a value for each of some partitions."""
     if not isinstance(when, Mapping):
         return read_when(name, when)
     specs: dict[tuple[str, int], Spec] = {}
