@@ -15,7 +15,6 @@ TABLES = {
     "batch of a producer": "produce.pending_batch",
     "member of a group": "group.member",
     "partition of a group": "group.group_reader",
-    "partition of a scan": "scan.partition_reader",
     "transaction": "produce.transactions",
 }
 """The subject in the header of a table, and the module with its ``TRANSITIONS``."""

@@ -99,13 +99,15 @@ class FetchSession:
             self.has_names = version in NO_TOPIC_IDS.ranges[key]
             self.has_max_bytes = version >= _FIRST_WITH_MAX_BYTES
 
-    def make_position(self, reader: PartitionReader, max_bytes: int) -> Position:
+    def make_position(
+        self, reader: PartitionReader, leader_epoch: int, max_bytes: int
+    ) -> Position:
         """Return what the version at hand says of a partition."""
         assert reader.position is not None, "a partition is fetched from a position"
         return Position(
             NO_ID if self.has_names else reader.topic_id,
             reader.position,
-            reader.sent_epoch,
+            leader_epoch,
             reader.epoch if self.has_epochs else -1,
             max_bytes,
         )

@@ -30,7 +30,7 @@ from .lookups import OffsetLookups
 from .options import EARLIEST, LATEST, Fetched
 from .partition_reader import ReaderState
 from .partition_set import PartitionSet
-from .requests import epoch_ends_request, fetch_request, leader_epoch
+from .requests import epoch_ends_request, fetch_request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 _AT_ONCE = float("-inf")
 
 _NAMES = (NO_TOPIC_IDS,)
+
+_FETCH_DUE = ReaderState.FETCH_DUE
 
 _REPLICA_S = 300.0
 """How long to read from the replica that a leader prefers, in seconds (KIP-392)."""
@@ -192,7 +194,7 @@ class Fetcher:
         for session in self._sessions.values():
             for reader, limit in session.limits.items():
                 offset = position.get(reader.place)
-                if offset is not None and self.readers[reader.place] is reader:
+                if offset is not None and self.readers.get(reader.place) is reader:
                     lags[reader.place] = max(limit - offset, lags.get(reader.place, 0))
         metrics: dict[str, Any] = self._cluster.read_metrics(now)
         metrics |= self._cluster.metrics.snapshot(FETCH_METRICS)
@@ -248,26 +250,28 @@ class Fetcher:
             self._seen_version = self._cluster.version
             self._forget_sessions()
         self._lookups.advance(now)
-        waiting: dict[int, list[PartitionReader]] = {}
+        waiting: dict[int, dict[PartitionReader, int]] = {}
         for reader in self.readers.values():
-            if reader.state is ReaderState.FETCH_DUE and (
-                self.partitions.is_due(reader, now)
-            ):
-                node = self._choose_node(reader, now)
-                if node >= 0 and node not in self._fetching:
-                    waiting.setdefault(node, []).append(reader)
+            if reader.state is _FETCH_DUE and self.partitions.is_due(reader, now):
+                known = self._cluster.metadata.partition(reader.topic, reader.partition)
+                node = -1 if known is None else known.leader
+                if known is not None and reader.replica >= 0:
+                    node = self._choose_node(reader, node, now)
+                if known is None or node < 0:
+                    self._cluster.want_metadata()
+                elif node not in self._fetching:
+                    waiting.setdefault(node, {})[reader] = known.leader_epoch
         self._is_out_of_room = False
-        for node, readers in waiting.items():
+        for node, epochs in waiting.items():
             room = self._room()
             if not room:
                 self._is_out_of_room = True
                 return
             link = self._cluster.link_to(node, now, FetchRequest)
-            if link is None:
-                continue
-            readers = self._check_epochs(link, readers, now)
-            if readers:
-                self._send_fetch(link, node, readers, room, now)
+            if link is not None:
+                self._check_epochs(link, epochs, now)
+                if epochs:
+                    self._send_fetch(link, node, epochs, room, now)
 
     def _forget_sessions(self) -> None:
         """Forget the fetch sessions of brokers that metadata no longer names."""
@@ -275,16 +279,14 @@ class Fetcher:
         for node in self._sessions.keys() - brokers.keys() - self._fetching.keys():
             del self._sessions[node]
 
-    def _choose_node(self, reader: PartitionReader, now: float) -> int:
+    def _choose_node(self, reader: PartitionReader, leader: int, now: float) -> int:
         """Return the node to fetch from: the leader, or the replica that it prefers."""
         if reader.replica >= 0:
-            metadata = self._cluster.metadata
-            is_there = reader.replica in metadata.brokers
-            is_there &= metadata.partition(reader.topic, reader.partition) is not None
-            if is_there and now < reader.replica_until:
+            is_known = reader.replica in self._cluster.metadata.brokers
+            if is_known and now < reader.replica_until:
                 return reader.replica
-            reader.forget_replica()
-        return self.partitions.find_leader(reader)
+            reader.set_replica(-1)
+        return leader
 
     def _room(self) -> int:
         """Return how many bytes may be fetched at once now; 0 is to wait."""
@@ -300,13 +302,13 @@ class Fetcher:
         self,
         link: Link,
         node: int,
-        readers: list[PartitionReader],
+        epochs: Mapping[PartitionReader, int],
         room: int,
         now: float,
     ) -> None:
         # During a rolling upgrade, the metadata of an old broker has no topic ids.
         topics = self._cluster.metadata.topics
-        has_ids = all(topics[reader.topic].topic_id.int for reader in readers)
+        has_ids = all(topics[reader.topic].topic_id.int for reader in epochs)
         session = self._sessions.get(node)
         if session is None:
             session = self._sessions[node] = FetchSession()
@@ -317,7 +319,7 @@ class Fetcher:
             self._cluster.metrics.time(FETCH_LATENCY, now - sent_at)
             self._budget.end_expected(link)
             del self._fetching[node]
-            waiting = [reader for reader in readers if reader.end_request(request)]
+            waiting = [reader for reader in epochs if reader.end_request(request)]
             # A broker without records waits before it answers. If it does not, the
             # client waits.
             again_at = sent_at + wait_s / 2
@@ -342,44 +344,46 @@ class Fetcher:
         try:
             version = link.pick(FetchRequest, *(() if has_ids else _NAMES))
             session.use_version(version)
-            request = fetch_request(readers, room, self._options, session)
+            request = fetch_request(epochs, room, self._options, session)
             link.send(request, done, now, wait_s=wait_s, version=version)
         except KwireError as error:
             self.partitions.failure = error
             return
         self._budget.expect(link, room)
         self._fetching[node] = request
-        for reader in readers:
-            reader.begin_fetch(request)
+        for reader, epoch in epochs.items():
+            reader.begin_fetch(request, epoch)
 
     def _check_epochs(
-        self, link: Link, readers: list[PartitionReader], now: float
-    ) -> list[PartitionReader]:
-        """Return the partitions that can be fetched immediately.
+        self, link: Link, epochs: dict[PartitionReader, int], now: float
+    ) -> None:
+        """Remove partitions that cannot be fetched yet from ``epochs``.
 
-        For the others it first requests the end offset of the epoch that was read last
+        For these it first requests the end offset of the epoch that was read last
         (KIP-320). From Fetch version 12 on, brokers detect log truncation by the epoch
         in the Fetch request.
         """
-        unchecked: list[PartitionReader] = []
-        for reader in readers:
-            epoch = leader_epoch(reader, self._cluster.metadata)
-            reader.set_sent_epoch(epoch)
-            is_known = reader.epoch >= 0 and epoch >= 0
-            if is_known and -1 < reader.checked_epoch != epoch:
-                unchecked.append(reader)
+        unchecked = {
+            reader: epoch
+            for reader, epoch in epochs.items()
+            if -1 < reader.checked_epoch != epoch >= 0 and reader.epoch >= 0
+        }
         if not unchecked or link.table.usable(FetchRequest, FETCHED_EPOCH):
-            return readers
+            return
         usable = link.table.usable(OffsetForLeaderEpochRequest, EPOCH_END)
-        if not usable:
-            return readers
-        self._request_epoch_ends(link, unchecked, usable[-1], now)
-        return [reader for reader in readers if reader not in unchecked]
+        if usable:
+            self._request_epoch_ends(link, unchecked, usable[-1], now)
+            for reader in unchecked:
+                del epochs[reader]
 
     def _request_epoch_ends(
-        self, link: Link, unchecked: list[PartitionReader], version: int, now: float
+        self,
+        link: Link,
+        unchecked: Mapping[PartitionReader, int],
+        version: int,
+        now: float,
     ) -> None:
-        request = epoch_ends_request(unchecked, self._cluster.metadata)
+        request = epoch_ends_request(unchecked)
 
         def done(response: Any, now: float) -> None:
             waiting = {
@@ -401,8 +405,8 @@ class Fetcher:
         except KwireError as error:
             self.partitions.failure = error
             return
-        for reader in unchecked:
-            reader.begin_check(request)
+        for reader, epoch in unchecked.items():
+            reader.begin_check(request, epoch)
 
     def _take_epoch_end(self, reader: PartitionReader, part: Any, now: float) -> None:
         if part.error_code:
@@ -461,7 +465,7 @@ class Fetcher:
                     session.note_limit(reader, self._limit(part))
                     self._take_records(reader, part, frame, now)
                 elif part.preferred_read_replica >= 0:
-                    reader.prefer_replica(part.preferred_read_replica, now + _REPLICA_S)
+                    reader.set_replica(part.preferred_read_replica, now + _REPLICA_S)
                     if reader.redirect(now):
                         has_news = True
                     else:
@@ -507,7 +511,6 @@ class Fetcher:
     def _take_records(
         self, reader: PartitionReader, part: Any, frame: HeldFrame | None, now: float
     ) -> None:
-        reader.confirm()
         self.partitions.progress_at = now
         assert reader.position is not None
         try:
@@ -589,7 +592,7 @@ class Fetcher:
         """Handle the error of a partition. ``node`` is the broker that answered."""
         if 0 <= reader.replica == node:
             # The leader knows better than a follower.
-            reader.forget_replica()
+            reader.set_replica(-1)
             self.partitions.retry(reader, now, codes.name(error_code))
         elif faults.choose_reaction(error_code) is Reaction.OUT_OF_RANGE:
             if reader.is_start_given:

@@ -20,6 +20,8 @@ from .partition_reader import ReaderState
 from .requests import lookups_request
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..cluster import ClusterMachine
     from ..link import Link
     from .options import ScanOptions
@@ -39,30 +41,29 @@ class OffsetLookups:
 
     def advance(self, now: float) -> None:
         """Send the lookups that are due."""
-        waiting: dict[tuple[int, str], list[PartitionReader]] = {}
-        for reader in self._partitions.readers.values():
-            if reader.state is ReaderState.LOOKUP_DUE and (
-                self._partitions.is_due(reader, now)
-            ):
-                leader = self._partitions.find_leader(reader)
-                if leader >= 0:
-                    kind = next(iter(reader.lookups))
-                    waiting.setdefault((leader, kind), []).append(reader)
-        for (leader, kind), readers in waiting.items():
+        waiting: dict[tuple[int, str], dict[PartitionReader, int]] = {}
+        partitions, due = self._partitions, ReaderState.LOOKUP_DUE
+        for reader in partitions.readers.values():
+            if reader.state is due and partitions.is_due(reader, now):
+                known = self._cluster.metadata.partition(reader.topic, reader.partition)
+                if known is None or known.leader < 0:
+                    self._cluster.want_metadata()
+                else:
+                    key = known.leader, next(iter(reader.lookups))
+                    waiting.setdefault(key, {})[reader] = known.leader_epoch
+        for (leader, kind), epochs in waiting.items():
             link = self._cluster.link_to(leader, now, ListOffsetsRequest)
             if link is not None:
-                self._send(link, kind, readers, now)
+                self._send(link, kind, epochs, now)
 
     def _send(
-        self, link: Link, kind: str, readers: list[PartitionReader], now: float
+        self, link: Link, kind: str, epochs: Mapping[PartitionReader, int], now: float
     ) -> None:
-        by_time = any(reader.lookups[kind].timestamp >= 0 for reader in readers)
+        by_time = any(reader.lookups[kind].timestamp >= 0 for reader in epochs)
 
         def done(response: Any, now: float) -> None:
             waiting = {
-                reader.place: reader
-                for reader in readers
-                if reader.end_request(request)
+                reader.place: reader for reader in epochs if reader.end_request(request)
             }
             if response is not None:
                 is_fruitless = True
@@ -78,14 +79,12 @@ class OffsetLookups:
         constraints = (OFFSETS_BY_TIME,) if by_time else ()
         try:
             version = link.pick(ListOffsetsRequest, *constraints)
-            request = lookups_request(
-                readers, kind, self._cluster.metadata, self._options, version
-            )
+            request = lookups_request(epochs, kind, self._options, version)
             link.send(request, done, now, version=version)
         except KwireError as error:
             self._partitions.failure = error
             return
-        for reader in readers:
+        for reader in epochs:
             reader.begin_lookup(request)
 
     def _take(self, reader: PartitionReader, kind: str, part: Any, now: float) -> bool:

@@ -130,7 +130,7 @@ class ScanMachine:
             self.failure
             or self.cluster.failure
             or self._finder.failure
-            or self.fetcher.failure
+            or self.fetcher.partitions.failure
         )
 
     def _is_read(self) -> bool:
@@ -144,7 +144,7 @@ class ScanMachine:
         finder, readers = self._finder, self.fetcher.readers
         for reader in finder.take_deleted(readers, now):
             self.fetcher.remove(reader, keeps_chunks=True)
-        if self.is_done:
+        if self._is_read():
             return
         is_late = finder.is_complete
         found = finder.find(readers, now)
@@ -164,11 +164,15 @@ class ScanMachine:
 
     def _check_progress(self, now: float) -> None:
         """Fail a scan with an end that makes no progress."""
-        was_taken, self._was_taken = self._was_taken, False
-        finder, partitions = self._finder, self.fetcher.partitions
-        if (self.options.follow and finder.is_complete) or self.is_done:
+        if (self.options.follow and self._finder.is_complete) or self.is_done:
             return
-        if was_taken or self.fetcher.has_chunk() or self.cluster.frame_budget.held:
+        partitions = self.fetcher.partitions
+        if (
+            self._was_taken
+            or self.fetcher.has_chunk()
+            or self.cluster.frame_budget.held
+        ):
             # The caller may keep its chunks for any time.
             partitions.progress_at = now
+        self._was_taken = False
         partitions.check_progress(now)

@@ -52,6 +52,9 @@ class FoundPartitions(NamedTuple):
     recreated: list[tuple[PartitionReader, TopicInfo]]
 
 
+_NOTHING = FoundPartitions([], [])
+
+
 class PartitionFinder:
     """Finds the partitions of the topics in ``options``.
 
@@ -80,19 +83,21 @@ class PartitionFinder:
         self, readers: Mapping[tuple[str, int], PartitionReader], now: float
     ) -> FoundPartitions:
         """Compare new metadata with all readers of the task."""
-        found = FoundPartitions([], [])
         cluster = self._cluster
-        is_news = cluster.version != self._seen_version
-        if cluster.version and (is_news or self._unknown_since):
-            self._seen_version = cluster.version
-            for topic in self._known_topics(now):
-                self._compare(topic, readers, found)
-            if not self._unknown_since:
-                self.is_complete = True
-                if not readers and not found.new:
-                    self._check_choice()
-        if not readers and not found.new:
-            self._search_topics(now)
+        is_news = cluster.version != self._seen_version or self._unknown_since
+        if not is_news or not cluster.version:
+            if not readers:
+                self._search_topics(now)
+            return _NOTHING
+        self._seen_version = cluster.version
+        found = FoundPartitions([], [])
+        for topic in self._known_topics(now):
+            self._compare(topic, readers, found)
+        if not self._unknown_since:
+            self.is_complete = True
+            if not readers and not found.new:
+                self._check_choice()
+                self._search_topics(now)
         return found
 
     def check_topics(self, now: float) -> None:

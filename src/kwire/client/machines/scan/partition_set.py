@@ -63,17 +63,6 @@ class PartitionSet:
             return False
         return True
 
-    def find_leader(self, reader: PartitionReader) -> int:
-        """Return the node id of the leader.
-
-        Returns -1, and requests metadata, if there is no leader.
-        """
-        known = self._cluster.metadata.partition(reader.topic, reader.partition)
-        if known is None or known.leader < 0:
-            self._cluster.want_metadata()
-            return -1
-        return known.leader
-
     # Errors.
 
     def take_error(
@@ -122,7 +111,7 @@ class PartitionSet:
     def retry_all(self, readers: Iterable[PartitionReader], now: float) -> None:
         """Repeat the requests of partitions that a response omitted, or without one."""
         for reader in readers:
-            reader.forget_replica()
+            reader.set_replica(-1)
             self.retry(reader, now, "there was no response for the partition")
 
     def lose(
@@ -168,7 +157,8 @@ class PartitionSet:
 
     def is_done(self) -> bool:
         """Return whether all partitions have been read."""
-        return all(reader.state is ReaderState.DONE for reader in self.readers.values())
+        done = ReaderState.DONE
+        return all(reader.state is done for reader in self.readers.values())
 
     def check_progress(self, now: float) -> None:
         """End the task if there was no progress for ``timeout_s``."""

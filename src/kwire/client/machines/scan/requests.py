@@ -12,7 +12,6 @@ from ....messages import FetchRequest, ListOffsetsRequest, OffsetForLeaderEpochR
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..metadata import Metadata
     from .fetch_session import FetchSession, Position
     from .options import ScanOptions
     from .partition_reader import PartitionReader
@@ -27,75 +26,83 @@ _NO_SESSION = 0, -1
 
 
 def lookups_request(
-    readers: Iterable[PartitionReader],
+    epochs: Mapping[PartitionReader, int],
     kind: str,
-    metadata: Metadata,
     options: ScanOptions,
     version: int,
 ) -> ListOffsetsRequest:
-    """Write the ListOffsets request for one kind of lookup of each partition."""
+    """Write the ListOffsets request for one kind of lookup of each partition.
+
+    ``epochs`` are the current leader epochs.
+    """
     # Brokers whose requests have no isolation level have no transactions either.
     committed = options.read_committed and version >= _FIRST_WITH_ISOLATION
-    topics: dict[str, list[Any]] = {}
-    for reader in readers:
-        entry = ListOffsetsRequest.ListOffsetsPartition(
-            partition_index=reader.partition,
-            current_leader_epoch=leader_epoch(reader, metadata),
-            timestamp=reader.lookups[kind].timestamp,
-        )
-        topics.setdefault(reader.topic, []).append(entry)
     return ListOffsetsRequest(
         replica_id=_CONSUMER,
         isolation_level=int(committed),
         topics=[
-            ListOffsetsRequest.ListOffsetsTopic(name=name, partitions=partitions)
-            for name, partitions in topics.items()
+            ListOffsetsRequest.ListOffsetsTopic(
+                name=topic,
+                partitions=[
+                    ListOffsetsRequest.ListOffsetsPartition(
+                        partition_index=reader.partition,
+                        current_leader_epoch=epochs[reader],
+                        timestamp=reader.lookups[kind].timestamp,
+                    )
+                    for reader in group
+                ],
+            )
+            for topic, group in _by_topic(epochs)
         ],
     )
 
 
 def epoch_ends_request(
-    readers: Iterable[PartitionReader], metadata: Metadata
+    epochs: Mapping[PartitionReader, int],
 ) -> OffsetForLeaderEpochRequest:
-    """Write the request for where the epoch that each partition read last ends."""
-    topics: dict[str, list[Any]] = {}
-    for reader in readers:
-        entry = OffsetForLeaderEpochRequest.OffsetForLeaderPartition(
-            partition=reader.partition,
-            current_leader_epoch=leader_epoch(reader, metadata),
-            leader_epoch=reader.epoch,
-        )
-        topics.setdefault(reader.topic, []).append(entry)
+    """Write the request for where the epoch that each partition read last ends.
+
+    ``epochs`` are the current leader epochs.
+    """
     return OffsetForLeaderEpochRequest(
         replica_id=_CONSUMER,
         topics=[
             OffsetForLeaderEpochRequest.OffsetForLeaderTopic(
-                topic=name, partitions=partitions
+                topic=topic,
+                partitions=[
+                    OffsetForLeaderEpochRequest.OffsetForLeaderPartition(
+                        partition=reader.partition,
+                        current_leader_epoch=epochs[reader],
+                        leader_epoch=reader.epoch,
+                    )
+                    for reader in group
+                ],
             )
-            for name, partitions in topics.items()
+            for topic, group in _by_topic(epochs)
         ],
     )
 
 
 def fetch_request(
-    readers: list[PartitionReader],
+    epochs: Mapping[PartitionReader, int],
     max_bytes: int,
     options: ScanOptions,
     session: FetchSession,
 ) -> FetchRequest:
     """Write the Fetch request for the positions of the partitions.
 
-    With a session, only those are in it that the broker does not know yet. What a
-    partition may send stays the same then: ``max_bytes`` bounds all of them. Old
-    versions have no such bound, so each partition gets its share of ``max_bytes``.
-    ``sent_epoch`` of each reader is the epoch of the leader that the request is for.
+    ``epochs`` are the current leader epochs. A request of a session contains only the
+    partitions that have changed. ``max_bytes`` limits all partitions together, so that
+    the limit of each one does not change with their number. Old versions have no common
+    limit: each partition gets its share.
     """
     share = options.fetch_bytes if session.has_sessions else max_bytes
     if not session.has_max_bytes:
-        share = max(max_bytes // len(readers), 1)
+        share = max(max_bytes // len(epochs), 1)
     make = session.make_position
     named: Mapping[PartitionReader, Position] = {
-        each: make(each, max(share, each.fetch_bytes)) for each in readers
+        reader: make(reader, epoch, max(share, reader.fetch_bytes))
+        for reader, epoch in epochs.items()
     }
     forgotten: Mapping[PartitionReader, Position] = {}
     session_id, session_epoch = _NO_SESSION
@@ -105,32 +112,30 @@ def fetch_request(
     return FetchRequest(
         max_wait_ms=options.max_wait_ms,
         min_bytes=1,
-        max_bytes=max(max_bytes, *[each.fetch_bytes for each in readers]),
+        max_bytes=max(max_bytes, *[reader.fetch_bytes for reader in epochs]),
         isolation_level=int(options.read_committed),
         session_id=session_id,
         session_epoch=session_epoch,
         topics=[
             FetchRequest.FetchTopic(
-                topic=topic,
-                topic_id=places[0][1].topic_id,
-                partitions=[_fetch_partition(*place) for place in places],
+                topic=group[0].topic,
+                topic_id=named[group[0]].topic_id,
+                partitions=[
+                    _fetch_partition(reader, named[reader]) for reader in group
+                ],
             )
-            for topic, places in _by_topic(named)
+            for group in _by_topic_id(named)
         ],
-        forgotten_topics_data=_forgotten_topics(forgotten) if forgotten else (),
+        forgotten_topics_data=[
+            FetchRequest.ForgottenTopic(
+                topic=group[0].topic,
+                topic_id=forgotten[group[0]].topic_id,
+                partitions=[reader.partition for reader in group],
+            )
+            for group in _by_topic_id(forgotten)
+        ],
         rack_id=options.rack,
     )
-
-
-def _forgotten_topics(forgotten: Mapping[PartitionReader, Position]) -> list[Any]:
-    return [
-        FetchRequest.ForgottenTopic(
-            topic=topic,
-            topic_id=places[0][1].topic_id,
-            partitions=[reader.partition for reader, _ in places],
-        )
-        for topic, places in _by_topic(forgotten)
-    ]
 
 
 def _fetch_partition(reader: PartitionReader, position: Position) -> Any:
@@ -144,19 +149,22 @@ def _fetch_partition(reader: PartitionReader, position: Position) -> Any:
 
 
 def _by_topic(
+    readers: Iterable[PartitionReader],
+) -> Iterable[tuple[str, list[PartitionReader]]]:
+    """Group readers by topic name."""
+    topics: dict[str, list[PartitionReader]] = {}
+    for reader in readers:
+        topics.setdefault(reader.topic, []).append(reader)
+    return topics.items()
+
+
+def _by_topic_id(
     positions: Mapping[PartitionReader, Position],
-) -> Iterable[tuple[str, list[tuple[PartitionReader, Position]]]]:
-    """Group partitions by topic; one that was created again is another topic."""
+) -> Iterable[list[PartitionReader]]:
+    """Group readers by name and id: a topic that was created again is another one."""
     # A UUID takes longer to hash than all the rest here.
-    topics: dict[tuple[str, int], list[tuple[PartitionReader, Position]]] = {}
-    for place in positions.items():
-        reader, position = place
+    topics: dict[tuple[str, int], list[PartitionReader]] = {}
+    for reader, position in positions.items():
         key = reader.topic, position.topic_id.int
-        topics.setdefault(key, []).append(place)
-    return [(topic, places) for (topic, _), places in topics.items()]
-
-
-def leader_epoch(reader: PartitionReader, metadata: Metadata) -> int:
-    """Return the epoch of the leader as far as it is known; -1 if it is not."""
-    known = metadata.partition(reader.topic, reader.partition)
-    return -1 if known is None else known.leader_epoch
+        topics.setdefault(key, []).append(reader)
+    return topics.values()
