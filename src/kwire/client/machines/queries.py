@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """State machines that answer one question: topics, offsets or sizes.
 
-They read no records; ``scan/machine.py`` does.
+They read no records. ``scan/machine.py`` reads records.
 """
 
 from __future__ import annotations
@@ -27,11 +27,8 @@ if TYPE_CHECKING:
     from .settings import ClusterSettings
 
 
-class TopicsMachine:
-    """Finds all topics that the user may see.
-
-    ``has_result`` once ``result`` or ``failure`` is there.
-    """
+class _Query:
+    """The parts that all queries have: a cluster, and the time to give up."""
 
     def __init__(
         self,
@@ -44,13 +41,30 @@ class TopicsMachine:
         self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
         self.cluster.topics = None
         self.failure: KwireError | None = None
-        self._timeout_s = settings.timeout_s
         self._give_up_at = now + settings.timeout_s
 
     @property
     def wake_at(self) -> float:
-        """When ``advance`` has something to do, if nothing happens before."""
+        """Time of the next ``advance`` if nothing happens before."""
         return self.cluster.wake_at
+
+    def close(self, now: float) -> None:
+        """Close all connections."""
+        self.cluster.close(now)
+
+    def _give_up(self, operation: str) -> None:
+        timeout_s = self.cluster.settings.timeout_s
+        self.failure = BrokersUnreachable(
+            f"{operation}: no broker answered within {timeout_s:g} s;"
+            f" {self.cluster.reasons()}"
+        )
+
+
+class TopicsMachine(_Query):
+    """Finds all topics that the user may see.
+
+    ``has_result`` once ``result`` or ``failure`` is there.
+    """
 
     def has_result(self) -> bool:
         """Whether the topics are known, or will not be."""
@@ -66,17 +80,10 @@ class TopicsMachine:
         self.failure = self.cluster.failure
         self.cluster.wake(self._give_up_at)
         if now >= self._give_up_at and not self.has_result():
-            self.failure = BrokersUnreachable(
-                f"listing topics: no broker answered within {self._timeout_s:g} s;"
-                f" {self.cluster.reasons()}"
-            )
-
-    def close(self, now: float) -> None:
-        """End all links."""
-        self.cluster.close(now)
+            self._give_up("listing topics")
 
 
-class SizesMachine:
+class SizesMachine(_Query):
     """Finds the size of each partition's log on the disk of its leader.
 
     ``topics`` are names, or None for all. Each broker gets one DescribeLogDirs; one
@@ -92,20 +99,12 @@ class SizesMachine:
         now: float,
         random: Random,
     ) -> None:
-        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
+        super().__init__(bootstrap, settings, now=now, random=random)
         self.cluster.topics = topics
-        self.failure: KwireError | None = None
-        self._timeout_s = settings.timeout_s
-        self._give_up_at = now + settings.timeout_s
         # Without topics there is nothing to wait for.
         self._waiting: set[int] | None = None if topics is None or topics else set()
         self._sent: set[int] = set()
         self._sizes: dict[tuple[str, int], int] = {}
-
-    @property
-    def wake_at(self) -> float:
-        """When ``advance`` has something to do, if nothing happens before."""
-        return self.cluster.wake_at
 
     def has_result(self) -> bool:
         """Whether all brokers have answered, or will not."""
@@ -127,16 +126,9 @@ class SizesMachine:
         self.cluster.wake(self._give_up_at)
         if now >= self._give_up_at and not self.has_result():
             if self._waiting is None:
-                self.failure = BrokersUnreachable(
-                    f"finding sizes: no broker answered within {self._timeout_s:g} s;"
-                    f" {self.cluster.reasons()}"
-                )
+                self._give_up("finding sizes")
             else:
                 self._waiting.clear()
-
-    def close(self, now: float) -> None:
-        """End all links."""
-        self.cluster.close(now)
 
     def _send(self, node: int, waiting: set[int], now: float) -> None:
         def done(response: Any, now: float) -> None:
@@ -179,7 +171,7 @@ class SizesMachine:
                         self._sizes[place] = part.partition_size
 
 
-class OffsetsMachine:
+class OffsetsMachine(_Query):
     """Finds one offset for each partition of some topics.
 
     ``options`` contains the topics and the isolation level, ``lookup`` the offset.
@@ -195,17 +187,11 @@ class OffsetsMachine:
         now: float,
         random: Random,
     ) -> None:
-        self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
-        self.failure: KwireError | None = None
+        super().__init__(bootstrap, settings, now=now, random=random)
         self._lookup = lookup
         self._finder = PartitionFinder(self.cluster, options, now)
         self._partitions = PartitionSet(self.cluster, options, now)
         self._lookups = OffsetLookups(self.cluster, options, self._partitions)
-
-    @property
-    def wake_at(self) -> float:
-        """Time of the next ``advance`` if nothing happens before."""
-        return self.cluster.wake_at
 
     def has_result(self) -> bool:
         """Return whether all offsets were found, or cannot be found."""
@@ -233,10 +219,6 @@ class OffsetsMachine:
             self._collect_failure()
             # Some of these may have requested metadata.
             self.cluster.refresh_metadata(now)
-
-    def close(self, now: float) -> None:
-        """Close all connections."""
-        self.cluster.close(now)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if the state contradicts itself."""

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from ....connection.negotiation import EPOCH_END, FETCHED_EPOCH, NO_TOPIC_IDS
+from ....connection.negotiation import NO_TOPIC_IDS
 from ....errors import KwireError
-from ....messages import FetchRequest, OffsetForLeaderEpochRequest
+from ....messages import FetchRequest
 from ....records import read_last_header
 from ....schema import error_codes as codes
 from .. import faults
@@ -26,11 +26,12 @@ from ..faults import Reaction
 from ..metrics import FETCH_LATENCY, FETCH_METRICS
 from .fetch_session import FetchSession
 from .frame_budget import HeldFrame, find_frame
+from .log_truncation import LogTruncation
 from .lookups import OffsetLookups
 from .options import EARLIEST, LATEST, Fetched
 from .partition_reader import ReaderState
 from .partition_set import PartitionSet
-from .requests import epoch_ends_request, fetch_request
+from .requests import fetch_request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +75,7 @@ class Fetcher:
         self.partitions = PartitionSet(cluster, options, now)
         self.readers = self.partitions.readers
         self._lookups = OffsetLookups(cluster, options, self.partitions)
+        self._truncation = LogTruncation(cluster, self.partitions)
         self._cluster = cluster
         self._options = options
         self._fetched: deque[Fetched] = deque()
@@ -269,7 +271,7 @@ class Fetcher:
                 return
             link = self._cluster.link_to(node, now, FetchRequest)
             if link is not None:
-                self._check_epochs(link, epochs, now)
+                self._truncation.check(link, epochs, now)
                 if epochs:
                     self._send_fetch(link, node, epochs, room, now)
 
@@ -354,71 +356,6 @@ class Fetcher:
         for reader, epoch in epochs.items():
             reader.begin_fetch(request, epoch)
 
-    def _check_epochs(
-        self, link: Link, epochs: dict[PartitionReader, int], now: float
-    ) -> None:
-        """Remove partitions that cannot be fetched yet from ``epochs``.
-
-        For these it first requests the end offset of the epoch that was read last
-        (KIP-320). From Fetch version 12 on, brokers detect log truncation by the epoch
-        in the Fetch request.
-        """
-        unchecked = {
-            reader: epoch
-            for reader, epoch in epochs.items()
-            if -1 < reader.checked_epoch != epoch >= 0 and reader.epoch >= 0
-        }
-        if not unchecked or link.table.usable(FetchRequest, FETCHED_EPOCH):
-            return
-        usable = link.table.usable(OffsetForLeaderEpochRequest, EPOCH_END)
-        if usable:
-            self._request_epoch_ends(link, unchecked, usable[-1], now)
-            for reader in unchecked:
-                del epochs[reader]
-
-    def _request_epoch_ends(
-        self,
-        link: Link,
-        unchecked: Mapping[PartitionReader, int],
-        version: int,
-        now: float,
-    ) -> None:
-        request = epoch_ends_request(unchecked)
-
-        def done(response: Any, now: float) -> None:
-            waiting = {
-                reader.place: reader
-                for reader in unchecked
-                if reader.end_request(request)
-            }
-            # Only a Fetch makes progress after this response.
-            self._cluster.note_fruitless(link, FetchRequest, now)
-            for topic in () if response is None else response.topics:
-                for part in topic.partitions:
-                    reader = waiting.pop((topic.topic, part.partition), None)
-                    if reader is not None:
-                        self._take_epoch_end(reader, part, now)
-            self.partitions.retry_all(waiting.values(), now)
-
-        try:
-            link.send(request, done, now, version=version)
-        except KwireError as error:
-            self.partitions.failure = error
-            return
-        for reader, epoch in unchecked.items():
-            reader.begin_check(request, epoch)
-
-    def _take_epoch_end(self, reader: PartitionReader, part: Any, now: float) -> None:
-        if part.error_code:
-            self._take_error(reader, part.error_code, now)
-            return
-        reader.confirm()
-        if part.end_offset < 0:
-            reason = "the log has nothing left of what was read before"
-            self.partitions.lose(reader, reason)
-        else:
-            self._truncate(reader, part.leader_epoch, part.end_offset)
-
     # Responses.
 
     def _take_response(
@@ -458,7 +395,9 @@ class Fetcher:
                     self._take_error(reader, part.error_code, now, node, is_hinted)
                     has_news = has_news or is_hinted
                 elif diverging.end_offset >= 0:
-                    self._truncate(reader, diverging.epoch, diverging.end_offset)
+                    self._truncation.rewind(
+                        reader, diverging.epoch, diverging.end_offset
+                    )
                     self.partitions.retry(reader, now, "the log was truncated")
                 elif part.records:
                     has_records = True
@@ -604,18 +543,3 @@ class Fetcher:
             self.partitions.retry(reader, now, codes.name(error_code))
         else:
             self.partitions.take_error(reader, error_code, now, is_hinted)
-
-    def _truncate(self, reader: PartitionReader, epoch: int, end: int) -> None:
-        """Go back if the log was truncated below the position (KIP-320).
-
-        ``end`` is the end offset of the records of ``epoch``, the last epoch that the
-        reader and the log have in common.
-        """
-        assert reader.position is not None
-        if end < reader.position:
-            reason = (
-                f"records from offset {end} on were read, and then lost by the cluster"
-            )
-            self.partitions.lose(reader, reason, resume=end, epoch=epoch)
-        else:
-            reader.set_epoch(epoch)
