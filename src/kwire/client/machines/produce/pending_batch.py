@@ -8,6 +8,7 @@ them does to the state. ``partition_writer.py`` decides when they are called.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,7 @@ TRANSITIONS: Mapping[str, Mapping[BatchState, BatchState]] = {
 not be called in any other state."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PendingBatch:
     """A batch to deliver: its content, its numbers, and its state.
 
@@ -65,54 +67,31 @@ class PendingBatch:
     ``parts`` when it is SPLIT. ``attempts`` counts how often its records were sent.
     """
 
-    __slots__ = (
-        "attempts",
-        "content",
-        "count",
-        "data",
-        "failure",
-        "give_up_at",
-        "is_background",
-        "magic",
-        "ordinal",
-        "partition",
-        "parts",
-        "receipt",
-        "sequence",
-        "size",
-        "state",
-        "topic",
-    )
+    topic: str
+    partition: int
+    content: BatchContent | None
+    give_up_at: float
+    # If True, no caller waits for the batch: the next flush reports its failure.
+    is_background: bool = False
+    state: BatchState = BatchState.SEALED
+    attempts: int = 0
+    # The sequence number of the first record, and the count of batches of the partition
+    # that were numbered before. -1 if the batch has no number yet.
+    sequence: int = -1
+    ordinal: int = -1
+    # The encoded batch, and the magic of its format.
+    data: bytes | None = None
+    magic: int = -1
+    parts: tuple[PendingBatch, ...] = ()
+    receipt: Receipt | None = None
+    failure: KwireError | None = None
+    count: int = field(init=False)
+    size: int = field(init=False)
 
-    def __init__(
-        self,
-        topic: str,
-        partition: int,
-        content: BatchContent,
-        give_up_at: float,
-        *,
-        is_background: bool = False,
-    ) -> None:
-        self.state = BatchState.SEALED
-        self.topic = topic
-        self.partition = partition
-        self.content: BatchContent | None = content
-        self.count = len(content)
-        self.size = content.size_bound
-        self.give_up_at = give_up_at
-        # If True, no caller waits for the batch: the next flush reports its failure.
-        self.is_background = is_background
-        # The encoded batch, and the magic of its format.
-        self.data: bytes | None = None
-        self.magic = -1
-        # The sequence number of the first record, and the count of batches of the
-        # partition that were numbered before. -1 if the batch has no number yet.
-        self.sequence = -1
-        self.ordinal = -1
-        self.attempts = 0
-        self.parts: tuple[PendingBatch, ...] = ()
-        self.receipt: Receipt | None = None
-        self.failure: KwireError | None = None
+    def __post_init__(self) -> None:
+        assert self.content is not None
+        self.count = len(self.content)
+        self.size = self.content.size_bound
 
     @property
     def is_in_flight(self) -> bool:
@@ -182,16 +161,15 @@ class PendingBatch:
                 self.partition,
                 content,
                 self.give_up_at,
-                is_background=self.is_background,
+                self.is_background,
+                BatchState.RETRYING,
+                self.attempts,
             )
             for content in self.content.halves()
         )
         if self.sequence >= 0:
             first.number(self.sequence, self.ordinal)
             second.number(next_sequence(self.sequence, first.count), self.ordinal)
-        for half in (first, second):
-            half.state = BatchState.RETRYING
-            half.attempts = self.attempts
         self.parts = first, second
         self.content = self.data = None
         return first, second
