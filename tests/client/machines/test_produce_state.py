@@ -50,13 +50,16 @@ CHANGES = {
 
 
 def find_fields(path, name):
-    """Return the fields that a class sets in its own methods."""
+    """Return the fields that a class declares, or sets in its own methods."""
     (found,) = (
         node
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.ClassDef) and node.name == name
     )
-    return {
+    declared = {
+        node.target.id for node in found.body if isinstance(node, ast.AnnAssign)
+    }
+    return declared | {
         node.attr
         for node in ast.walk(found)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)

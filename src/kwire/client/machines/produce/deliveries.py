@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..backoff import Backoff
 from .partition_writer import Numbering, PartitionWriter
 from .requests import delivery_failure
 
@@ -53,7 +54,8 @@ class Deliveries:
         """Return the queue of a partition."""
         writer = self.writers.get((topic, partition))
         if writer is None:
-            writer = PartitionWriter(self._cluster, self, topic, partition)
+            backoff = Backoff(self._cluster)
+            writer = PartitionWriter(topic, partition, backoff, self)
             self.writers[topic, partition] = writer
         return writer
 

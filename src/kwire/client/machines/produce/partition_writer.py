@@ -14,16 +14,17 @@ for their numbers. The epoch is raised then, and numbers begin at 0.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from ..backoff import Backoff
 from ..scan.partition_reader import make_redirect_pace
 from .pending_batch import next_sequence
 
 if TYPE_CHECKING:
     from ....errors import KwireError
-    from ..cluster import ClusterMachine
+    from ..backoff import Backoff
+    from ..pace import Pace
     from .deliveries import Deliveries
     from .pending_batch import PendingBatch
 
@@ -44,50 +45,28 @@ class Numbering(Enum):
     """Numbered records were given up. The next epoch is required."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PartitionWriter:
     """The batches of one partition in order, and the producer's numbers for it.
 
     ``reason`` describes the last attempt that failed, or is empty.
     """
 
-    __slots__ = (
-        "_deliveries",
-        "_next_sequence",
-        "_numbered",
-        "_redirects",
-        "backoff",
-        "batches",
-        "numbering",
-        "partition",
-        "producer_epoch",
-        "producer_id",
-        "queued_bytes",
-        "reason",
-        "topic",
-    )
-
-    def __init__(
-        self,
-        cluster: ClusterMachine,
-        deliveries: Deliveries,
-        topic: str,
-        partition: int,
-    ) -> None:
-        self._deliveries = deliveries
-        self.topic = topic
-        self.partition = partition
-        self.batches: deque[PendingBatch] = deque()
-        self.queued_bytes = 0
-        self.backoff = Backoff(cluster)
-        self.reason = ""
-        self.numbering = Numbering.NEW
-        self.producer_id = -1
-        self.producer_epoch = -1
-        self._next_sequence = 0
-        # Count of batches that got a sequence number.
-        self._numbered = 0
-        # Counted apart from failures, which every acknowledged batch resets.
-        self._redirects = make_redirect_pace()
+    topic: str
+    partition: int
+    backoff: Backoff
+    _deliveries: Deliveries
+    batches: deque[PendingBatch] = field(default_factory=deque)
+    queued_bytes: int = 0
+    reason: str = ""
+    numbering: Numbering = Numbering.NEW
+    producer_id: int = -1
+    producer_epoch: int = -1
+    _next_sequence: int = 0
+    # Count of batches that got a sequence number.
+    _numbered: int = 0
+    # Counted apart from failures, which every acknowledged batch resets.
+    _redirects: Pace = field(default_factory=make_redirect_pace)
 
     @property
     def name(self) -> str:

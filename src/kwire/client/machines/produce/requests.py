@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The requests of a producer, and what the errors of their responses mean."""
+"""Builds Produce requests, and decides how to react to the error codes of responses."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ _max_timestamp_at = Struct(">q").unpack_from
 
 
 class Verdict(Enum):
-    """What the response about a batch asks for."""
+    """Reaction to the response for a batch."""
 
     DONE = auto()
-    """It is in the log."""
+    """The log contains the batch."""
     RETRY = auto()
-    """The same batch again, after a pause."""
+    """Send the batch again after a pause."""
     NEW_LEADER = auto()
-    """The same batch to another broker."""
+    """Send the batch to another broker."""
     RENUMBER = auto()
-    """The broker does not have what comes before, or does not know the producer."""
+    """The broker lacks the previous batch, or does not know the producer."""
     SPLIT = auto()
-    """It is too large."""
+    """The batch is too large."""
     FAIL = auto()
-    """The broker does not take these records."""
+    """The broker rejects these records."""
     FATAL = auto()
-    """The broker does not take anything from this producer."""
+    """The broker rejects all requests of this producer."""
 
 
 _VERDICTS = {
@@ -72,12 +72,12 @@ _NOT_WRITTEN = {
     codes.TRANSACTION_ABORTABLE,
     codes.INVALID_TXN_STATE,
 }
-"""Errors before the append. With others, such as that of a leader that has lost its
-role, the batch may be in the log all the same."""
+"""Errors that a broker returns before it appends the batch. After any other error, such
+as that of a leader that has lost its role, the log may contain the batch."""
 
 
 def read_verdict(error_code: int) -> Verdict:
-    """Return what an error of a Produce response asks for."""
+    """Return the reaction to an error code of a Produce response."""
     found = _VERDICTS.get(error_code)
     if found is None:
         reaction = faults.choose_reaction(error_code)
@@ -88,7 +88,7 @@ def read_verdict(error_code: int) -> Verdict:
 
 
 def may_be_written(error_code: int) -> bool:
-    """Whether the batch may be in the log in spite of an error."""
+    """Whether the log may contain the batch in spite of an error."""
     return error_code not in _NOT_WRITTEN and read_verdict(error_code) in (
         Verdict.RETRY,
         Verdict.NEW_LEADER,
@@ -96,7 +96,7 @@ def may_be_written(error_code: int) -> bool:
 
 
 MAGIC_CONSTRAINTS = {2: MAGIC_2, 1: MAGIC_1, 0: MAGIC_0}
-"""Versions of Produce by the magic of the records in it."""
+"""Versions of Produce by the magic of the records that they carry."""
 
 
 def choose_magic(table: ApiVersionTable) -> int:
@@ -104,15 +104,15 @@ def choose_magic(table: ApiVersionTable) -> int:
     for magic, constraint in MAGIC_CONSTRAINTS.items():
         if table.usable(ProduceRequest, constraint):
             return magic
-    # No format fits: the error is that of the newest.
+    # If no format fits, the error names the newest one.
     return next(iter(MAGIC_CONSTRAINTS))
 
 
 def read_append_time(part: Any, batch: PendingBatch) -> int:
-    """Return when the broker appended a batch (ms), -1 where timestamps are kept.
+    """Return the log append time of a batch (ms), or -1 if the topic keeps timestamps.
 
-    A broker that had the batch already answers with its max timestamp as that time,
-    whatever the topic keeps. Source: ``UnifiedLog.append``.
+    For a duplicate, the broker returns the maximum timestamp of the batch as this time,
+    even if the topic keeps timestamps. Source: ``UnifiedLog.append``.
     """
     append_time: int = part.log_append_time_ms
     if append_time == -1 or batch.magic < 2 or batch.data is None:

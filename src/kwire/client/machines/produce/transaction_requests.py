@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The requests of transactions, and what the errors of coordinators mean.
+"""Builds requests of transactions, and decides how to react to coordinators' errors.
 
-When each of them is sent is decided by ``transactions.py``.
+``transactions.py`` decides when a request is sent.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from ..group.options import GroupMetadata
 
 Producer = tuple[int, int]
-"""A producer id and its epoch."""
+"""Producer id and epoch."""
 
 
 class TransactionVerdict(Enum):
-    """What the error of a coordinator asks for."""
+    """Reaction to the error code of a coordinator."""
 
     RETRY = auto()
-    """The same request again, after a pause."""
+    """Send the request again after a pause."""
     FIND_COORDINATOR = auto()
-    """The same request to another broker, after a pause."""
+    """Look up the coordinator, and send the request to it after a pause."""
     ABORT = auto()
-    """The transaction cannot be committed; the producer may begin another one."""
+    """The transaction cannot be committed. The producer may begin another one."""
     FATAL = auto()
-    """The producer can do nothing more."""
+    """The producer cannot continue."""
 
 
 _VERDICTS = {
@@ -67,7 +67,7 @@ _FENCED = (
 
 
 def read_transaction_verdict(error_code: int) -> TransactionVerdict:
-    """Return what the error of a coordinator asks for."""
+    """Return the reaction to an error code of a coordinator."""
     found = _VERDICTS.get(error_code)
     if found is None:
         may_pass = faults.may_pass(error_code)
@@ -78,7 +78,7 @@ def read_transaction_verdict(error_code: int) -> TransactionVerdict:
 def transaction_failure(
     doing: str, transactional_id: str, error_code: int
 ) -> ClusterError:
-    """Build the exception for an error of a coordinator; ``doing`` is what failed."""
+    """Build the exception for an error code. ``doing`` describes the operation."""
     name = codes.name(error_code)
     if error_code in _FENCED:
         return ProducerFenced(

@@ -11,6 +11,7 @@ event does to the state. ``batch_sender.py`` sends record batches.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 from typing import TYPE_CHECKING, Any
 
@@ -104,22 +105,15 @@ class Knowledge(IntEnum):
     """A commit was sent, and had no response."""
 
 
+@dataclass(slots=True, eq=False)
 class PendingOffsets:
     """Offsets of a group that are being added to a transaction."""
 
-    __slots__ = ("failure", "give_up_at", "is_over", "member", "offsets")
-
-    def __init__(
-        self,
-        member: GroupMetadata,
-        offsets: Mapping[tuple[str, int], int],
-        give_up_at: float,
-    ) -> None:
-        self.member = member
-        self.offsets = dict(offsets)
-        self.give_up_at = give_up_at
-        self.is_over = False
-        self.failure: KwireError | None = None
+    member: GroupMetadata
+    offsets: dict[tuple[str, int], int]
+    give_up_at: float
+    is_over: bool = False
+    failure: KwireError | None = None
 
     def finish(self, failure: KwireError | None = None) -> None:
         """Note that the coordinator has the offsets, or that they have failed."""
@@ -264,7 +258,7 @@ class Transactions:
         self, member: GroupMetadata, offsets: Mapping[tuple[str, int], int], now: float
     ) -> PendingOffsets:
         """Commit offsets of a group with the transaction."""
-        pending = PendingOffsets(member, offsets, now + self._give_up_s)
+        pending = PendingOffsets(member, dict(offsets), now + self._give_up_s)
         self._offsets.append(pending)
         self._cluster.wake(now)
         return pending
