@@ -19,7 +19,7 @@ with (
     Recorder("127.0.0.1:0", address, directory) as recorder,
     client.connect_sync(recorder.address) as kafka,
 ):
-    rows = sum(len(chunk.rows()) for chunk in kafka.scan(topic))
+    rows = sum(len(chunk.records()) for chunk in kafka.scan(topic))
 print(rows, "records")
 
 requests = Counter()

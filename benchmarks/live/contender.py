@@ -60,7 +60,7 @@ def kwire_rows(job: Job) -> Iterator[Any]:
 
     with client.connect_sync(job.address) as kafka:
         for chunk in kafka.scan(job.topic):
-            yield chunk.rows()
+            yield chunk.records()
 
 
 async def kwire_asyncio_rows(job: Job) -> AsyncIterator[Any]:
@@ -69,7 +69,7 @@ async def kwire_asyncio_rows(job: Job) -> AsyncIterator[Any]:
 
     async with client.connect(job.address) as kafka:
         async for chunk in kafka.scan(job.topic):
-            yield chunk.rows()
+            yield chunk.records()
 
 
 def kwire_each(job: Job) -> tuple[int, int]:
@@ -78,7 +78,7 @@ def kwire_each(job: Job) -> tuple[int, int]:
 
     count = size = 0
     with client.connect_sync(job.address) as kafka:
-        for each in kafka.scan(job.topic).messages():
+        for each in kafka.scan(job.topic).records():
             _ = each.offset, each.timestamp, each.key, each.headers
             size += len(each.value or b"")
             count += 1
@@ -91,7 +91,7 @@ async def kwire_asyncio_each(job: Job) -> tuple[int, int]:
 
     count = size = 0
     async with client.connect(job.address) as kafka:
-        async for each in kafka.scan(job.topic).messages():
+        async for each in kafka.scan(job.topic).records():
             _ = each.offset, each.timestamp, each.key, each.headers
             size += len(each.value or b"")
             count += 1

@@ -375,6 +375,6 @@ def test_arrow_copies_a_topic_with_keys_headers_and_timestamps(
         b"kwire: 36 records written to %b\n" % copy.encode(),
     )
     with client.connect_sync(address) as kafka:
-        rows = [row for chunk in kafka.scan(copy) for row in chunk.rows()][1:]
+        rows = [row for chunk in kafka.scan(copy) for row in chunk.records()][1:]
     found = [(row.timestamp, row.key, row.value, list(row.headers)) for row in rows]
     assert found == exact

@@ -50,7 +50,7 @@ def read_rows(kwire, address, topic):
             return [
                 (row.key, row.value, row.headers, row.timestamp)
                 for chunk in kafka.scan(topic)
-                for row in chunk.rows()
+                for row in chunk.records()
             ]
 
     return read_rows

@@ -54,8 +54,8 @@ def values_by_offset(chunks):
     seen = {}
     for chunk in chunks:
         rows = seen.setdefault((chunk.topic, chunk.partition), {})
-        rows.update((row.offset, row.value) for row in chunk.rows())
-        assert len(chunk.records) == len(chunk.rows())
+        rows.update((row.offset, row.value) for row in chunk.records())
+        assert len(chunk.columns) == len(chunk.records())
     return {place: rows for place, rows in seen.items() if rows}
 
 
@@ -141,7 +141,7 @@ def test_a_position_is_where_the_next_scan_goes_on(kwire, broker):
         rest = list(kafka.scan("orders", start=position))
     both = values_by_offset([*chunks, *rest])
     assert both == expected_values(broker, ORDERS)
-    assert sum(len(chunk.rows()) for chunk in [*chunks, *rest]) == 55
+    assert sum(len(chunk.records()) for chunk in [*chunks, *rest]) == 55
 
 
 def test_a_position_survives_a_scan_that_read_nothing(kwire, broker):
@@ -158,14 +158,14 @@ def test_a_position_survives_a_scan_that_read_nothing(kwire, broker):
 
 
 def test_records_come_one_by_one_with_their_place(kwire, broker):
-    """``messages()`` of both kinds of scan; every field of a record is there."""
+    """``records()`` of both kinds of scan; every field of a record is there."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
-        rows = list(kafka.scan("other").messages())
+        rows = list(kafka.scan("other").records())
 
     async def run():
         async with client.connect(broker.address) as kafka:
-            return [each async for each in kafka.scan("other").messages()]
+            return [each async for each in kafka.scan("other").records()]
 
     assert rows == asyncio.run(run(), debug=True)
     assert [row.offset for row in rows] == list(range(7))
@@ -216,7 +216,7 @@ def test_views_have_the_rows_of_the_copies(kwire, broker):
     with client.connect_sync(broker.address) as kafka:
         plain = pyarrow.table(kafka.scan("orders"))
         table = pyarrow.table(kafka.scan("orders", views=True))
-        chunks = [chunk.records for chunk in kafka.scan("orders", views=True)]
+        chunks = [chunk.columns for chunk in kafka.scan("orders", views=True)]
     table.validate(full=True)
     views = pyarrow.binary_view()
     assert [table.schema.field(name).type for name in ("key", "value")] == [views] * 2
@@ -250,6 +250,6 @@ def test_librdkafkas_mock_cluster_is_read(read):
         producer.produce("live", key=key, value=value, headers=[("n", b"1")])
     producer.flush(15)
     chunks = read(address, "live")
-    got = [(row.key, row.value) for chunk in chunks for row in chunk.rows()]
+    got = [(row.key, row.value) for chunk in chunks for row in chunk.records()]
     assert sorted(got, key=str) == sorted(rows, key=str)
     del producer

@@ -298,7 +298,7 @@ def test_following_sees_what_is_written_meanwhile(client):
             scan = kafka.scan("live", start="latest", follow=True)
             threading.Timer(0.1, running.log("live").append, [3]).start()
             chunk = next(scan)
-            assert [row.offset for row in chunk.rows()] == [5, 6, 7]
+            assert [row.offset for row in chunk.records()] == [5, 6, 7]
             assert scan.position() == {("live", 0): 8}
         with pytest.raises(StopIteration):
             next(scan)
@@ -334,7 +334,7 @@ def test_uvloop_runs_the_same_client(client, broker, delay_s):
     async def main():
         async with client.connect(running.address, **connect) as kafka:
             chunks = [chunk async for chunk in kafka.scan("orders")]
-            assert sum(len(chunk.rows()) for chunk in chunks) == 600
+            assert sum(len(chunk.records()) for chunk in chunks) == 600
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(delay_s):
                     scan = kafka.scan("orders", follow=True)
@@ -370,4 +370,4 @@ def test_a_pattern_waits_for_its_first_topic(kwire, runner):
 
         chunk = read() if runner == "blocking" else asyncio.run(read_async())
         timer.join()
-    assert (chunk.topic, len(chunk.rows())) == ("late-orders", 3)
+    assert (chunk.topic, len(chunk.records())) == ("late-orders", 3)

@@ -106,7 +106,7 @@ def test_one_address_that_answers_is_enough(kwire, runner, broker):
         port = server.getsockname()[1]
     addresses = f"kafka.invalid:1,{HOST}:{port},{broker.address}"
     chunks = read(kwire, runner, addresses, "orders")
-    assert sum(len(chunk.rows()) for chunk in chunks) == 10
+    assert sum(len(chunk.records()) for chunk in chunks) == 10
 
 
 def test_tls_to_a_plain_port_is_named(kwire, runner, broker, trusting):
@@ -134,7 +134,7 @@ def test_tls_and_passwords_let_in(kwire, runner, secure_broker, trusting, mechan
     sasl = mechanism_of(kwire, mechanism, "wonderland")
     connect = {"ssl": trusting, "sasl": sasl}
     chunks = read(kwire, runner, secure_broker.address, "orders", connect=connect)
-    assert sum(len(chunk.rows()) for chunk in chunks) == 30
+    assert sum(len(chunk.records()) for chunk in chunks) == 30
 
 
 def mechanism_of(kwire, name, password):
@@ -291,7 +291,7 @@ def test_lost_records_are_reported(kwire, runner, broker):
         read(kwire, runner, broker.address, {"orders": [0]}, start=99)
     options = {"start": 99, "on_data_loss": "earliest"}
     chunks = read(kwire, runner, broker.address, {"orders": [0]}, **options)
-    assert sum(len(chunk.rows()) for chunk in chunks) == 5
+    assert sum(len(chunk.records()) for chunk in chunks) == 5
 
 
 def test_a_duration_may_be_in_the_future(kwire, runner, broker):

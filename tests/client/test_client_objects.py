@@ -247,12 +247,12 @@ def read_with_pandas(scan):
 
 def read_chunks(scan):
     """Return the number of records in the chunks."""
-    return sum(len(chunk.rows()) for chunk in scan)
+    return sum(len(chunk.records()) for chunk in scan)
 
 
 def read_messages(scan):
     """Return the number of records, one by one."""
-    return len(list(scan.messages()))
+    return len(list(scan.records()))
 
 
 READERS = [
@@ -307,7 +307,7 @@ def test_reading_the_schema_of_a_scan_is_no_use(client, broker):
 def test_chunks_before_a_stream_are_not_in_the_stream(client, broker):
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders", memory_bytes=1 << 12)
-        first = len(next(scan).rows())
+        first = len(next(scan).records())
         assert 0 < first < 600
         assert pyarrow.table(scan).num_rows == 600 - first
 
@@ -326,11 +326,11 @@ def test_second_use_of_an_asyncio_scan_raises(client, broker):
     async def read():
         async with client.connect(broker.address) as kafka:
             scan = kafka.scan("orders")
-            assert sum([len(chunk.rows()) async for chunk in scan]) == 600
+            assert sum([len(chunk.records()) async for chunk in scan]) == 600
             with pytest.raises(ValueError, match="already been consumed"):
                 [chunk async for chunk in scan]
             with pytest.raises(ValueError, match="already been consumed"):
-                [record async for record in scan.messages()]
+                [record async for record in scan.records()]
         with pytest.raises(ValueError, match="already been consumed"):
             aiter(scan)
 
@@ -366,7 +366,7 @@ def test_position_is_stored_as_json(client, broker):
     """The JSON is that of Spark's ``startingOffsets``."""
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders", memory_bytes=1 << 12)
-        first = len(next(scan).rows())
+        first = len(next(scan).records())
         text = scan.position().to_json()
         offsets = json.loads(text)["orders"]
         assert sorted(offsets) == ["0", "1"]

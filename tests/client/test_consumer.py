@@ -134,7 +134,7 @@ async def read_all(consumer, count):
     while sum(map(len, seen.values())) < count:
         chunk = await consumer.poll(TIMEOUT_S)
         assert chunk is not None
-        seen.setdefault(chunk.partition, []).extend(r.value for r in chunk.rows())
+        seen.setdefault(chunk.partition, []).extend(r.value for r in chunk.records())
         committed = await consumer.commit(chunk)
         assert committed == {(chunk.topic, chunk.partition): chunk.next_offset}
     return seen
@@ -390,7 +390,7 @@ def test_a_wait_that_is_cancelled_loses_nothing(kwire, cluster, topic):
                 if waiting.cancelled():
                     cancelled += 1
                 else:
-                    count += len(waiting.result().rows())
+                    count += len(waiting.result().records())
             assert count == 40
             assert cancelled
 

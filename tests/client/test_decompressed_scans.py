@@ -32,11 +32,11 @@ def test_messages_of_batches_that_grow_arrive_once(kwire, broker):
     """Both clients iterate over records without the limit of a call."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(broker.address) as kafka:
-        blocking = [each.offset for each in kafka.scan("orders").messages()]
+        blocking = [each.offset for each in kafka.scan("orders").records()]
 
     async def run():
         async with client.connect(broker.address) as kafka:
-            return [each.offset async for each in kafka.scan("orders").messages()]
+            return [each.offset async for each in kafka.scan("orders").records()]
 
     assert blocking == asyncio.run(run()) == list(range(BATCHES))
 
@@ -58,11 +58,11 @@ def test_a_whole_chunk_that_grows_ends_with_limit_exceeded(kwire, broker):
     with client.connect_sync(broker.address) as kafka:
         scan = kafka.scan("orders")
         chunk = next(scan)
-        for form in (chunk.rows, chunk.to_arrow, lambda: chunk.records):
+        for form in (chunk.records, chunk.to_arrow, lambda: chunk.columns):
             with pytest.raises(kwire.LimitExceeded, match="total_decompressed_bytes"):
                 form()
-        assert [len(each) for each in chunk.iter_records()] == [1] * BATCHES
+        assert [len(each) for each in chunk.iter_columns()] == [1] * BATCHES
     limits = kwire.Limits(total_decompressed_bytes=BATCHES * 64 << 20)
     with client.connect_sync(broker.address, limits=limits) as kafka:
         scan = kafka.scan("orders")
-        assert len(next(scan).rows()) == BATCHES
+        assert len(next(scan).records()) == BATCHES

@@ -88,12 +88,12 @@ def names_of(records):
 
 
 FORMS = {
-    "rows": lambda chunk: names_of(chunk.rows()),
-    "messages": lambda chunk: names_of(chunk.messages()),
+    "rows": lambda chunk: names_of(chunk.records()),
+    "messages": lambda chunk: names_of(chunk.iter_records()),
     "batches": lambda chunk: [n for b in chunk.batches() for n in names_of(b.records)],
     "records": lambda chunk: [
-        chunk.records.headers.key[row].decode()
-        for row in range(len(chunk.records.headers.key))
+        chunk.columns.headers.key[row].decode()
+        for row in range(len(chunk.columns.headers.key))
     ],
     "arrow": lambda chunk: [
         header["key"]
@@ -122,13 +122,13 @@ def test_bad_header_names_are_rejected_if_strict(kwire, broker, runner, kind, fo
 
 @pytest.mark.parametrize("kind", ["scan", "consumer"])
 def test_messages_of_a_reader_have_replaced_header_names(kwire, broker, kind):
-    """``messages()`` of a scan and of a consumer, with both clients."""
+    """``records()`` of a scan and of a consumer, with both clients."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with (
         client.connect_sync(broker.address) as kafka,
         open_reader(kafka, kind, {}) as reader,
     ):
-        messages = reader.messages()
+        messages = reader.records()
         blocking = names_of(next(messages) for _ in range(6))
 
     async def run():
@@ -136,7 +136,7 @@ def test_messages_of_a_reader_have_replaced_header_names(kwire, broker, kind):
             client.connect(broker.address) as kafka,
             open_reader(kafka, kind, {}) as reader,
         ):
-            messages = reader.messages()
+            messages = reader.records()
             return names_of([await anext(messages) for _ in range(6)])
 
     assert blocking == asyncio.run(run()) == ["good", READ] * 3

@@ -160,10 +160,10 @@ def test_a_wrong_checksum_is_a_typed_error_with_its_offset(kwire, runner):
         chunks = read(kwire, runner, broker.address, "orders")
         for chunk in chunks:
             for decode in (
-                chunk.rows,
-                lambda chunk=chunk: chunk.records,
+                chunk.records,
+                lambda chunk=chunk: chunk.columns,
                 lambda chunk=chunk: list(chunk.batches()),
-                lambda chunk=chunk: list(chunk.messages()),
+                lambda chunk=chunk: list(chunk.iter_records()),
             ):
                 with pytest.raises(kwire.DecodeError, match=r"CRC|checksum"):
                     decode()

@@ -290,4 +290,4 @@ def test_certificate_that_fits_is_accepted_by_the_same_code(kwire, authority, tr
                 "orders",
                 connect={**QUICKLY, "ssl": trusting},
             )
-            assert sum(len(chunk.rows()) for chunk in chunks) == 5
+            assert sum(len(chunk.records()) for chunk in chunks) == 5

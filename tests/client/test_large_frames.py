@@ -35,7 +35,7 @@ def read_slowly(client, runner, address, context):
 
     def work(chunk):
         time.sleep(PAUSE_S)
-        sizes.extend(len(row.value) for row in chunk.rows())
+        sizes.extend(len(row.value) for row in chunk.records())
 
     options = {"memory_bytes": 100_000}
     if runner == "blocking":

@@ -296,4 +296,4 @@ def test_honest_server_is_accepted_by_the_same_code(kwire):
                 "orders",
                 connect={**QUICKLY, "sasl": new},
             )
-            assert sum(len(chunk.rows()) for chunk in chunks) == 20
+            assert sum(len(chunk.records()) for chunk in chunks) == 20

@@ -45,7 +45,7 @@ def send(kwire, cluster, topic):
                 receipts = producer.send_table(topic, table, **columns)
             found = {}
             for chunk in kafka.scan(topic):
-                found.setdefault(chunk.partition, []).extend(chunk.rows())
+                found.setdefault(chunk.partition, []).extend(chunk.records())
         assert sum(each.record_count for each in receipts) == sum(
             map(len, found.values())
         )
@@ -147,7 +147,7 @@ def test_an_appended_table_is_on_its_way(kwire, cluster, topic):
             writers = producer._machine.deliveries.writers.values()
             left = [batch for writer in writers for batch in writer.batches]
             assert [batch for batch in left if not batch.is_in_flight] == []
-        assert sum(len(chunk.rows()) for chunk in kafka.scan(topic)) == 300
+        assert sum(len(chunk.records()) for chunk in kafka.scan(topic)) == 300
 
 
 def test_batches_are_as_large_as_they_may_be(kwire, send):

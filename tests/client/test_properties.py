@@ -78,7 +78,7 @@ def test_properties_are_all_that_is_needed(kwire, broker, certificate, tmp_path,
     for runner, tls in zip(RUNNERS, (java, librdkafka), strict=True):
         connect = {"config": {**common, **tls}}
         chunks = read(kwire, runner, None, "orders", connect=connect)
-        assert sum(len(chunk.rows()) for chunk in chunks) == 30
+        assert sum(len(chunk.records()) for chunk in chunks) == 30
 
 
 @pytest.mark.parametrize("lines", ["as they are", "joined", "of librdkafka"])
@@ -106,7 +106,7 @@ def test_certificates_and_keys_may_be_text(kwire, broker, certificate, lines):
     }
     for runner in RUNNERS:
         chunks = read(kwire, runner, None, "orders", connect={"config": config})
-        assert sum(len(chunk.rows()) for chunk in chunks) == 30
+        assert sum(len(chunk.records()) for chunk in chunks) == 30
 
 
 def test_each_property_has_its_effect(kwire):
@@ -256,7 +256,7 @@ def test_a_token_lets_in_or_is_refused(kwire, runner):
             connect = {"sasl": sasl.OAuthBearer(function)}
             return read(kwire, runner, broker.address, "orders", connect=connect)
 
-        assert sum(len(chunk.rows()) for chunk in read_with(new_token)) == 30
+        assert sum(len(chunk.records()) for chunk in read_with(new_token)) == 30
         assert tokens
         with pytest.raises(cluster.AuthenticationFailed, match="Go away"):
             read_with(lambda: "other")

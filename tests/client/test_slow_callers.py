@@ -27,7 +27,7 @@ def read_slowly(client, runner, address, memory_bytes):
     sizes = []
 
     def work(chunk):
-        sizes.append(len(chunk.rows()))
+        sizes.append(len(chunk.records()))
         if len(sizes) <= 2:
             time.sleep(PAUSE_S)
 

@@ -18,15 +18,15 @@ MOST_MIB = 600
 """Bound for every form: below the batches together, above the limits of a call."""
 
 WHOLE = {
-    "rows": "len(chunk.rows())",
-    "records": "len(chunk.records)",
+    "rows": "len(chunk.records())",
+    "records": "len(chunk.columns)",
     "arrow": "chunk.to_arrow().num_rows",
     "decode_records": "len(kwire.records.columns.decode_records(data, views=True))",
     "records_to_arrow": "kwire.records.arrow.records_to_arrow(data).num_rows",
 }
 PIECES = {
-    "messages": "sum(1 for _ in chunk.messages())",
-    "iter_records": "sum(len(each) for each in chunk.iter_records())",
+    "messages": "sum(1 for _ in chunk.iter_records())",
+    "iter_records": "sum(len(each) for each in chunk.iter_columns())",
     "iter_arrow": "sum(each.num_rows for each in chunk.iter_arrow())",
     "batches": "sum(len(each.records) for each in chunk.batches())",
 }

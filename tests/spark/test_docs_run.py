@@ -89,7 +89,9 @@ def test_the_page_about_writing_runs(spark, tmp_path):
             text = text.replace('"checkpoint-loud/"', repr(f"{tmp_path}/checkpoint"))
             exec(compile(text, f"block {number + 1} of spark/write.md", "exec"), names)
         with client.connect_sync(broker.address) as kafka:
-            rows = [row for chunk in kafka.scan("loud-orders") for row in chunk.rows()]
+            rows = [
+                row for chunk in kafka.scan("loud-orders") for row in chunk.records()
+            ]
     assert sorted((row.key, row.value) for row in rows) == [
         (b"order-1", b"10 SCREWS"),
         (b"order-2", b"3 NAILS"),

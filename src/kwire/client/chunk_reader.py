@@ -141,10 +141,10 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
 
     _is_in_use = False
 
-    async def messages(self) -> AsyncIterator[ConsumerRecord]:
+    async def records(self) -> AsyncIterator[ConsumerRecord]:
         """Iterate over the records one by one."""
         async for chunk in self:
-            for record in chunk.messages():
+            for record in chunk.iter_records():
                 yield record
 
     def __aiter__(self) -> Self:
@@ -184,10 +184,10 @@ class BlockingReader(ChunkReader[M], Blocking):
         self._user: object = None
         self._user_lock = threading.RLock()
 
-    def messages(self) -> Iterator[ConsumerRecord]:
+    def records(self) -> Iterator[ConsumerRecord]:
         """Iterate over the records one by one."""
         for chunk in self:
-            yield from chunk.messages()
+            yield from chunk.iter_records()
 
     def __iter__(self) -> Self:
         self._check_usable()

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Chunk``: fetched records of one partition, which are decoded on first use.
 
-Chunk -> records (columns)  or  rows() and batches() (objects)
+Chunk -> columns  or  records() and batches() (objects)
       -> to_arrow() (a record batch)
 
 A response of a few KiB may decompress to gigabytes. Therefore each form of the whole
-chunk has a limit, and a form that is decoded in pieces: ``messages()`` for ``rows()``,
-``iter_records()`` for ``records``, ``iter_arrow()`` for ``to_arrow()``.
+chunk has a limit, and a form that is decoded in pieces: ``iter_records()`` for
+``records()``, ``iter_columns()`` for ``columns``, ``iter_arrow()`` for ``to_arrow()``.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from .._text import escape_line, format_time
 from ..records import (
     TransactionFilter,
-    columns,
     decode_batches,
     decode_records,
     iter_records,
 )
+from ..records import columns as record_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ class DecodingOptions(NamedTuple):
     """Options that determine how chunks are decoded."""
 
     columns: tuple[str, ...]
-    timestamp_unit: columns.Unit
+    timestamp_unit: record_columns.Unit
     views: bool
     limits: Limits
     check_crc: bool
@@ -88,30 +88,30 @@ class Chunk:
         self._options = options
 
     @cached_property
-    def records(self) -> columns.Records:
+    def columns(self) -> record_columns.Records:
         """The records as columns.
 
-        Raises ``LimitExceeded`` as ``rows``; ``iter_records`` has no such limit.
+        Raises ``LimitExceeded`` as ``records``; ``iter_columns`` has no such limit.
         """
-        return columns.decode_records(self.data, **self._column_arguments())
+        return record_columns.decode_records(self.data, **self._column_arguments())
 
-    def rows(self) -> list[Record]:
+    def records(self) -> list[Record]:
         """The records as objects.
 
         Raises ``LimitExceeded`` if the batches of the chunk together pass
-        ``total_decompressed_bytes`` of the limits; ``messages`` has no such limit.
+        ``total_decompressed_bytes`` of the limits; ``iter_records`` has no such limit.
         """
         rows: list[Record]
         rows, _ = decode_records(self.data, **self._row_arguments())
         return rows
 
-    def iter_records(self) -> Iterator[columns.Records]:
+    def iter_columns(self) -> Iterator[record_columns.Records]:
         """Iterate over the records as columns, in pieces.
 
         A chunk of usual size is one piece. A piece ends after the batch with which its
         records reach 16 MiB after decompression.
         """
-        return columns.iter_records(self.data, **self._column_arguments())
+        return record_columns.iter_records(self.data, **self._column_arguments())
 
     def batches(
         self, *, errors: Literal["strict", "replace"] | None = None
@@ -130,7 +130,7 @@ class Chunk:
             limits=self._options.limits,
         )
 
-    def messages(self) -> Iterator[ConsumerRecord]:
+    def iter_records(self) -> Iterator[ConsumerRecord]:
         """The records one by one, each with its topic and partition.
 
         They are decoded in pieces, so that the memory does not depend on the number of
@@ -157,18 +157,18 @@ class Chunk:
     def to_arrow(self) -> Any:
         """The columns of the scan, as a ``pyarrow.RecordBatch``.
 
-        Raises ``LimitExceeded`` as ``rows``; ``iter_arrow`` has no such limit.
+        Raises ``LimitExceeded`` as ``records``; ``iter_arrow`` has no such limit.
         """
-        return self._make_batch(self.records)
+        return self._make_batch(self.columns)
 
     def iter_arrow(self) -> Iterator[Any]:
         """Iterate over the columns of the scan as ``pyarrow.RecordBatch``, in pieces.
 
-        The pieces end at the same batches as in ``iter_records``.
+        The pieces end at the same batches as in ``iter_columns``.
         """
-        return map(self._make_batch, self.iter_records())
+        return map(self._make_batch, self.iter_columns())
 
-    def _make_batch(self, records: columns.Records) -> Any:
+    def _make_batch(self, records: record_columns.Records) -> Any:
         import pyarrow
 
         batch = pyarrow.record_batch(records)
@@ -207,7 +207,7 @@ class Chunk:
 
         rows = (
             (record.offset, format_time(record.timestamp), record.key, record.value)
-            for record in self.messages()
+            for record in self.iter_records()
         )
         columns = ("offset", "timestamp", "key", "value")
         return make_html_table(repr(self), columns, rows)
@@ -223,7 +223,7 @@ def arrow_schema(options: DecodingOptions) -> Any:
     """Return the ``pyarrow.Schema`` of the columns of a scan."""
     import pyarrow
 
-    empty = columns.decode_records(
+    empty = record_columns.decode_records(
         b"",
         headers="headers" in options.columns,
         timestamp_unit=options.timestamp_unit,

@@ -178,6 +178,11 @@ class ScanSync(ScanBase, BlockingReader[ScanMachine]):
         return reader.__arrow_c_stream__(requested_schema)
 
     def _stream(self) -> Iterator[Any]:
-        for chunk in self:
-            self._is_streamed = True
-            yield from chunk.iter_arrow()
+        try:
+            for chunk in self:
+                self._is_streamed = True
+                yield from chunk.iter_arrow()
+        except BaseException:
+            # The consumer of the stream cannot continue, and cannot close the scan.
+            self.close()
+            raise

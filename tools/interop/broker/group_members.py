@@ -80,7 +80,7 @@ def copy(address: str, topic: str, group: str, number: int, copies: str) -> None
                 for chunk in consumer:
                     key = b"%d" % chunk.partition
                     with producer.transaction() as transaction:
-                        rows = [(key, row.value) for row in chunk.rows()]
+                        rows = [(key, row.value) for row in chunk.records()]
                         producer.send_many(copies, rows)
                         transaction.send_offsets(consumer, chunk)
                     note("copied", chunk)

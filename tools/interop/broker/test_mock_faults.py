@@ -186,7 +186,7 @@ def read(address: str, is_async: bool, pause_s: float) -> list[Fields]:
 
     def take(chunk: client.Chunk) -> None:
         rows.extend(
-            (chunk.partition, row.offset, row.key, row.value) for row in chunk.rows()
+            (chunk.partition, row.offset, row.key, row.value) for row in chunk.records()
         )
 
     async def read_async() -> None:
@@ -300,7 +300,7 @@ def check_rows(
     with client.connect_sync(address, timeout_s=SECONDS) as kafka:
         for chunk in kafka.scan(topic):
             found = partitions.setdefault(chunk.partition, {})
-            found.update((row.offset, int(row.value or b"")) for row in chunk.rows())
+            found.update((row.offset, int(row.value or b"")) for row in chunk.records())
     values = [value for found in partitions.values() for value in found.values()]
     assert set(values) == set(range(ROWS))
     assert sum(each.record_count for each in receipts) == ROWS

@@ -151,7 +151,7 @@ def read_with_peer(setting: Setting, topic: str, count: int) -> list[tuple[Any, 
 def scanned(scan: Any) -> list[tuple[Any, ...]]:
     """Read the records of a scan, in order of partition and offset."""
     return sorted(
-        (each.partition, each.offset, each.key, each.value) for each in scan.messages()
+        (each.partition, each.offset, each.key, each.value) for each in scan.records()
     )
 
 
@@ -183,7 +183,7 @@ def check_small_fetches(setting: Setting) -> None:
 def check_follow(setting: Setting) -> None:
     """Read records that are written while the scan waits."""
     with setting.client.scan("followed", follow=True) as scan:
-        messages = scan.messages()
+        messages = scan.records()
         for number in range(3):
             write_with_peer(setting, "followed", make_rows(f"f{number}", 1), "none")
             expect("a followed record", next(messages).value, f"f{number} 0".encode())
@@ -204,7 +204,7 @@ def check_offsets_by_time(setting: Setting) -> None:
     at = datetime.datetime.fromtimestamp((START + COUNT // 2) / 1000, datetime.UTC)
     found = setting.client.offsets("to-kwire", at=at)
     wanted: dict[int, int] = {}
-    for each in setting.client.scan("to-kwire").messages():
+    for each in setting.client.scan("to-kwire").records():
         if each.timestamp >= START + COUNT // 2:
             wanted.setdefault(each.partition, each.offset)
     expect("offsets by time", found, dict(sorted(wanted.items())))
@@ -244,7 +244,7 @@ def check_headers(setting: Setting) -> None:
     """Write a record with headers."""
     with setting.client.producer(idempotent=False) as producer:
         producer.send_many("headers", [(None, b"value", START, [("name", b"x")])])
-    (found,) = setting.client.scan("headers").messages()
+    (found,) = setting.client.scan("headers").records()
     expect("headers", list(found.headers), [("name", b"x")])
 
 

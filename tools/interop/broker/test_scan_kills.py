@@ -56,7 +56,7 @@ class Reader(Task):
         now = time.monotonic()
         self.longest_silence = max(self.longest_silence, now - self._heard_at)
         self._heard_at = now
-        self.seen[chunk.partition] += map(fields_of, chunk.rows())
+        self.seen[chunk.partition] += map(fields_of, chunk.records())
         self.position = position
 
     def stop_reading(self) -> None:
@@ -124,7 +124,7 @@ class BoundedReader(Task):
                     start |= {each: max(end - 1000, 0) for each, end in ends.items()}
                     seen |= {each: [] for each in start}
                     for chunk in kafka.scan(TOPIC, start=start, memory_bytes=1 << 15):
-                        seen[chunk.partition] += map(fields_of, chunk.rows())
+                        seen[chunk.partition] += map(fields_of, chunk.records())
                 except BrokersUnreachable:
                     if any(seen.values()) or begun > self.down_until:
                         raise

@@ -121,7 +121,7 @@ def mechanisms(password: str) -> dict[str, Callable[[], Any]]:
 def read(cluster: client.KafkaSync) -> list[bytes | None]:
     """Read the topic with blocking calls."""
     with cluster:
-        return [row.value for row in cluster.scan(TOPIC).messages()]
+        return [row.value for row in cluster.scan(TOPIC).records()]
 
 
 def read_async(cluster: client.Kafka) -> list[bytes | None]:
@@ -129,7 +129,7 @@ def read_async(cluster: client.Kafka) -> list[bytes | None]:
 
     async def collect() -> list[bytes | None]:
         async with cluster:
-            return [row.value async for row in cluster.scan(TOPIC).messages()]
+            return [row.value async for row in cluster.scan(TOPIC).records()]
 
     return asyncio.run(collect())
 
@@ -214,7 +214,7 @@ def test_a_scan_outlives_its_sasl_sessions(secure: Secure) -> None:
         scan = cluster.scan(topic, follow=True)
 
         def follow() -> None:
-            found.extend(row.offset for row in scan.messages())
+            found.extend(row.offset for row in scan.records())
 
         reader = threading.Thread(target=follow)
         reader.start()

@@ -120,14 +120,14 @@ def test_scans_return_what_librdkafka_reads(odd_broker: Broker, isolation: Any) 
     async def read(topic: str) -> list[Fields]:
         async with client.connect(odd_broker.address) as cluster:
             scan = cluster.scan(topic, **options)
-            return [fields_of(record) async for record in scan.messages()]
+            return [fields_of(record) async for record in scan.records()]
 
     count = 0
     topics = list_topics(odd_broker)
     for topic in topics:
         wanted = read_with_librdkafka(odd_broker, topic, isolation)
         with client.connect_sync(odd_broker.address) as cluster:
-            rows = map(fields_of, cluster.scan(topic, **options).messages())
+            rows = map(fields_of, cluster.scan(topic, **options).records())
             expect_same(f"{topic}, blocking", sorted(rows, key=order), wanted)
             table = pyarrow.table(cluster.scan(topic, timestamp_unit="ms", **options))
             expect_same(f"{topic}, Arrow", rows_of(table), wanted)

@@ -139,7 +139,7 @@ class Copier(Task):
         async with scan:
             async for chunk in scan:
                 async with producer.transaction() as transaction:
-                    rows = [(row.key, row.value) for row in chunk.rows()]
+                    rows = [(row.key, row.value) for row in chunk.records()]
                     await producer.send_many(COPIED, rows)
                     place = chunk.topic, chunk.partition
                     offsets = {place: chunk.next_offset}

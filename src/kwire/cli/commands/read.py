@@ -278,7 +278,7 @@ class _Reader:
         import pyarrow
         from pyarrow import compute
 
-        batch = pyarrow.record_batch(chunk.records)
+        batch = pyarrow.record_batch(chunk.columns)
         if self._key is None:
             return batch
         return batch.filter(compute.equal(batch.column("key"), self._key))
