@@ -12,7 +12,7 @@ from kwire import explain
 data = bytes.fromhex(sys.argv[1])
 frame_map = explain.frame_map(data, sized=True)
 for span in frame_map.spans:
-    shown = data[span.offset : span.end].hex(" ")
-    print(f"{span.offset:4}  {shown:24} {span.path} = {span.value!r} ({span.type})")
+    shown = data[span.position : span.end].hex(" ")
+    print(f"{span.position:4}  {shown:24} {span.path} = {span.value!r} ({span.type})")
 if frame_map.error is not None:
     sys.exit(f"the frame is damaged: {frame_map.error}")

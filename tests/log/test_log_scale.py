@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thousands of segments cost little memory, few requests, and no time one by one."""
 
+import itertools
 import struct
 import threading
 import tracemalloc
@@ -29,8 +30,8 @@ def large(tmp_path_factory):
     return folder
 
 
-def plan(path):
-    options = read_options({"path": str(path)})
+def plan(path, **options):
+    options = read_options({"path": str(path), **options})
     return plan_pieces(find_partitions(options), options, Bounds())
 
 
@@ -48,30 +49,43 @@ def test_a_plan_keeps_no_index_in_memory(large):
 
 def test_a_plan_in_a_store_has_two_requests_for_each_segment(large):
     """The index and the batches at the cut; what the listing says is not requested."""
-    pieces = plan(LateStore.serve(large, 0))
+    pieces = plan(LateStore.serve(large, 0), failOnDataLoss="false")
     assert LateStore.requests == {"list": 1, "size": 1, "range": 4 * SEGMENTS}
     cut = [(each.path.rpartition("/")[2], each.start) for each in pieces]
     assert cut == [(each.path.rpartition("/")[2], each.start) for each in plan(large)]
 
 
-@pytest.mark.parametrize("job", ["plan", "ls"])
+def test_a_search_for_lost_records_has_three_requests_for_each_segment(large):
+    """The index, the batch that it lists last, and the headers from there on."""
+    plan(LateStore.serve(large, 0), failOnDataLoss="false")
+    before = LateStore.requests["range"]
+    plan(LateStore.serve(large, 0))
+    # The next offset of a partition is that of its newest segment: two more for each.
+    assert LateStore.requests["range"] - before == 3 * 2 * (SEGMENTS - 1) + 2 * 2
+
+
+@pytest.mark.parametrize("job", ["search", "plan", "ls"])
 def test_requests_for_several_segments_run_at_once(large, monkeypatch, job):
-    """The store answers the first requests for ranges only when eight have come."""
+    """The store answers the first requests for ranges only when eight have come.
+
+    A search for lost records first finds the ends of the two partitions.
+    """
     uri = LateStore.serve(large, 0)
-    gate, left, lock = threading.Barrier(8, timeout=60), [8], threading.Lock()
+    gate, lock = threading.Barrier(8, timeout=60), threading.Lock()
+    numbers = itertools.count(-4 if job == "search" else 0)
     read = LateStore.cat_file
 
     def wait(self, *where, **options):
         with lock:
-            left[0] -= 1
-            is_first = left[0] >= 0
-        if is_first:
+            number = next(numbers)
+        if 0 <= number < 8:
             gate.wait()
         return read(self, *where, **options)
 
     monkeypatch.setattr(LateStore, "cat_file", wait)
-    if job == "plan":
-        assert len(plan(uri)) == 4 * SEGMENTS
+    if job != "ls":
+        fails = "true" if job == "search" else "false"
+        assert len(plan(uri, failOnDataLoss=fails)) == 4 * SEGMENTS
     else:
         assert CliRunner().invoke(program, ["ls", uri]).exit_code == 0
 

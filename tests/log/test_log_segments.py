@@ -188,26 +188,24 @@ class TestSeek:
         folder.beside(1000, ".timeindex", ">qi", *self.times(*numbers))
         self.check(log)
 
-    def test_the_index_is_really_followed(self, log, folder):
-        """What lies in front of the place that an index names is never looked at."""
+    def test_the_index_is_really_followed(self, log, folder, monkeypatch):
+        """Nothing before the position that an index lists is read."""
         folder.beside(1000, ".index", ">ii", *self.entries(50, 100))
         folder.beside(1000, ".timeindex", ">qi", *self.times(50, 100))
         begins = []
-        walk = log.Segment.walk
+        segments = sys.modules[log.Segment.__module__]
+        walk_segment = segments.walk_segment
 
-        def seen(segment, file, **options):
+        def walk(segment, file, **options):
             begins.append(options["start"])
-            return walk(segment, file, **options)
+            return walk_segment(segment, file, **options)
 
-        log.Segment.walk = seen
-        try:
-            log.Segment(self.path).seek(1506)
-            assert set(begins) == {self.spans[100][0]}
-            begins.clear()
-            log.Segment(self.path).seek_timestamp(BASE_TIME + 1506)
-            assert set(begins) == {self.spans[100][0]}
-        finally:
-            log.Segment.walk = walk
+        monkeypatch.setattr(segments, "walk_segment", walk)
+        log.Segment(self.path).seek(1506)
+        assert set(begins) == {self.spans[100][0]}
+        begins.clear()
+        log.Segment(self.path).seek_timestamp(BASE_TIME + 1506)
+        assert set(begins) == {self.spans[100][0]}
 
     def test_zeros_behind_the_entries_are_no_entries(self, log, folder):
         """The newest segment's indexes are made at full size."""

@@ -174,7 +174,7 @@ def test_objects_of_sasl_print_no_secret():
         texts.append(str(caught.value))
     assert not any(SECRET in text for text in texts)
     assert repr(SaslToken(b"abc", 5)) == (
-        "SaslToken(data=<3 bytes, secret>, session_lifetime_ms=5)"
+        "SaslToken(data=<3 bytes, secret>, session_lifetime_s=5)"
     )
     assert SaslToken(b"abc").data == b"abc"
 

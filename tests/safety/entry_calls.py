@@ -595,7 +595,7 @@ def mapped(package, data):
     found = module(package, "explain").frame_map(data)
     at = 0
     for span in found.spans:
-        assert span.offset == at and span.size >= 0
+        assert span.position == at and span.size >= 0
         at = span.end
     assert at == len(data)
     return [tuple(span)[:6] for span in found.spans], found.error
@@ -606,7 +606,7 @@ def mapped_records(package, data):
     found = module(package, "explain").record_map(data)
     at = 0
     for span in found.spans:
-        assert span.offset == at and span.size >= 0
+        assert span.position == at and span.size >= 0
         at = span.end
     assert at == len(data)
     return [tuple(span)[:6] for span in found.spans], found.error

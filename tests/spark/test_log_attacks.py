@@ -307,7 +307,7 @@ def test_a_short_micro_batch_does_not_cut_the_whole_segment(orders, monkeypatch)
     entries = [(number * 3, orders.spans[number][0]) for number in range(1, 10)]
     orders.beside(0, ".index", ">ii", *entries)
     segments = importlib.import_module("kwire.log").Segment
-    monkeypatch.setattr(segments, "cuts", lambda *_: pytest.fail("was cut"))
+    monkeypatch.setattr(segments, "find_splits", lambda *_: pytest.fail("was cut"))
     size = str(orders.spans[9][1] + orders.spans[8][1])
     reader = reader_of(orders.root, maxPartitionBytes=size, minPartitions="1")
     assert read_offsets(reader, at(27), at(30)) == [27, 28, 29]

@@ -251,7 +251,9 @@ cdef int64_t bound_row(int magic, Row* row) noexcept nogil:
 cdef int check_rows(object rows) except -1:
     """Refuse rows that are no sequence of a known kind."""
     if not isinstance(rows, (list, tuple)):
-        raise TypeError(f"records must be a list or a tuple (got {type(rows).__name__})")
+        raise TypeError(
+            f"records must be a list or a tuple (got {type(rows).__name__})"
+        )
     return 0
 
 

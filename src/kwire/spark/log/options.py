@@ -82,10 +82,12 @@ _FIELDS = {
 
 _SPECIAL = ("path", "paths", "columnNameOfCorruptRecord")
 
+_UNUSED_PREFIXES = tuple(name[:-1] for name in UNUSED if name.endswith("*"))
+
 LOG_OPTIONS = OptionNames(
     "kafka-log",
     tuple(dict.fromkeys((*_SPECIAL, *_FIELDS, *OF_TOPICS))),
-    (*IGNORED, *UNUSED),
+    (*(name for name in IGNORED if not name.startswith(_UNUSED_PREFIXES)), *UNUSED),
     REFUSED,
 )
 

@@ -185,8 +185,7 @@ def offset_range(
     """Find the offsets that the options ask for: the first, and the one after the last.
 
     None is an end of the log. Raises ``ValueError`` if no offset is given for
-    the partition, a timestamp has none, or the first is above the end,
-    ``DataLost`` if records are missing and ``failOnDataLoss`` is true.
+    the partition, a timestamp has none, or the first is above the end.
     """
     start = _offset_of_batch(partition, "starting", options)
     end = _offset_of_batch(partition, "ending", options)
@@ -198,8 +197,6 @@ def offset_range(
     if start is None and "log-start" in partition.checkpoints:
         # Records that were deleted may still be in the files, and are gone for Kafka.
         start = partition.start_offset
-    if options.fail_on_data_loss:
-        check_loss(partition, start, end)
     return start, end
 
 
@@ -239,32 +236,29 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
     return found
 
 
-def check_loss(partition: Partition, start: int | None, end: int | None) -> None:
-    """Raise ``DataLost`` if offsets from ``start`` to ``end`` are missing.
+def check_losses(wanted: Sequence[WantedRange]) -> None:
+    """Raise ``DataLost`` if offsets of a range are missing.
 
-    Records that the log cleaner has removed are not missing. None is an end of the log.
+    Records that the log cleaner has removed are not missing. The last headers of each
+    segment are read; in a store, those of several segments at once.
     """
-    path = format_name(partition.path)
-    first, last = partition.start_offset, partition.end_offset
-    if start is not None and start < first:
-        raise _make_loss(partition, start, f"{path} begins at offset {first}")
-    for offset in (start, end):
-        if offset is not None and offset > last:
-            raise _make_loss(partition, offset, f"{path} ends before offset {last}")
-    for before, following in pairwise(partition.segments):
-        if start is not None and following.base_offset <= start:
-            continue
-        if end is not None and before.base_offset >= end:
-            return
-        ends_at = before.base_offset
-        damaged: list[object] = []
-        for header in before.headers(
-            before.seek_before(2**62), on_corrupt=damaged.append
-        ):
-            ends_at = header.next_offset
-        before.forget_indexes()
-        # What is there and damaged is not gone: the mode says what becomes of it.
-        if damaged or (end is not None and ends_at >= end):
+    is_remote = any(s.is_remote for each in wanted for s in each.partition.segments[:1])
+    for _ in map_requests(_check_ends, wanted, is_remote=is_remote):
+        pass
+    neighbours = []
+    for partition, start, end in wanted:
+        for before, following in pairwise(partition.segments):
+            if start is not None and following.base_offset <= start:
+                continue
+            if end is not None and before.base_offset >= end:
+                break
+            neighbours.append((partition, end, before, following))
+    segments = (before for _, _, before, _ in neighbours)
+    next_offsets = map_requests(_find_next_offset, segments, is_remote=is_remote)
+    for (partition, end, _, following), ends_at in zip(
+        neighbours, next_offsets, strict=True
+    ):
+        if ends_at is None or (end is not None and ends_at >= end):
             continue
         if ends_at < following.base_offset and not partition.is_compacted:
             raise _make_loss(
@@ -273,6 +267,32 @@ def check_loss(partition: Partition, start: int | None, end: int | None) -> None
                 f"offsets {ends_at} to {following.base_offset - 1} are in no segment"
                 f" before {format_name(following.path)}",
             )
+
+
+def _check_ends(wanted: WantedRange) -> None:
+    """Raise ``DataLost`` if a range begins before its partition or ends after it."""
+    partition, start, end = wanted
+    path = format_name(partition.path)
+    first, last = partition.start_offset, partition.end_offset
+    if start is not None and start < first:
+        raise _make_loss(partition, start, f"{path} begins at offset {first}")
+    for offset in (start, end):
+        if offset is not None and offset > last:
+            raise _make_loss(partition, offset, f"{path} ends before offset {last}")
+
+
+def _find_next_offset(segment: Segment) -> int | None:
+    """Find the offset after a segment's last batch; None if batches are damaged.
+
+    Damaged batches are not missing: the option ``mode`` decides about them.
+    """
+    next_offset = segment.base_offset
+    damaged: list[object] = []
+    start = segment.seek_before(2**62)
+    for header in segment.headers(start, on_corrupt=damaged.append):
+        next_offset = header.next_offset
+    segment.forget_indexes()
+    return None if damaged else next_offset
 
 
 def _make_loss(partition: Partition, offset: int, reason: str) -> DataLost:
@@ -288,11 +308,19 @@ def plan_pieces(
     is_remote = any(s.is_remote for each in taken for s in each.segments[:1])
 
     def find_range(partition: Partition) -> WantedRange:
-        start, end = offset_range(partition, options)
-        start = _higher(start, bounds.start_offset)
-        return WantedRange(partition, start, _lower(end, bounds.end_offset))
+        return WantedRange(partition, *offset_range(partition, options))
 
-    wanted = list(map_requests(find_range, taken, is_remote=is_remote))
+    ranges = list(map_requests(find_range, taken, is_remote=is_remote))
+    if options.fail_on_data_loss:
+        check_losses(ranges)
+    wanted = [
+        WantedRange(
+            partition,
+            _higher(start, bounds.start_offset),
+            _lower(end, bounds.end_offset),
+        )
+        for partition, start, end in ranges
+    ]
     size = split_size(sum(each.partition.size for each in wanted), options)
     cuts = _find_remote_cuts(wanted, size) if is_remote else {}
 

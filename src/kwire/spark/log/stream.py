@@ -17,8 +17,9 @@ from ..topics.offsets import report_loss
 from ..topics.options import EARLIEST, LATEST
 from .planning import (
     Bounds,
+    WantedRange,
     call_again,
-    check_loss,
+    check_losses,
     cut_partition,
     find_partitions,
     offset_from,
@@ -126,9 +127,9 @@ class LogStream:
                 continue
             if first is None:
                 first = partition.start_offset
-            if options.fail_on_data_loss:
-                check_loss(partition, first, end)
-            wanted.append((partition, first, end))
+            wanted.append(WantedRange(partition, first, end))
+        if options.fail_on_data_loss:
+            check_losses(wanted)
         size = split_size(sum(each.size for each, _, _ in wanted), options)
         pieces = chain.from_iterable(
             cut_partition(
