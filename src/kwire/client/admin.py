@@ -25,16 +25,14 @@ from .admin_results import (
     raise_errors,
 )
 from .errors import FeatureUnsupported
-from .queries import run_query
-from .runners.operations import Operations, operation
+from .queries import ClusterQueries
+from .runners.operations import operation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..connection.negotiation import Constraint
     from ..messages import Request
-    from .machines import ClusterSettings
-    from .runners.network import Network
 
 ResourceType: TypeAlias = Literal[
     "topic", "broker", "broker_logger", "client_metrics", "group"
@@ -52,13 +50,8 @@ _SET, _DELETE = 0, 1
 """Operations of IncrementalAlterConfigs."""
 
 
-class Admin(Operations):
+class Admin(ClusterQueries):
     """Operations that manage a cluster."""
-
-    addresses: list[tuple[str, int]]
-    settings: ClusterSettings
-    network: Network
-    has_connected: bool
 
     @operation
     async def request(self, message: Request, to: int | None = None) -> Any:
@@ -456,7 +449,7 @@ class Admin(Operations):
         from .machines import RequestMachine
 
         make = partial(RequestMachine, request=message, to=to, constraints=constraints)
-        return await run_query(self, make)
+        return await self._run_query(make)
 
 
 def _number_resource_type(name: str) -> int:

@@ -24,7 +24,6 @@ from .._text import format_count
 from .admin import Admin
 from .descriptions import describe_cluster, warn_unclosed
 from .options import make_decoding_options, make_scan_options, read_lookup
-from .queries import run_query
 from .runners.operations import Asynchronous, Blocking, operation
 from .scan import Scan, ScanBase, ScanSync
 
@@ -73,7 +72,6 @@ class KafkaBase(Admin, Generic[S, P, C]):
         self.addresses = addresses
         self.settings = settings
         self.network = network
-        # True from the first connection until ``close``.
         self.has_connected = False
         self._rack = rack
         self._isolation: Isolation = isolation or "read_uncommitted"
@@ -290,7 +288,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         """Return the metadata of each topic that the user may see."""
         from .machines import TopicsMachine
 
-        return TopicsByName(await run_query(self, TopicsMachine))
+        return TopicsByName(await self._run_query(TopicsMachine))
 
     @operation
     async def sizes(
@@ -306,7 +304,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
 
         names = {topics} if isinstance(topics, str) else topics
         names = None if names is None else set(names)
-        return await run_query(self, partial(SizesMachine, topics=names))
+        return await self._run_query(partial(SizesMachine, topics=names))
 
     @operation
     async def offsets(
@@ -338,7 +336,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
             rack=None,
         )
         make = partial(OffsetsMachine, options=options, lookup=read_lookup(at))
-        offsets = await run_query(self, make)
+        offsets = await self._run_query(make)
         if isinstance(topics, str):
             return {partition: offset for (_, partition), offset in offsets.items()}
         return offsets

@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a state machine that has one result over connections of its own."""
+"""``ClusterQueries``: runs state machines that have one result."""
 
 from __future__ import annotations
 
 from random import Random
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from .runners.operations import Operations
+
 if TYPE_CHECKING:
-    from .admin import Admin
     from .machines import ClusterSettings
+    from .runners.network import Network
     from .runners.protocols import Query
 
 R = TypeVar("R")
@@ -29,21 +31,27 @@ class QueryMaker(Protocol[R_co]):
     ) -> Query[R_co]: ...
 
 
-async def run_query(kafka: Admin, make: QueryMaker[R]) -> R:
-    """Run a machine over connections of its own; return its result or raise.
+class ClusterQueries(Operations):
+    """Base of a client: its addresses and settings, and queries that use them."""
 
-    This is a body for operations; ``run_blocking`` runs it for other blocking code.
-    """
-    kafka.has_connected = True
-    query, runner = kafka._start(
-        lambda now: make(kafka.addresses, kafka.settings, now=now, random=Random()),
-        kafka.network,
-    )
-    try:
-        await runner.wait(query.has_result)
-        if query.failure is not None:
-            raise query.failure
-        return query.result()
-    finally:
-        query.close(runner.now())
-        await runner.end()
+    addresses: list[tuple[str, int]]
+    settings: ClusterSettings
+    network: Network
+    # True from the first connection until ``close``.
+    has_connected: bool
+
+    async def _run_query(self, make: QueryMaker[R]) -> R:
+        """Run a machine over connections of its own; return its result or raise."""
+        self.has_connected = True
+        query, runner = self._start(
+            lambda now: make(self.addresses, self.settings, now=now, random=Random()),
+            self.network,
+        )
+        try:
+            await runner.wait(query.has_result)
+            if query.failure is not None:
+                raise query.failure
+            return query.result()
+        finally:
+            query.close(runner.now())
+            await runner.end()
