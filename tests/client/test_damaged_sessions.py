@@ -3,9 +3,10 @@
 """Complete client sessions in which the bytes from a broker are damaged at one place.
 
 A session first runs without damage, to count the bytes that the broker sends. Then it
-runs again for each seed, with one damage at a random byte of all connections. Each run
-ends with its records or with a typed error, in bounded time and with bounded requests.
-The records that a client accepts are those of the topic.
+runs again for each seed, with one damage at a random byte of all connections, and once
+for each byte, with the highest bit of this byte changed. Each run ends with its records
+or with a typed error, in bounded time and with bounded requests. The records that a
+client accepts are those of the topic.
 """
 
 from __future__ import annotations
@@ -35,8 +36,11 @@ class Damage:
         self.sent += len(data)
         if not 0 <= at < len(data):
             return data
+        return self.damage(data[:at], data[at:])
+
+    def damage(self, before, after):
+        """Return the bytes with a random damage to the first byte of ``after``."""
         random = self.random
-        before, after = data[:at], data[at:]
         kind = random.randrange(7)
         if kind == 0:
             return before + bytes([after[0] ^ 1 << random.randrange(8)]) + after[1:]
@@ -51,6 +55,31 @@ class Damage:
         if kind == 5:
             return before + after[:30] + after
         return before + random.randbytes(len(after))
+
+
+class ChangedBit(Damage):
+    """Changes the highest bit of one byte: numbers become negative, lengths huge."""
+
+    def damage(self, before, after):
+        """Return the bytes with the bit changed."""
+        return before + bytes([after[0] ^ 0x80]) + after[1:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_session_with_one_changed_bit_ends_with_records_or_a_typed_error(kwire, kind):
+    """No seed decides which byte is changed, so that no field is left out."""
+    release = KINDS[kind][1][0]
+    whole = Damage()
+    assert run_session(kwire, kind, release, whole.apply) == (RECORDS, None)
+    for position in range(whole.sent):
+        damage = ChangedBit(position)
+        try:
+            run_session(kwire, kind, release, damage.apply)
+        except BaseException as error:
+            error.add_note(f"release {release}, byte {position}")
+            raise
+        assert damage.sent > position, f"byte {position}: nothing was damaged"
 
 
 @pytest.mark.slow

@@ -506,7 +506,7 @@ class SimulatedBroker(
             if not name:
                 return codes.UNKNOWN_TOPIC_ID, None
         topic = self._cluster.topics.get(name)
-        if topic is None or partition >= len(topic.logs):
+        if topic is None or not 0 <= partition < len(topic.logs):
             return codes.UNKNOWN_TOPIC_OR_PARTITION, None
         log = topic.logs[partition]
         if topic.leaders[partition] != self.node:

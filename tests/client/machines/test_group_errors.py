@@ -52,6 +52,28 @@ def test_a_refusal_ends_the_consumer(kwire, name, kind, words):
     assert "joining group 'etl'" in str(setting.machine.failure)
 
 
+@pytest.mark.parametrize("epoch", [0, -1, -3])
+def test_assignment_in_an_impossible_epoch_is_retried(kwire, epoch):
+    """A heartbeat of this epoch could not contain the partitions."""
+    setting = Setting(kwire)
+    answer, epochs = setting.broker.answer, [epoch]
+
+    def answer_wrongly(request, version):
+        response = answer(request, version)
+        is_heartbeat = isinstance(
+            response, kwire.messages.ConsumerGroupHeartbeatResponse
+        )
+        if is_heartbeat and epochs:
+            assert response.assignment.topic_partitions
+            return response.replace(member_epoch=epochs.pop())
+        return response
+
+    setting.broker.answer = answer_wrongly
+    assert setting.poll() is not None
+    assert not epochs
+    assert setting.machine.failure is None
+
+
 def test_a_coordinator_that_never_comes_is_an_error(kwire):
     """At the beginning; a group that was joined once is waited for."""
     setting = Setting(kwire)

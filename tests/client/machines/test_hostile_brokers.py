@@ -306,6 +306,44 @@ def test_a_cluster_without_brokers(attack):
     assert isinstance(failure, attack.module.BrokersUnreachable)
 
 
+def test_metadata_with_a_negative_partition_ends_the_connection(attack):
+    """No broker is asked for such a partition; metadata is requested with pauses."""
+    asked = []
+
+    def renumber(node, response):
+        return response.replace(
+            topics=[
+                topic.replace(
+                    partitions=[
+                        part.replace(partition_index=-5) for part in topic.partitions
+                    ]
+                )
+                for topic in response.topics
+            ]
+        )
+
+    attack.answer("Metadata", renumber)
+    attack.answer("ListOffsets", lambda node, response: asked.append(response))
+    failure = attack.scan()
+    assert isinstance(failure, attack.module.BrokersUnreachable)
+    assert "the partition -5 of the topic a; partitions are numbered" in str(failure)
+    assert not asked
+
+
+def test_metadata_with_a_negative_node_id_ends_the_connection(attack):
+    """-1 means that a partition has no leader, so that it cannot be a broker."""
+
+    def renumber(node, response):
+        return response.replace(
+            brokers=[each.replace(node_id=-each.node_id) for each in response.brokers]
+        )
+
+    attack.answer("Metadata", renumber)
+    failure = attack.scan()
+    assert isinstance(failure, attack.module.BrokersUnreachable)
+    assert "node ids are 0 or greater" in str(failure)
+
+
 @pytest.mark.parametrize("name", ["x" * 30_000, "\n\x1b[2J" * 50])
 def test_names_of_topics_that_no_cluster_has(attack, name):
     """A pattern leaves them out: they come neither into errors nor into requests."""

@@ -23,6 +23,7 @@ from .link import Link, LinkState
 from .metadata import (
     Broker,
     Metadata,
+    check_response,
     complete_response,
     is_known_cluster,
     metadata_request,
@@ -483,6 +484,8 @@ class ClusterMachine:
             if response is None or not is_known_cluster(response, version):
                 self._is_stale = True
             else:
+                # The link ends if this raises, and its end requests metadata again.
+                check_response(response)
                 response = complete_response(response, names, version)
                 self._take_metadata(response, link, now)
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
+from ..._text import quote_text
 from ...connection.negotiation.facts import first_nullable_version, first_version
+from ...errors import RemoteProtocolError
 from ...messages import MetadataRequest, MetadataResponse
 from ...messages.internal_topics import TOPICS as INTERNAL_TOPICS
 from ...schema import error_codes
@@ -178,6 +180,27 @@ def is_known_cluster(response: Any, version: int) -> bool:
         return False
     is_empty = version < _FIRST_WITH_NULL and not response.topics
     return bool(response.brokers) or is_empty
+
+
+def check_response(response: Any) -> None:
+    """Raise ``RemoteProtocolError`` if a Metadata response has an impossible number.
+
+    A client that believes it asks brokers for partitions that cannot exist.
+    """
+    for broker in response.brokers:
+        if broker.node_id < 0:
+            raise RemoteProtocolError(
+                "the Metadata response has a broker whose node id is"
+                f" {broker.node_id}; node ids are 0 or greater"
+            )
+    for topic in response.topics:
+        for part in topic.partitions:
+            if part.partition_index < 0:
+                name = topic.topic_id if topic.name is None else quote_text(topic.name)
+                raise RemoteProtocolError(
+                    f"the Metadata response has the partition {part.partition_index}"
+                    f" of the topic {name}; partitions are numbered from 0"
+                )
 
 
 def complete_response(

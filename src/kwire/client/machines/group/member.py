@@ -333,6 +333,8 @@ class GroupMember:
                 self._retry(code, now)
             else:
                 self._move("end")
+        elif not code and not _is_possible(response):
+            self._retry(codes.UNKNOWN_SERVER_ERROR, now)
         elif not code:
             self._accept(response, owned, now)
         elif code in _FENCED:
@@ -403,3 +405,16 @@ class GroupMember:
             )
         permission = "the operation Read on the group, and Describe on its topics"
         return faults.refusal(doing, code, permission, message)
+
+
+def _is_possible(response: Any) -> bool:
+    """Return whether a coordinator can have meant this response without an error.
+
+    A member stays in epoch 0 as long as the group has no epoch for it. Partitions that
+    it got there could not be reported: a heartbeat of epoch 0 joins and owns nothing.
+    """
+    assignment = response.assignment
+    has_partitions = assignment is not None and bool(assignment.topic_partitions)
+    return response.member_epoch > 0 or (
+        response.member_epoch == 0 and not has_partitions
+    )
