@@ -146,7 +146,7 @@ class Copier(Task):
                     await transaction.send_offsets(GROUP, offsets)
                     if self._random.random() < 0.03 and not self.is_ending:
                         # It is neither committed nor aborted.
-                        await producer.abort()
+                        await producer.close(flush=False)
                         raise Crash
                 self.copied += len(rows)
                 self.position |= offsets
