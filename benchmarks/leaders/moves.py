@@ -24,7 +24,7 @@ import confluent_kafka
 from benchmarks.harness import ROOT
 from benchmarks.harness.broker_runs import write_run
 from kwire import error_codes
-from kwire.client import net
+from kwire.client import connect
 from kwire.messages import AlterPartitionReassignmentsRequest, ElectLeadersRequest
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import cluster as clusters
@@ -140,9 +140,9 @@ async def _move(kafka: clusters.Cluster, partition: int, replicas: list[int]) ->
     topic = reassign.ReassignableTopic(name=TOPIC, partitions=[entry])
     chosen = elect.TopicPartitions(topic=TOPIC, partitions=[partition])
     first = next(iter(kafka.nodes.values()))
-    async with await net.connect(brokers.LOOPBACK, first.port) as connection:
-        moved = await connection.ask(reassign(topics=[topic]))
-        elected = await connection.ask(elect(topic_partitions=[chosen]))
+    async with connect(f"{brokers.LOOPBACK}:{first.port}") as client:
+        moved = await client.request(reassign(topics=[topic]))
+        elected = await client.request(elect(topic_partitions=[chosen]))
     codes = [
         moved.error_code,
         moved.responses[0].partitions[0].error_code,

@@ -173,7 +173,7 @@ BEARER = {
     "bearer with 1 MiB": say(1, HUGE),
     "bearer with questions for ever": lambda turn, said: b"{}",
 }
-SOME = "accepts only the mechanisms"
+SOME = "does not accept SCRAM-SHA-256; it offers"
 HANDSHAKES = {
     "unknown error": ({"error_code": 9999, "mechanisms": []}, "9999"),
     "negative error": (

@@ -8,7 +8,6 @@ is checked is everything that a program prints about an error: its text, its arg
 its attributes and its traceback.
 """
 
-import asyncio
 import dataclasses
 import functools
 import importlib
@@ -228,14 +227,16 @@ def test_no_argument_shows_its_value(client, kwire, secret):
             )
 
 
-@pytest.mark.parametrize("runner", ["blocking", "asyncio", "net"])
+@pytest.mark.parametrize("runner", ["blocking", "asyncio"])
 def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
     """Libraries put the secret with which a token was requested into their errors."""
     from tests.client.log_broker import LogBroker
     from tests.client.runners import read
 
     sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
-    net = importlib.import_module(f"{kwire.__name__}.client.net")
+    cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
+    requests = importlib.import_module("tests.client.requests.request_calls")
+    client = importlib.import_module(f"{kwire.__name__}.client")
 
     class Own:
         mechanism = "PLAIN"
@@ -256,31 +257,24 @@ def test_the_message_of_a_users_function_is_not_repeated(kwire, runner):
     def fail():
         raise OSError("wonderland")
 
-    async def ask(host, port, mechanism):
-        await net.connect(host, port, sasl=mechanism)
-
     users = {"alice": "x"}
     kinds = ("OAUTHBEARER", "PLAIN")
     with LogBroker({"orders": (1,)}, users=users, mechanisms=kinds) as broker:
         for mechanism in (sasl.OAuthBearer(fail), Own(), Late(), fail):
-            if runner == "net":
-                if mechanism is fail:
-                    continue
-                error = net.NetworkError
-
-                def call(mechanism=mechanism):
-                    asyncio.run(ask(broker.host, broker.port, mechanism))
-            else:
-                cluster = importlib.import_module(f"{kwire.__name__}.client.machines")
-                error = cluster.AuthenticationFailed
-
-                def call(mechanism=mechanism):
-                    connect = {"sasl": mechanism}
-                    read(kwire, runner, broker.address, "orders", connect=connect)
-
-            with pytest.raises(error, match=r"raised (OSError|RuntimeError)") as caught:
-                call()
-            assert "wonderland" not in printed(caught.value)
+            connect = {"sasl": mechanism}
+            calls = (
+                lambda c=connect: read(
+                    kwire, runner, broker.address, "orders", connect=c
+                ),
+                lambda c=connect: requests.send(client, runner, broker, **c),
+            )
+            for call in calls:
+                with pytest.raises(
+                    cluster.AuthenticationFailed,
+                    match=r"raised (OSError|RuntimeError)",
+                ) as caught:
+                    call()
+                assert "wonderland" not in printed(caught.value)
 
 
 def test_no_option_of_the_command_line_shows_a_secret(kwire, tmp_path, monkeypatch):

@@ -186,12 +186,26 @@ def test_keys_asked_for_are_not_searched_for_each_that_is_served(kwire, monkeypa
         ("127.0.0.1", 99999),
     ],
 )
-def test_an_address_that_is_none_is_a_network_error(kwire, host, port):
+def test_an_impossible_address_is_a_typed_error(kwire, host, port):
     """Brokers name the others, so whatever they name has to be a typed error."""
-    net = module(kwire, "client.net")
-    with pytest.raises(net.NetworkError) as caught:
-        asyncio.run(net.connect(host, port, timeout_s=5))
-    assert caught.value.address == net.address_text(host, port)
+    client = module(kwire, "client")
+    settings = module(kwire, "client.machines").ClusterSettings(timeout_s=5)
+    network = module(kwire, "client.runners.network").Network()
+    address = module(kwire, "_text").format_address(host, port)
+
+    async def request():
+        async with client.Kafka([(host, port)], settings, network) as kafka:
+            await kafka.request(kwire.messages.MetadataRequest(topics=()))
+
+    with pytest.raises(client.BrokersUnreachable) as caught:
+        asyncio.run(request())
+    assert str(caught.value).startswith(f"{address}: ")
+    with (
+        client.KafkaSync([(host, port)], settings, network) as kafka,
+        pytest.raises(client.BrokersUnreachable) as caught,
+    ):
+        kafka.request(kwire.messages.MetadataRequest(topics=()))
+    assert str(caught.value).startswith(f"{address}: ")
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])

@@ -171,9 +171,9 @@ def test_byte_map_of_an_own_api_has_its_fields(kwire, api):
     assert isinstance(unknown.error, kwire.UnsupportedVersion)
 
 
-def test_broker_object_asks_an_own_api(kwire, api):
-    """``net.connect`` passes the registry on to its connection."""
-    net = importlib.import_module(f"{kwire.__name__}.client.net")
+def test_client_sends_an_own_api(kwire, api):
+    """``connect`` passes the registry on to its connections."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
     request, response, registry = api
     table = kwire.connection.negotiation.ApiVersionTable.from_ranges(OFFERED)
 
@@ -190,11 +190,17 @@ def test_broker_object_asks_an_own_api(kwire, api):
         listener = await asyncio.start_server(serve, "127.0.0.1", 0)
         async with listener:
             port = listener.sockets[0].getsockname()[1]
-            broker = await net.connect("127.0.0.1", port, registry=registry)
-            async with broker:
-                return await broker.ask(request(text="ab"))
+            async with client.connect(f"127.0.0.1:{port}", registry=registry) as kafka:
+                return await kafka.request(request(text="ab"))
 
     assert asyncio.run(ask()) == response(text="abab")
+    with (
+        client.connect_sync("127.0.0.1:1") as kafka,
+        pytest.raises(
+            ValueError, match=r"pass registry=ApiRegistry\(\.\.\.\) to connect"
+        ),
+    ):
+        kafka.request(request(text="ab"))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from confluent_kafka import Producer
 from examples.pipeline import traffic
 from examples.pipeline.frames import record_batches
 from kwire import messages
-from kwire.client.net import connect
+from kwire.client import connect
 from kwire.connection.negotiation import ApiVersionTable
 from kwire.connection.sasl import Plain, Scram
 from kwire.messages import framing
@@ -222,14 +222,13 @@ def test_no_secret_reaches_the_disk(tmp_path, mechanism):
         Broker(table, users={"shop": "sesame"}) as broker,
         Recorder(ANY, broker.address, tmp_path) as recorder,
     ):
-        host, _, port = recorder.address.rpartition(":")
         sasl = Plain("shop", "sesame")
         if mechanism != "PLAIN":
             sasl = Scram("shop", "sesame", mechanism)
 
         async def ask():
-            async with await connect(host, int(port), sasl=sasl) as client:
-                return await client.ask(messages.MetadataRequest(topics=()))
+            async with connect(recorder.address, sasl=sasl) as kafka:
+                return await kafka.request(messages.MetadataRequest(topics=()))
 
         answer = asyncio.run(ask())
         assert f"{answer.brokers[0].host}:{answer.brokers[0].port}" == recorder.address

@@ -36,7 +36,7 @@ LEFT_OUT = (
     "cli",
     "project/typing",
     "recording",
-    "client/net",
+    "client/requests",
     "safety/faults",
     "log",
     "drafts",

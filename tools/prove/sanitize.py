@@ -61,8 +61,8 @@ LEFT_OUT = {
     "test_a_megabyte_of_empty_blocks_is_refused_soon": TIMED,
     "tests/log/test_log_damage_speed.py": TIMED,
     "tests/connection/test_real_clients.py": HURRIED,
-    "tests/client/net/test_net.py::"
-    "test_large_messages_pass_both_ways_on_both_loops": HURRIED,
+    "tests/client/requests/test_connections.py::"
+    "test_large_messages_pass_both_ways": HURRIED,
     "tests/recording/test_record_process.py::"
     "test_a_kill_costs_the_last_second_at_most": HURRIED,
 }

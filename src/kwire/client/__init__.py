@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import ssl as tls
     from collections.abc import Mapping
 
+    from ..connection.negotiation import VersionPolicy
+    from ..messages.api_registry import ApiRegistry
     from .admin_results import ConfigEntry as ConfigEntry
     from .admin_results import GroupDescription as GroupDescription
     from .admin_results import GroupListing as GroupListing
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from .errors import TransactionFailed as TransactionFailed
     from .kafka import Kafka as Kafka
     from .kafka import KafkaSync as KafkaSync
+    from .machines.broker_versions import BrokerVersions as BrokerVersions
     from .machines.group.options import GroupMetadata as GroupMetadata
     from .machines.metadata import Broker as Broker
     from .machines.metadata import PartitionInfo as PartitionInfo
@@ -79,6 +82,7 @@ else:
         "RequestRefused": ".errors",
         "TopicNotFound": ".errors",
         "TransactionFailed": ".errors",
+        "BrokerVersions": ".machines.broker_versions",
         "GroupMetadata": ".machines.group.options",
         "Broker": ".machines.metadata",
         "PartitionInfo": ".machines.metadata",
@@ -101,7 +105,7 @@ else:
         "TransactionSync": ".transaction",
     }
 
-    _MODULES = ("adapters", "machines", "net")
+    _MODULES = ("adapters", "machines")
 
     def __getattr__(name: str) -> object:
         if name in _MODULES:
@@ -119,6 +123,7 @@ else:
 __all__ = [
     "AuthenticationFailed",
     "Broker",
+    "BrokerVersions",
     "BrokersUnreachable",
     "Chunk",
     "ClusterError",
@@ -170,6 +175,8 @@ def connect(
     dns_lookup: DnsLookup = "use_all_dns_ips",
     client_id: str | None = "kwire",
     fallback: str | None = None,
+    policy: VersionPolicy | None = None,
+    registry: ApiRegistry | None = None,
     limits: Limits = DEFAULT,
     timeout_s: float = 60.0,
     connect_timeout_s: float = 10.0,
@@ -200,6 +207,8 @@ def connect(
       is a DNS alias. TLS and Kerberos then check the canonical name of the host.
     * ``fallback``: the release to assume of brokers before Kafka 0.10, such as "0.9.0".
       They cannot report their versions.
+    * ``policy``: the versions of each API that the client uses.
+    * ``registry``: the classes of APIs that Kafka does not have, for ``request``.
     * ``timeout_s``: raise ``BrokersUnreachable`` if a bounded scan makes no progress
       for this number of seconds. Time that the caller spends between chunks does not
       count.
@@ -224,6 +233,8 @@ def connect(
         dns_lookup=dns_lookup,
         client_id=client_id,
         fallback=fallback,
+        policy=policy,
+        registry=registry,
         limits=limits,
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,
@@ -246,6 +257,8 @@ def connect_sync(
     dns_lookup: DnsLookup = "use_all_dns_ips",
     client_id: str | None = "kwire",
     fallback: str | None = None,
+    policy: VersionPolicy | None = None,
+    registry: ApiRegistry | None = None,
     limits: Limits = DEFAULT,
     timeout_s: float = 60.0,
     connect_timeout_s: float = 10.0,
@@ -268,6 +281,8 @@ def connect_sync(
         dns_lookup=dns_lookup,
         client_id=client_id,
         fallback=fallback,
+        policy=policy,
+        registry=registry,
         limits=limits,
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,

@@ -26,6 +26,7 @@ from .admin_results import (
 )
 from .errors import FeatureUnsupported
 from .queries import ClusterQueries
+from .runners.addresses import split_address
 from .runners.operations import operation
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from ..connection.negotiation import Constraint
     from ..messages import Request
+    from .machines import BrokerVersions
 
 ResourceType: TypeAlias = Literal[
     "topic", "broker", "broker_logger", "client_metrics", "group"
@@ -54,18 +56,19 @@ class Admin(ClusterQueries):
     """Operations that manage a cluster."""
 
     @operation
-    async def request(self, message: Request, to: int | None = None) -> Any:
+    async def request(self, message: Request, to: int | str | None = None) -> Any:
         """Send any request of Kafka's protocol; return the response.
 
         * ``message``: the request, such as ``kwire.messages.DescribeAclsRequest``. The
           client chooses its version.
-        * ``to``: node id of a broker. Default: the brokers that the API requires, such
-          as the controller, the coordinator of a group, or the leaders of partitions.
+        * ``to``: node id of a broker, or its address as "host:port". Default: the
+          brokers that the API requires, such as the controller, the coordinator of a
+          group, or the leaders of partitions.
 
         If the request is for several brokers, it is split, and the response has the
         items in the order of the request. The responses to ListGroups, DescribeLogDirs
         and ListTransactions are concatenated from all brokers in the order of their
-        node ids. With ``to``, nothing is split, and the response is that of the node.
+        node ids. With ``to``, nothing is split, and the response is that of the broker.
 
         A part of the request is sent again if the broker answers that another one is
         responsible, or that it is not ready yet; and after a lost connection if a
@@ -75,9 +78,25 @@ class Admin(ClusterQueries):
         Raises ``BrokersUnreachable`` if a broker did not answer, ``OutcomeUnknown`` if
         a connection was lost after a request that must not be sent twice, and
         ``UnsupportedVersion``, ``FeatureUnsupported`` or ``EncodeError`` if a broker
-        does not support the request or a field of it.
+        does not support the request or a field of it. Raises ``TypeError`` or
+        ``ValueError`` if ``message`` cannot be sent as a request, or ``to`` is neither
+        a node id nor an address.
         """
-        return await self._request(message, to)
+        return await self._request(message, _read_destination(to))
+
+    @operation
+    async def broker_versions(self) -> dict[int, BrokerVersions]:
+        """Return the API versions that each broker supports, by node id.
+
+        A broker that cannot be reached has an error in place of its versions. If the
+        bootstrap addresses are those of KRaft controllers, the result describes the
+        controllers. Raises ``BrokersUnreachable`` or ``AuthenticationFailed`` if no
+        broker returns metadata. Sources: ApiVersions (KIP-35), Metadata,
+        DescribeCluster (KIP-919).
+        """
+        from .machines import BrokerVersionsMachine
+
+        return await self._run_query(BrokerVersionsMachine)
 
     @operation
     async def create_topics(
@@ -444,12 +463,28 @@ class Admin(ClusterQueries):
         )
 
     async def _request(
-        self, message: Request, to: int | None = None, *constraints: Constraint
+        self,
+        message: Request,
+        to: int | tuple[str, int] | None = None,
+        *constraints: Constraint,
     ) -> Any:
         from .machines import RequestMachine
 
         make = partial(RequestMachine, request=message, to=to, constraints=constraints)
         return await self._run_query(make)
+
+
+def _read_destination(to: int | str | None) -> int | tuple[str, int] | None:
+    if isinstance(to, str):
+        try:
+            return split_address(to)
+        except ValueError as error:
+            raise ValueError(f"to: {error}") from None
+    if isinstance(to, bool) or not isinstance(to, (int, type(None))):
+        raise TypeError(
+            f"to must be a node id, HOST:PORT or None (got {type(to).__name__})"
+        )
+    return to
 
 
 def _number_resource_type(name: str) -> int:

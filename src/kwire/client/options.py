@@ -13,6 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._limits import Limits
+from ..connection.negotiation import VersionPolicy
+from ..messages.api_registry import ApiRegistry
 from ..records.options import check_errors
 from .chunks import COLUMNS, DecodingOptions
 from .machines import EARLIEST, LATEST, ClusterSettings, Lookup, ScanOptions
@@ -57,8 +59,12 @@ def read_addresses(text: str) -> list[tuple[str, int]]:
 def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
     """Make the settings of a cluster; ``sasl`` is a mechanism or makes one.
 
-    Raises ``TypeError`` for a setting of another type, without its value.
+    None for ``policy`` or ``registry`` means the default. Raises ``TypeError`` for a
+    setting of another type, without its value.
     """
+    for name in ("policy", "registry"):
+        if settings.get(name) is None:
+            settings.pop(name, None)
     kinds: tuple[type, ...]
     for name, value in settings.items():
         if name.endswith("_s"):
@@ -73,6 +79,10 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
             kinds, what = (bool,), "True or False"
         elif name == "limits":
             kinds, what = (Limits,), "kwire.Limits"
+        elif name == "policy":
+            kinds, what = (VersionPolicy,), "a VersionPolicy"
+        elif name == "registry":
+            kinds, what = (ApiRegistry,), "an ApiRegistry"
         else:
             continue
         if not isinstance(value, kinds):

@@ -9,7 +9,8 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..client.net import address_text, split_address
+from .._text import format_address
+from ..client.runners.addresses import split_address
 from .relay import MAX_CONNECTIONS, MAX_HELD_BYTES, Relay, read_listen
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Recorder:
         self._thread.start()
         self._ready.wait()
         self._raise_failure()
-        self.address = address_text(*self._relay.addresses[broker])
+        self.address = format_address(*self._relay.addresses[broker])
 
     @property
     def counts(self) -> Counts:
@@ -67,7 +68,7 @@ class Recorder:
     @property
     def addresses(self) -> set[str]:
         """Where the relay listens: all that clients may ever see."""
-        return {address_text(*each) for each in self._relay.addresses.values()}
+        return {format_address(*each) for each in self._relay.addresses.values()}
 
     def close(self) -> None:
         """End the relay and write the rest; raises what ended it before, if any."""

@@ -16,7 +16,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._limits import Limits
-from ..client.net import address_text, split_address
+from .._text import format_address
+from ..client.runners.addresses import split_address
 from ..errors import KwireError
 from .buffering import CaptureBuffer
 from .relay_connections import ListenError, RelayConnection
@@ -179,7 +180,7 @@ class Relay:
         try:
             bound = _bind(self._host, self._port, len(self._addresses))
         except OSError as error:
-            address = address_text(self._host, self._port)
+            address = format_address(self._host, self._port)
             raise ListenError(
                 f"listening at {address}: {_reason(error)}; choose another address"
             ) from error
@@ -193,8 +194,8 @@ class Relay:
         )
         self._listeners.append(loop.create_task(serving))
         if len(self._addresses) > 1:
-            here = address_text(*self._addresses[broker])
-            self.tell_once(f"listening on {here} for {address_text(*broker)}")
+            here = format_address(*self._addresses[broker])
+            self.tell_once(f"listening on {here} for {format_address(*broker)}")
 
     def accept(self, connection: RelayConnection) -> bool:
         """Serve a client that has connected, unless there are too many."""
@@ -240,14 +241,14 @@ class Relay:
             if broker not in self._unreachable:
                 self._unreachable.add(broker)
                 self._tell(
-                    f"{address_text(*broker)}: the broker cannot be reached"
+                    f"{format_address(*broker)}: the broker cannot be reached"
                     f" ({_reason(error)}); clients are turned away until it can"
                 )
             return False
         if self._is_own(connection):
             self._selves.add(broker)
             self.tell_once(
-                f"{address_text(*broker)}: this is the address that the relay listens"
+                f"{format_address(*broker)}: this is the address that the relay listens"
                 " on; give that of a broker"
             )
             return False
@@ -331,7 +332,7 @@ def _bind(host: str, port: int, number: int) -> socket.socket:
 
 
 def read_listen(text: str) -> Address:
-    """Read where to listen; port 0 is any. ``ValueError`` as ``net.split_address``."""
+    """Read where to listen; port 0 is any. ``ValueError`` as ``split_address``."""
     if text.startswith(":"):
         raise ValueError(
             f"{text!r} has no host; write 127.0.0.1{text} for clients of this machine,"

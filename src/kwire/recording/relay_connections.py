@@ -19,7 +19,7 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from ..client.net import address_text
+from .._text import format_address
 from ..connection.negotiation import name_of
 from ..errors import DecodeError, KwireError, LimitExceeded
 from ..messages.framing import FrameSplitter
@@ -51,7 +51,7 @@ class RelayConnection:
         self.client = ClientEnd(self)
         self.broker = BrokerEnd(self)
         self.client.other, self.broker.other = self.broker, self.client
-        self.broker_name = address_text(*address)
+        self.broker_name = format_address(*address)
         self.client_name = ""
         self.seen_host = ""
         self.is_open = False
@@ -72,7 +72,7 @@ class RelayConnection:
         """
         self.number = number
         client_address, own_address = self.client.names()
-        self.client_name = address_text(*client_address)
+        self.client_name = format_address(*client_address)
         # Where the client found the relay: an address that reaches it.
         self.seen_host = own_address[0]
         for end in (self.client, self.broker):

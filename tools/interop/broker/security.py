@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import re
 from pathlib import Path
 
 from kwire import error_codes
-from kwire.client import net
+from kwire.client import connect_sync
 from kwire.client.sasl_mechanisms import PASSWORD_MECHANISMS
 from kwire.messages import AlterUserScramCredentialsRequest
 from tools.interop.broker import broker as brokers
@@ -91,12 +90,8 @@ def add_listener(
 
 def add_user(kafka: Broker) -> None:
     """Tell the broker the user's password in the form that SCRAM stores."""
-    asyncio.run(_add_user(kafka))
-
-
-async def _add_user(kafka: Broker) -> None:
     upsertion = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
-    async with await net.connect(brokers.LOOPBACK, kafka.port) as broker:
+    with connect_sync(f"{brokers.LOOPBACK}:{kafka.port}") as client:
         for number, digest in SCRAM.values():
             salt = os.urandom(16)
             added = upsertion(
@@ -109,7 +104,7 @@ async def _add_user(kafka: Broker) -> None:
                 ),
             )
             # One at a time: Kafka takes a user once in a request.
-            answer = await broker.ask(
+            answer = client.request(
                 AlterUserScramCredentialsRequest(upsertions=[added])
             )
             code = answer.results[0].error_code

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..._text import escape_line, format_count, format_size
-from ...client.net import address_text, split_address
+from ..._text import escape_line, format_address, format_count, format_size
+from ...client.runners.addresses import split_address
 from ...recording.relay import (
     HIGHEST_MAX_FRAME_BYTES,
     MAX_CONNECTIONS,
@@ -174,9 +174,9 @@ def command(
     started = time.monotonic()
 
     def ready() -> None:
-        here = address_text(*relay.addresses[upstream])
+        here = format_address(*relay.addresses[upstream])
         tell(
-            f"listening on {here} for {address_text(*upstream)}; press Ctrl-C to end"
+            f"listening on {here} for {format_address(*upstream)}; press Ctrl-C to end"
             " the recording"
         )
 

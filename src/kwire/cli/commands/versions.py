@@ -7,14 +7,12 @@ Every broker is asked, because the brokers may be of several releases.
 
 from __future__ import annotations
 
-import asyncio
 import textwrap
-from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..._text import escape_line, format_count
+from ..._text import escape_line, format_address, format_count
 from ...connection.negotiation import (
     DEFAULT_POLICY,
     FEATURES,
@@ -22,19 +20,24 @@ from ...connection.negotiation import (
     guess_release,
     name_of,
 )
+from ...errors import KwireError
 from ...schema import registry, releases
 from ...schema.versions import NONE, VersionRange
-from ..input.broker_nodes import reach_all
-from ..input.brokers import add_broker_options, read_access, read_addresses
-from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS
+from ..input.brokers import (
+    add_broker_options,
+    connect_with,
+    read_access,
+    read_addresses,
+)
+from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output.tables import JsonLines, Table, open_output
 from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ...client import BrokerVersions
     from ...connection.negotiation import ApiVersionTable
-    from ..input.broker_nodes import Node
     from ..input.brokers import Access
     from ..output.tables import Output
 
@@ -47,7 +50,7 @@ _WRAPPED = 79
 class Alike(NamedTuple):
     """Brokers with equal versions, and these versions."""
 
-    nodes: list[Node]
+    nodes: list[BrokerVersions]
     table: ApiVersionTable
 
     @property
@@ -97,34 +100,45 @@ def command(
     environment has them. USABLE is the version that kwire would choose.
     """
     access = read_access(**options)
-    return asyncio.run(_report(form, read_addresses(bootstrap), access, require))
+    return _report(form, _find_brokers(read_addresses(bootstrap), access), require)
 
 
-async def _report(
-    form: str,
-    bootstrap: Sequence[tuple[str, int]],
-    access: Access,
-    require: Sequence[str],
-) -> int:
-    # Tables end with their connections, so those stay open until all is printed.
-    async with AsyncExitStack() as stack:
-        nodes = await reach_all(bootstrap, access, stack)
-        reached = [(node, node.broker.table) for node in nodes if node.broker]
-        cluster = ClusterVersions({node.address: table for node, table in reached})
-        with open_output() as output:
-            if form == "compat":
-                for node in nodes:
-                    output.write(_compat_text(node) + "\n")
-            elif form == "jsonl":
-                _write_json(output, nodes, cluster)
-            elif reached:
-                _write_tables(output, _groups(reached), cluster)
-        unreached = [node for node in nodes if node.broker is None]
-        for node in unreached:
-            say(node.error)
-        lacking = _lacking(require, reached)
-        for feature, addresses in lacking.items():
-            say(f"{feature} is missing on {', '.join(addresses)}")
+def _find_brokers(
+    bootstrap: Sequence[tuple[str, int]], access: Access
+) -> list[BrokerVersions]:
+    """Return the brokers of the first address that answers, sorted by node id.
+
+    Prints the errors of the addresses before it. Raises the last error if no address
+    answers.
+    """
+    for number, (host, port) in enumerate(bootstrap, 1):
+        try:
+            with connect_with(format_address(host, port), access) as kafka:
+                return list(kafka.broker_versions().values())
+        except KwireError as error:
+            if number == len(bootstrap):
+                raise
+            say(explain(error))
+    raise AssertionError("at least one address is required (got none)")
+
+
+def _report(form: str, nodes: list[BrokerVersions], require: Sequence[str]) -> int:
+    reached = [(node, node.table) for node in nodes if node.table is not None]
+    cluster = ClusterVersions({node.address: table for node, table in reached})
+    with open_output() as output:
+        if form == "compat":
+            for node in nodes:
+                output.write(_compat_text(node) + "\n")
+        elif form == "jsonl":
+            _write_json(output, nodes, cluster)
+        elif reached:
+            _write_tables(output, _groups(reached), cluster)
+    unreached = [node for node in nodes if node.table is None]
+    for node in unreached:
+        say(node.error)
+    lacking = _lacking(require, reached)
+    for feature, addresses in lacking.items():
+        say(f"{feature} is missing on {', '.join(addresses)}")
     summary = format_count(len(nodes), "broker")
     say(f"{summary}, not reached: {len(unreached):,}" if unreached else summary)
     if unreached:
@@ -133,7 +147,7 @@ async def _report(
 
 
 def _lacking(
-    require: Sequence[str], reached: Sequence[tuple[Node, ApiVersionTable]]
+    require: Sequence[str], reached: Sequence[tuple[BrokerVersions, ApiVersionTable]]
 ) -> dict[str, list[str]]:
     found = {
         name: [
@@ -146,7 +160,7 @@ def _lacking(
     return {name: addresses for name, addresses in found.items() if addresses}
 
 
-def _groups(reached: Sequence[tuple[Node, ApiVersionTable]]) -> list[Alike]:
+def _groups(reached: Sequence[tuple[BrokerVersions, ApiVersionTable]]) -> list[Alike]:
     groups: list[Alike] = []
     for node, table in reached:
         for group in groups:
@@ -273,7 +287,7 @@ def _is_known(key: int) -> bool:
 
 
 def _write_json(
-    output: Output, nodes: Sequence[Node], cluster: ClusterVersions
+    output: Output, nodes: Sequence[BrokerVersions], cluster: ClusterVersions
 ) -> None:
     lines = JsonLines(output)
     for node in nodes:
@@ -283,10 +297,10 @@ def _write_json(
             "id": node.node_id,
             "rack": node.rack,
         }
-        if node.broker is None:
+        table = node.table
+        if table is None:
             lines.write({**row, "error": node.error})
             continue
-        table = node.broker.table
         advertised = sorted(table.advertised.items())
         lines.write(
             {
@@ -333,7 +347,7 @@ def _levels(features: Mapping[str, VersionRange]) -> dict[str, list[int]]:
     return {name: [levels.min, levels.max] for name, levels in features.items()}
 
 
-def _compat_text(node: Node) -> str:
+def _compat_text(node: BrokerVersions) -> str:
     """Write what ``kafka-broker-api-versions.sh`` prints for a broker.
 
     As of the newest release that kwire knows: "usable" is what Kafka's own client of
@@ -343,14 +357,14 @@ def _compat_text(node: Node) -> str:
     head = (
         f"{node.host}:{node.port} (id: {node.node_id} rack: {rack} isFenced: false) -> "
     )
-    if node.broker is None:
+    if node.table is None:
         return escape_line(f"{head}ERROR: {node.error}")
     newest = releases.NAMES[-1]
     spoken = {
         key: ranges[0]
         for key, ranges in releases.advertisements(newest, unstable=True).items()
     }
-    advertised = node.broker.table.advertised
+    advertised = node.table.advertised
     lines = {key: _compat_line(key, *ends, spoken) for key, ends in advertised.items()}
     for key in releases.ranges(newest, "broker"):
         lines.setdefault(key, f"{name_of(key)}({key}): UNSUPPORTED")

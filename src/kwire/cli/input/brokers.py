@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of a connection: addresses, TLS, SASL and timeouts.
 
-``connect_cluster`` makes a client of them. ``broker_nodes.py`` connects to each broker.
+``connect_cluster`` makes a client of them.
 """
 
 from __future__ import annotations
@@ -225,16 +225,8 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
         )
     access = read_access(**options)
     try:
-        return client.connect_sync(
-            address,
-            config=None if config is None else client.read_properties(config),
-            ssl=access.context,
-            sasl=access.new_mechanism,
-            fallback=access.fallback,
-            timeout_s=_PATIENCE * access.timeout_s,
-            connect_timeout_s=access.timeout_s,
-            request_timeout_s=access.timeout_s,
-        )
+        properties = None if config is None else client.read_properties(config)
+        return connect_with(address, access, properties)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
@@ -247,6 +239,24 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
             ) from None
         file = "" if error.filename is None else f": {error.filename}"
         raise click.ClickException(f"{config}: {error.strerror}{file}") from None
+
+
+def connect_with(
+    address: str, access: Access, config: dict[str, str] | None = None
+) -> KafkaSync:
+    """Make the client of a cluster from settings of connections."""
+    from ... import client
+
+    return client.connect_sync(
+        address,
+        config=config,
+        ssl=access.context,
+        sasl=access.new_mechanism,
+        fallback=access.fallback,
+        timeout_s=_PATIENCE * access.timeout_s,
+        connect_timeout_s=access.timeout_s,
+        request_timeout_s=access.timeout_s,
+    )
 
 
 def _mechanism_factory(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ..errors import RequestRefused as RequestRefused
     from ..errors import TopicNotFound as TopicNotFound
     from ..errors import TransactionFailed as TransactionFailed
+    from .broker_versions import BrokerVersions as BrokerVersions
+    from .broker_versions import BrokerVersionsMachine as BrokerVersionsMachine
     from .cluster import ClusterMachine as ClusterMachine
     from .coordinators import Coordinators as Coordinators
     from .coordinators import CoordinatorType as CoordinatorType
@@ -81,6 +83,8 @@ else:
         "GroupMetadata": ".group.options",
         "GroupOptions": ".group.options",
         "Link": ".link",
+        "BrokerVersions": ".broker_versions",
+        "BrokerVersionsMachine": ".broker_versions",
         "ClusterMachine": ".cluster",
         "Broker": ".metadata",
         "PartitionInfo": ".metadata",

@@ -275,6 +275,12 @@ class ClusterMachine:
             self.wake(max(self._retry_at(place), allowed_at))
         return None
 
+    def describe_failure(self, node_id: int) -> str:
+        """Describe why the last connection to a broker failed; empty if it did not."""
+        broker = self.metadata.brokers.get(node_id)
+        failures = broker and self._failures.get((broker.host, broker.port))
+        return failures.reason if failures and failures.count else ""
+
     def is_failing(self, node_id: int) -> bool:
         """Whether the last connection to a broker failed."""
         broker = self.metadata.brokers.get(node_id)
@@ -293,12 +299,12 @@ class ClusterMachine:
             for place, each in self._failures.items()
             if each.count or each.retry_at > since
         ]
+        if not texts and not self._has_answered:
+            return "no broker has answered"
+        if not texts and not self.version and self._wants_metadata:
+            return "the metadata lists no brokers; the cluster may still be starting"
         if not texts:
-            return (
-                "the brokers answer, but not with what was requested"
-                if self._has_answered
-                else "no broker has answered"
-            )
+            return "the brokers answer, but not with what was requested"
         return "; ".join(texts[:5])
 
     def report(self, event: Event, count: int = 1, **fields: Any) -> None:
@@ -417,7 +423,7 @@ class ClusterMachine:
         """
         if self.failure is not None or self._is_asking:
             return
-        if self.topics == set() and not self.needs_brokers:
+        if not self._wants_metadata:
             return
         due = self._refresh_at if self._is_stale else self._expires_at
         if now < due:
@@ -438,6 +444,10 @@ class ClusterMachine:
         pause = self.settings.backoff_s(self._refreshes, self.random.random())
         self._refresh_at = now + pause
         self._expires_at = now + self.settings.metadata_max_age_s
+
+    @property
+    def _wants_metadata(self) -> bool:
+        return self.topics != set() or self.needs_brokers
 
     @property
     def _can_rebootstrap(self) -> bool:
@@ -474,11 +484,12 @@ class ClusterMachine:
         self.want_metadata()
 
     def _request_metadata(self, link: Link, now: float) -> None:
-        version = link.pick(MetadataRequest)
         names = None if self.topics is None else frozenset(self.topics)
+        request, version, read = self._choose_metadata_request(link, names)
 
         def done(response: Any, now: float) -> None:
             self._is_asking = False
+            response = None if response is None else read(response)
             if response is not None and response.error_code == _REBOOTSTRAP_REQUIRED:
                 self._is_rebootstrap_required = self._can_rebootstrap
             if response is None or not is_known_cluster(response, version):
@@ -489,7 +500,25 @@ class ClusterMachine:
                 response = complete_response(response, names, version)
                 self._take_metadata(response, link, now)
 
-        link.send(metadata_request(names, version), done, now, version=version)
+        link.send(request, done, now)
+
+    @staticmethod
+    def _choose_metadata_request(
+        link: Link, names: frozenset[str] | None
+    ) -> tuple[Request, int, Callable[[Any], Any]]:
+        """Return a request for metadata, its version of Metadata, and a function.
+
+        The function makes a Metadata response of the response. Controllers of KRaft do
+        not support Metadata (KIP-919).
+        """
+        if not link.table.usable(MetadataRequest):
+            from . import controllers
+
+            if controllers.can_describe(link.table):
+                newest = MetadataRequest.valid_versions.max
+                return controllers.make_request(), newest, controllers.to_metadata
+        version = link.pick(MetadataRequest)
+        return metadata_request(names, version), version, lambda response: response
 
     def _take_metadata(self, response: Any, link: Link, now: float) -> None:
         self.metadata.update(response, self.topics)

@@ -61,6 +61,11 @@ _SHORTEST_SESSION_S = 1.0
 """What a session is taken to last at least: a link does more than authenticate."""
 
 
+_NO_SASL = (
+    "the broker does not offer SASL on this port; connect without it, or to another"
+    " port"
+)
+
 _SILENCE_HINT = ", or it is older than 0.10.0 (then set fallback to its release)"
 
 
@@ -104,6 +109,7 @@ class Link:
         "_connection",
         "_deadline",
         "_has_been_ready",
+        "_has_tls",
         "_last_look_until",
         "_latency",
         "_mechanism",
@@ -151,6 +157,7 @@ class Link:
         self.is_refused = False
         self.may_lack_sasl = False
         self._offers_sasl = False
+        self._has_tls = False
         self.has_answered = False
         self.has_unsent = False
         self.error: Exception | None = None
@@ -175,6 +182,7 @@ class Link:
             table=table,
             fallback=settings.fallback,
             policy=settings.policy,
+            registry=settings.registry,
             limits=settings.limits,
             zero_copy=zero_copy,
             compat=settings.compat,
@@ -304,13 +312,19 @@ class Link:
             # Kafka 0.9 does not close the connection as older releases do.
             self.receive_data(b"", now)
             return
-        what = (
-            "there was no response"
-            if self.state is LinkState.READY
-            else "the connection was not ready"
-        )
+        if self.state is LinkState.READY:
+            what = "there was no response"
+            wait_s = self._calls[0].deadline - self._calls[0].sent_at
+        else:
+            what = "the connection was not ready"
+            wait_s = self._settings.connect_timeout_s
+            if self._has_been_ready:
+                wait_s = self._settings.request_timeout_s
         hint = _SILENCE_HINT if is_negotiating else ""
-        reason = f"{what} in time; the broker is slow, or this is not a broker{hint}"
+        reason = (
+            f"{what} within {wait_s:g} s; the broker is slow, or this is not a broker"
+            f"{hint}"
+        )
         self._end(reason, now, Event.CONNECTION_FAILED)
 
     def wake_at(self) -> float:
@@ -326,8 +340,9 @@ class Link:
         """End the link from this side; what is in flight gets no response."""
         self._end("it was closed by this side", now, Event.CONNECTION_CLOSED)
 
-    def note_open(self, now: float) -> None:
-        """Note that the socket is open, TLS included."""
+    def note_open(self, now: float, *, has_tls: bool = False) -> None:
+        """Note that the socket is open, and that the TLS handshake is complete."""
+        self._has_tls = has_tls
         if self.state is LinkState.OPENING:
             self.state = LinkState.NEGOTIATING
             if self._settings.fallback is not None:
@@ -420,7 +435,7 @@ class Link:
         elif isinstance(event, SaslToken):
             self._challenge(event, now)
         elif isinstance(event, SaslFailed):
-            self._refuse(_refusal(event), now)
+            self._refuse(self._describe_refusal(event), now)
         elif isinstance(event, ConnectionClosed):
             self.fallback_table = event.fallback
             self._note_close(event.reason, now)
@@ -469,10 +484,7 @@ class Link:
     def _refuse_without_sasl(self, now: float) -> None:
         self.error = self._find_missing(SaslHandshakeRequest)
         self._refuse(
-            str(self.error)
-            if self.error is not None
-            else "the broker does not offer SASL on this port; connect without it, or"
-            " to another port",
+            str(self.error) if self.error is not None else _NO_SASL,
             now,
         )
 
@@ -515,7 +527,23 @@ class Link:
         self.is_refused = True
         self._end(reason, now)
 
+    def _describe_refusal(self, event: SaslFailed) -> str:
+        assert self._mechanism is not None
+        name = quote_text(self._mechanism.mechanism)
+        if event.mechanisms:
+            names = quote_text(", ".join(event.mechanisms))
+            return f"the broker does not accept {name}; it offers {names}"
+        if event.error_code == error_codes.ILLEGAL_SASL_STATE:
+            return _NO_SASL
+        reason = quote_text(event.message) or error_codes.name(event.error_code)
+        return f"the broker rejects {name}: {reason}"
+
     def _note_close(self, reason: str, now: float) -> None:
+        if self.state is LinkState.NEGOTIATING and self._has_tls:
+            reason += (
+                "; after the TLS handshake, this means that it requires a client"
+                " certificate, or that it is not a broker"
+            )
         if self.state is LinkState.AUTHENTICATING:
             reason += "; brokers do so when they reject the user name or the password"
         # Brokers that require SASL offer it, and close the connection on the first
@@ -559,10 +587,3 @@ class Link:
 
     def __repr__(self) -> str:
         return f"<Link to {self.address}, {self.state.name.lower()}>"
-
-
-def _refusal(event: SaslFailed) -> str:
-    if event.mechanisms:
-        names = quote_text(", ".join(event.mechanisms))
-        return f"the broker accepts only the mechanisms {names}"
-    return quote_text(event.message) or error_codes.name(event.error_code)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .settings import ClusterSettings
 
 
-class _Query:
+class QueryMachine:
     """The parts that all queries have: a cluster, and the time to give up."""
 
     def __init__(
@@ -60,7 +60,7 @@ class _Query:
         )
 
 
-class TopicsMachine(_Query):
+class TopicsMachine(QueryMachine):
     """Finds all topics that the user may see.
 
     ``has_result`` once ``result`` or ``failure`` is there.
@@ -83,7 +83,7 @@ class TopicsMachine(_Query):
             self._give_up("listing topics")
 
 
-class SizesMachine(_Query):
+class SizesMachine(QueryMachine):
     """Finds the size of each partition's log on the disk of its leader.
 
     ``topics`` are names, or None for all. Each broker gets one DescribeLogDirs; one
@@ -171,7 +171,7 @@ class SizesMachine(_Query):
                         self._sizes[place] = part.partition_size
 
 
-class OffsetsMachine(_Query):
+class OffsetsMachine(QueryMachine):
     """Finds one offset for each partition of some topics.
 
     ``options`` contains the topics and the isolation level, ``lookup`` the offset.

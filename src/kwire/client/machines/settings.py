@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..._limits import DEFAULT, Limits
 from ...connection.negotiation import DEFAULT_POLICY
+from ...messages.api_registry import KAFKA, ApiRegistry
 from .metrics import MetricsSum
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class ClusterSettings:
 
     ``new_mechanism`` makes the mechanism of one SASL exchange. ``compat="java"`` reads
     responses as leniently as Kafka's own clients, for brokers that others wrote.
+    ``policy`` selects the versions that the client uses, and ``registry`` contains the
+    classes of APIs that Kafka does not have.
     ``fallback`` is the release to assume of brokers before Kafka 0.10, which close the
     connection when they are asked for their API versions ("0.9.0").
     ``metadata_recovery_strategy="rebootstrap"`` uses the bootstrap addresses again if
@@ -66,6 +69,7 @@ class ClusterSettings:
     # The repr of a function such as a functools.partial shows its arguments.
     new_mechanism: Callable[[], Mechanism] | None = field(default=None, repr=False)
     policy: VersionPolicy = DEFAULT_POLICY
+    registry: ApiRegistry = KAFKA
     limits: Limits = DEFAULT
     fallback: str | None = None
     compat: Literal["java"] | None = "java"

@@ -200,7 +200,7 @@ class AsyncRunner:
             raise
         else:
             self._protocols[link] = protocol
-            link.note_open(self._loop.time())
+            link.note_open(self._loop.time(), has_tls=context is not None)
         self._openings.pop(link, None)
         self.step()
 

@@ -326,7 +326,7 @@ class _LinkSocket:
                 return False
         self._is_open = True
         self._watch(_READ)
-        self._link.note_open(now)
+        self._link.note_open(now, has_tls=self._tls is not None)
         return True
 
     def _read(self, now: float) -> bool:

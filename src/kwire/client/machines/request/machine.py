@@ -19,7 +19,7 @@ from ....connection.client import expects_response
 from ....errors import KwireError
 from ....messages import ProduceRequest
 from ....schema import error_codes as codes
-from ....schema.destinations import Destination, find_route
+from ....schema.destinations import Destination, Route, find_route
 from ...errors import BrokersUnreachable, OutcomeUnknown
 from ..cluster import ClusterMachine
 from ..coordinators import Coordinators, CoordinatorType
@@ -106,9 +106,11 @@ class _Part:
 
 
 class RequestMachine:
-    """Sends ``request`` to the brokers that it is for, or to the node ``to`` alone.
+    """Sends ``request`` to the brokers that it is for, or to one broker alone.
 
-    ``constraints`` limit its version, in addition to the fields that are set.
+    ``to`` is the node id of that broker, or its address. With an address, the machine
+    uses none of the other addresses. ``constraints`` limit the version of the request,
+    in addition to the fields that are set.
 
     ``has_result`` once all parts are answered, or ``failure`` is set. The response to a
     split request has the items in the order of the request. If the time is over, items
@@ -120,7 +122,7 @@ class RequestMachine:
         bootstrap: Sequence[tuple[str, int]],
         settings: ClusterSettings,
         request: Request,
-        to: int | None = None,
+        to: int | tuple[str, int] | None = None,
         constraints: Sequence[Constraint] = (),
         *,
         now: float,
@@ -128,9 +130,12 @@ class RequestMachine:
     ) -> None:
         self._name = type(request).__name__.removesuffix("Request")
         self._request = request
-        self._route = find_route(request.api_key)
         self._to = to
+        self._check_class(settings)
+        self._route = _find_route(request)
         self._check_request()
+        if isinstance(to, tuple):
+            bootstrap = [to]
         self.cluster = ClusterMachine(bootstrap, settings, now=now, random=random)
         self.cluster.zero_copy = False
         self.failure: KwireError | None = None
@@ -207,6 +212,21 @@ class RequestMachine:
     def _is_for_every_broker(self) -> bool:
         return self._to is None and self._route.destination is Destination.EVERY
 
+    def _check_class(self, settings: ClusterSettings) -> None:
+        kind = getattr(type(self._request), "kind", "")
+        if kind != "request":
+            raise TypeError(
+                "message must be a request of kwire.messages (got"
+                f" {type(self._request).__name__})"
+            )
+        try:
+            settings.registry.by_key(self._request.api_key, "response")
+        except KeyError:
+            raise ValueError(
+                f"{self._name} has the API key {self._request.api_key}, whose response"
+                " class is unknown; pass registry=ApiRegistry(...) to connect"
+            ) from None
+
     def _check_request(self) -> None:
         destination = self._route.destination
         if destination is Destination.CONNECTION:
@@ -216,8 +236,8 @@ class RequestMachine:
             )
         if destination is Destination.NODE and self._to is None:
             raise ValueError(
-                f"to must be a node id for {self._name} (got None); the request does"
-                " not say which broker it is for"
+                f"to must be a node id or an address for {self._name} (got None); the"
+                " request does not say which broker it is for"
             )
         if not expects_response(self._request):
             raise ValueError(
@@ -238,11 +258,13 @@ class RequestMachine:
             if parts:
                 return parts
             self._is_split = False
-        return [_Part((), (), self._to)]
+        return [_Part((), (), self._to if isinstance(self._to, int) else None)]
 
     def _want_metadata(self) -> None:
         """Have the cluster fetch the metadata that the destination requires."""
         destination = self._route.destination
+        if isinstance(self._to, tuple):
+            return
         self.cluster.needs_brokers = self._to is not None or destination in (
             Destination.CONTROLLER,
             Destination.EVERY,
@@ -271,6 +293,8 @@ class RequestMachine:
         if part.retry_at > now:
             self.cluster.wake(part.retry_at)
             return None
+        if isinstance(self._to, tuple):
+            return self.cluster.any_link(now)
         if part.node is not None:
             return self._link_to_node(part.node, now)
         destination = self._route.destination
@@ -450,3 +474,11 @@ class RequestMachine:
             f"{self._name}: no response{which} within {self._timeout_s:g} s;"
             f" {self.cluster.reasons()}"
         )
+
+
+def _find_route(request: Request) -> Route:
+    try:
+        return find_route(request.api_key)
+    except KeyError:
+        # Nothing is known about the APIs that a user adds with ``registry``.
+        return Route(Destination.ANY)

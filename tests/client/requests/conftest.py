@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The modules of ``kwire.client.net`` on the engine of the test."""
+"""The modules of the client on the engine of the test, and its two runners."""
 
 import importlib
 
 import pytest
 
+from tests.client.runners import RUNNERS
+
 
 @pytest.fixture(scope="module")
-def net(kwire):
-    return importlib.import_module(f"{kwire.__name__}.client.net")
+def client(kwire):
+    return importlib.import_module(f"{kwire.__name__}.client")
 
 
 @pytest.fixture(scope="module")
@@ -20,3 +22,8 @@ def sasl(kwire):
 @pytest.fixture(scope="module")
 def messages(kwire):
     return importlib.import_module(f"{kwire.__name__}.messages")
+
+
+@pytest.fixture(params=RUNNERS)
+def runner(request):
+    return request.param

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``BrokerVersionsMachine``: finds the API versions that each broker supports.
+
+Each broker reports its versions when a connection is negotiated, so the machine
+connects to all brokers, and sends no request except for metadata.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..._text import escape_line, format_address
+from .link import LinkState
+from .queries import QueryMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from ...connection.negotiation import ApiVersionTable
+    from .metadata import Broker
+    from .settings import ClusterSettings
+
+_MAX_CONNECTING = 64
+"""Number of brokers that are connected to at the same time. A cluster may have more
+brokers than a process may have sockets.
+"""
+
+
+class BrokerVersions(NamedTuple):
+    """A broker, and the API versions that it supports.
+
+    ``table`` contains the versions, or is None if the broker could not be reached.
+    ``error`` is then the reason, with the address.
+    """
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None
+    table: ApiVersionTable | None
+    error: str = ""
+
+    @property
+    def address(self) -> str:
+        """The address of the broker, as "host:port"."""
+        return format_address(self.host, self.port)
+
+
+class BrokerVersionsMachine(QueryMachine):
+    """Connects once to each broker of the cluster, and collects the versions.
+
+    A broker that cannot be reached has an error in the result. ``failure`` is set only
+    if no broker returns metadata.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[tuple[str, int]],
+        settings: ClusterSettings,
+        *,
+        now: float,
+        random: Random,
+    ) -> None:
+        super().__init__(bootstrap, settings, now=now, random=random)
+        self.cluster.needs_brokers = True
+        self._found: dict[int, BrokerVersions] = {}
+
+    def has_result(self) -> bool:
+        """Whether each broker has reported its versions or failed."""
+        if self.failure is not None:
+            return True
+        brokers = self.cluster.metadata.brokers
+        return self.cluster.version > 0 and brokers.keys() <= self._found.keys()
+
+    def result(self) -> dict[int, BrokerVersions]:
+        """Return the brokers by node id, sorted."""
+        return dict(sorted(self._found.items()))
+
+    def advance(self, now: float) -> None:
+        """Process everything that has happened until now."""
+        self.cluster.advance(now)
+        if not self.cluster.version:
+            # Later, the same problem is the error of one broker.
+            self.failure = self.cluster.failure
+        waiting = [
+            broker
+            for node, broker in sorted(self.cluster.metadata.brokers.items())
+            if node not in self._found
+        ]
+        connecting = 0
+        for broker in waiting:
+            if connecting < _MAX_CONNECTING:
+                self._check(broker, now)
+                connecting += broker.node_id not in self._found
+        self.cluster.wake(self._give_up_at)
+        if now >= self._give_up_at and not self.has_result():
+            self._stop_waiting()
+
+    def _check(self, broker: Broker, now: float) -> None:
+        """Connect to a broker, or read the result of the connection."""
+        reason = self.cluster.describe_failure(broker.node_id)
+        link = None if reason else self.cluster.link_to(broker.node_id, now)
+        if reason:
+            self._add_error(broker, reason)
+        elif link is not None and link.state is LinkState.READY:
+            # The table of the link expires with its connection.
+            self._found[broker.node_id] = BrokerVersions(*broker, link.table.copy())
+
+    def _stop_waiting(self) -> None:
+        if not self.cluster.version:
+            self._give_up("finding the versions of brokers")
+        timeout_s = self.cluster.settings.timeout_s
+        for node, broker in self.cluster.metadata.brokers.items():
+            if node not in self._found:
+                reason = f"the broker did not answer within {timeout_s:g} s"
+                self._add_error(broker, reason)
+
+    def _add_error(self, broker: Broker, reason: str) -> None:
+        text = escape_line(f"{format_address(broker.host, broker.port)}: {reason}")
+        self._found[broker.node_id] = BrokerVersions(*broker, None, text)

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Requests the nodes of a cluster from a controller of KRaft.
+
+Controllers do not support Metadata. DescribeCluster returns their addresses (KIP-919).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...connection.negotiation import CONTROLLERS
+from ...messages import DescribeClusterRequest, MetadataResponse
+
+if TYPE_CHECKING:
+    from ...connection.negotiation import ApiVersionTable
+
+_CONTROLLERS = 2
+"""The endpoint type of controllers in DescribeCluster."""
+
+
+def can_describe(table: ApiVersionTable) -> bool:
+    """Return whether a node can list the controllers of its cluster."""
+    return bool(table.usable(DescribeClusterRequest, CONTROLLERS))
+
+
+def make_request() -> DescribeClusterRequest:
+    """Return the request for the controllers of a cluster."""
+    return DescribeClusterRequest(endpoint_type=_CONTROLLERS)
+
+
+def to_metadata(response: Any) -> MetadataResponse:
+    """Return the Metadata response with the controllers of a response as brokers."""
+    node = MetadataResponse.MetadataResponseBroker
+    return MetadataResponse(
+        error_code=response.error_code,
+        throttle_time_ms=response.throttle_time_ms,
+        cluster_id=response.cluster_id,
+        controller_id=response.controller_id,
+        brokers=[
+            node(node_id=each.broker_id, host=each.host, port=each.port, rack=each.rack)
+            for each in response.brokers
+        ],
+    )

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sends requests to a peer of a test with either runner, for responses or an error."""
+
+import asyncio
+
+import pytest
+
+from kwire.connection.negotiation import ApiVersionTable
+from tests.harness.loopback_brokers import TIMEOUT_S
+
+QUICKLY = {"timeout_s": 3.0, "connect_timeout_s": 1.0, "request_timeout_s": 1.0}
+"""Timeouts for a peer that never answers, in seconds."""
+
+
+def make_table(release="4.1"):
+    return ApiVersionTable.of_release(release)
+
+
+def use_client(client, runner, address, use, **options):
+    """Make a client, and call ``use(call)``, which returns the result.
+
+    ``call(name, ...)`` calls an operation of the client. Nothing takes longer than the
+    tests allow.
+    """
+    if runner == "blocking":
+        with client.connect_sync(address, **options) as kafka:
+
+            def call(name, *args, **kwargs):
+                return getattr(kafka, name)(*args, **kwargs)
+
+            return use(call)
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        async with client.connect(address, **options) as kafka:
+
+            def call(name, *args, **kwargs):
+                body = getattr(kafka, name)(*args, **kwargs)
+                return asyncio.run_coroutine_threadsafe(body, loop).result(TIMEOUT_S)
+
+            return await asyncio.to_thread(use, call)
+
+    return asyncio.run(asyncio.wait_for(main(), TIMEOUT_S))
+
+
+def send(client, runner, listener, *requests, to=None, **options):
+    """Send requests one after another; return the responses.
+
+    Without requests, return the versions of the brokers.
+    """
+
+    def use(call):
+        if not requests:
+            return call("broker_versions")
+        return [call("request", request, to=to) for request in requests]
+
+    return use_client(client, runner, listener.address, use, **options)
+
+
+def catch_failure(client, runner, listener, *requests, **options):
+    """Send requests; return the error, which has to contain the address."""
+    with pytest.raises(client.ClusterError) as caught:
+        send(client, runner, listener, *requests, **options)
+    text = str(caught.value)
+    assert f"{listener.address}: " in text
+    assert text.isprintable()
+    return caught.value

@@ -1,0 +1,277 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Single requests in rare states: every option has its effect, every loss a reason."""
+
+import asyncio
+import importlib
+import ssl
+
+import pytest
+
+from kwire.connection import RequestReceived, ServerConnection
+from kwire.messages import MetadataResponse
+from tests.client.requests.request_calls import (
+    QUICKLY,
+    catch_failure,
+    make_table,
+    send,
+    use_client,
+)
+from tests.harness.loopback_brokers import HOST, TIMEOUT_S, Broker, Listener
+
+
+@pytest.fixture
+def request_(messages):
+    """A request for the brokers of the cluster."""
+    return messages.MetadataRequest(topics=())
+
+
+def test_options_of_the_connection_arrive(client, runner, kwire, request_):
+    """The frame limit, the policy and the client id."""
+    seen = []
+
+    def script(stream):
+        seen.append(stream.recv(1 << 16))
+
+    policy = kwire.connection.negotiation.VersionPolicy({3: "0-5"})
+    with Broker(make_table("2.8")) as broker, Listener(script) as listener:
+        send(client, runner, broker, request_, policy=policy)
+        limits = kwire.Limits(frame_bytes=20)
+        error = catch_failure(client, runner, broker, request_, limits=limits)
+        assert "over the limit of 20" in str(error)
+        catch_failure(client, runner, listener, request_, client_id="me")
+    assert broker.requests == [("MetadataRequest", 5)]
+    assert seen[0][12:16] == b"\0\2me"
+
+
+@pytest.mark.parametrize("name", ["policy", "registry"])
+def test_options_of_another_type_are_rejected(client, runner, name):
+    make = client.connect_sync if runner == "blocking" else client.connect
+    with pytest.raises(TypeError, match=rf"{name} must be an? \w+ \(got dict\)"):
+        make(f"{HOST}:1", **{name: {3: "0-5"}})
+
+
+def test_a_broker_that_answered_once_does_not_require_sasl(
+    client, runner, messages, request_
+):
+    """A broker that closes connections later does so for another reason."""
+
+    class Closing(Broker):
+        def _ListGroupsRequest(self):
+            raise OSError("it closes the connection")
+
+    with Closing(make_table()) as broker:
+        request = messages.ListGroupsRequest()
+        error = catch_failure(client, runner, broker, request, timeout_s=1.0)
+    assert "closed the connection" in str(error)
+    assert "SASL" not in str(error)
+
+
+class BrokenTransport(asyncio.Transport):
+    """A broker whose connection breaks when it should answer a request.
+
+    It sends ``response``, if there is one, and loses the connection with ``error``.
+    """
+
+    def __init__(self, response, error):
+        super().__init__()
+        self.response, self.error = response, error
+        self.server = ServerConnection(make_table("2.8"))
+        self.protocol = None
+        self.is_lost = False
+
+    def set_protocol(self, protocol):
+        self.protocol = protocol
+
+    def write(self, data):
+        asyncio.get_running_loop().call_soon(self.answer, data)
+
+    def answer(self, data):
+        has_request = False
+        for event in self.server.receive_data(data):
+            if isinstance(event, RequestReceived):
+                has_request = True
+                if self.response is not None:
+                    self.server.send(event, self.response)
+        if sent := self.server.data_to_send():
+            self.protocol.get_buffer(-1)[: len(sent)] = sent
+            self.protocol.buffer_updated(len(sent))
+        if has_request:
+            self.lose(self.error)
+
+    def lose(self, error):
+        if not self.is_lost:
+            self.is_lost = True
+            self.protocol.connection_lost(error)
+
+    def abort(self):
+        self.lose(None)
+
+    close = abort
+
+    def is_closing(self):
+        return self.is_lost
+
+    def pause_reading(self):
+        pass
+
+    def resume_reading(self):
+        pass
+
+
+def ask_broken(client, request, response, error):
+    """Send a request over a transport that breaks."""
+
+    async def main():
+        async with client.connect(
+            "b:1",
+            connector=lambda *place: BrokenTransport(response, error),
+            timeout_s=0.5,
+        ) as kafka:
+            return await kafka.request(request)
+
+    return asyncio.run(asyncio.wait_for(main(), TIMEOUT_S))
+
+
+def test_a_response_before_a_loss_is_returned(client, request_):
+    response = MetadataResponse(cluster_id="c")
+    answer = ask_broken(client, request_, response, ConnectionResetError())
+    assert answer.cluster_id == "c"
+
+
+def test_losses_name_the_address_and_the_reason(client, request_):
+    """The reasons of TLS and of the network in plain words."""
+    refused = ssl.SSLError(1, "long story")
+    refused.reason = "CERTIFICATE_REQUIRED"
+    for error, words in (
+        (refused, "b:1: the TLS handshake failed: certificate required"),
+        (OSError(113, "no route"), "b:1: no route to host"),
+        # The patience of the system has ended, not that of this client.
+        (TimeoutError(110, "timed out"), "b:1: connection timed out"),
+    ):
+        with pytest.raises(client.BrokersUnreachable) as caught:
+            ask_broken(client, request_, None, error)
+        assert str(caught.value).startswith(words)
+
+
+def test_a_refused_mechanism_is_not_asked_for_its_first_bytes(client, runner):
+    """They may contain the password."""
+
+    class Unasked:
+        mechanism = "OTHER"
+
+        def first(self):
+            raise AssertionError("it was asked")
+
+        def challenge(self, data):
+            raise AssertionError("it was asked")
+
+    with (
+        Broker(make_table("2.8"), users={"ann": "x"}) as broker,
+        pytest.raises(client.AuthenticationFailed, match="offers PLAIN"),
+    ):
+        send(client, runner, broker, sasl=Unasked())
+
+
+def test_an_accepted_password_is_not_blamed_later(client, runner, sasl, request_):
+    """When the broker closes the connection on the first request after SASL."""
+
+    def gone():
+        raise OSError("it closes the connection")
+
+    with Broker(make_table("2.8"), users={"ann": "x"}) as broker:
+        broker._MetadataRequest = gone
+        plain = sasl.Plain("ann", "x")
+        error = catch_failure(client, runner, broker, request_, sasl=plain, **QUICKLY)
+    assert "closed the connection" in str(error)
+    assert "password" not in str(error)
+
+
+def test_a_broken_frame_within_sasl_is_no_matter_of_the_password(client, runner, sasl):
+    """The user would look for the wrong mistake."""
+
+    def script(stream):
+        broker = Broker(make_table("2.8"), users={"ann": "x"})
+        broker._server.close()
+
+        class Foreign:
+            def answer(self, token):
+                stream.sendall(bytes.fromhex("00000008 00000063 00000000"))
+                raise OSError("it closes the connection")
+
+        agree = broker._handshake
+        broker._handshake = lambda *told: agree(*told) and Foreign()
+        broker._converse(stream)
+
+    with Listener(script) as listener:
+        error = catch_failure(client, runner, listener, sasl=sasl.Plain("ann", "x"))
+    assert "correlation id 99" in str(error)
+    assert not isinstance(error, client.AuthenticationFailed)
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [
+        ("a" * 300, 9092),
+        ("a..b", 9092),
+        ("\0", 9092),
+        (HOST, -5),
+        (HOST, 1 << 16),
+        (HOST, 99999),
+    ],
+)
+def test_an_impossible_address_of_a_broker_is_its_error(client, runner, host, port):
+    """Metadata may contain any host name and port number."""
+
+    class Impossible:
+        node_id, rack = 2, None
+
+    Impossible.host, Impossible.port = host, port
+    with Broker(make_table()) as broker:
+        broker.cluster = [broker, Impossible]
+        versions = send(client, runner, broker, **QUICKLY)
+    assert versions[1].table is not None
+    assert versions[2].table is None
+    assert versions[2].error.isprintable()
+    assert versions[2].error.startswith(f"{versions[2].address}: ")
+
+
+def make_other_protocol_error():
+    """Return the error of TLS for bytes that are not TLS."""
+    error = ssl.SSLError(1, "long story")
+    error.reason = "WRONG_VERSION_NUMBER"
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ConnectionResetError(104, ""), "connection reset by peer"),
+        (OSError("Multiple exceptions: ..."), "no address of the host accepts a"),
+        (make_other_protocol_error(), "it does not speak TLS on this port"),
+    ],
+)
+def test_failed_connection_attempts_have_a_reason(
+    kwire, client, runner, monkeypatch, error, words
+):
+    """A name with several addresses has no errno."""
+    network = importlib.import_module(f"{kwire.__name__}.client.runners.network")
+
+    async def refuse_later(*arguments):
+        raise error
+
+    def refuse(*arguments):
+        raise error
+
+    monkeypatch.setattr(network.Network, "open_transport", refuse_later)
+    monkeypatch.setattr(network.Network, "find_addresses", refuse)
+    with pytest.raises(client.BrokersUnreachable) as caught:
+        use_client(client, runner, f"{HOST}:9092", lambda call: call("broker_versions"))
+    assert str(caught.value).startswith(f"{HOST}:9092: {words}")
+
+
+def test_a_refusal_without_words_is_named_by_its_error(client, runner, sasl):
+    with Broker(make_table("2.8"), users={"ann": "x"}, mechanisms=()) as broker:
+        error = catch_failure(client, runner, broker, sasl=sasl.Plain("ann", "x"))
+    assert isinstance(error, client.AuthenticationFailed)
+    assert "rejects PLAIN: UNSUPPORTED_SASL_MECHANISM" in str(error)

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages of SCRAM servers that are almost valid, and the text of the errors."""
+
+import importlib
+
+import pytest
+
+HOSTILE = "\x1b[2J\x00\r\n\u202e\x9b"
+
+
+@pytest.fixture(scope="module")
+def sasl(kwire):
+    return importlib.import_module(f"{kwire.__name__}.connection.sasl")
+
+
+@pytest.fixture
+def exchange(sasl, monkeypatch):
+    """An exchange with a known nonce, after the first message of the client."""
+    monkeypatch.setattr(sasl, "_new_nonce", lambda: "abc")
+    exchange = sasl.Scram("user", "pencil", max_iterations=5000)
+    exchange.first()
+    return exchange
+
+
+def test_scram_errors_escape_what_the_server_sent(sasl):
+    """Each value of its messages, also when there are too many iterations."""
+    for message in (
+        f"e=no{HOSTILE}",
+        f"r={{}}x,s=c2FsdA==,i={HOSTILE}",
+        f"r={{}}x,s={HOSTILE},i=4096",
+        f"r={{}}{HOSTILE}",
+        f"{HOSTILE}=x",
+    ):
+        exchange = sasl.Scram("ann", "x")
+        nonce = exchange.first().decode().rpartition("r=")[2]
+        with pytest.raises(sasl.SaslError) as caught:
+            exchange.challenge(message.replace("{}", nonce).encode())
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        # The client's nonce comes after the server's.
+        ("r=xyzabc1,s=c2FsdA==,i=4096", "does not continue the client's"),
+        # Digits, and 4096 in Arabic, but not those of RFC 5802.
+        ("r=abcxyz,s=c2FsdA==,i=٤٠٩٦", "from 4096 to 5000"),
+        ("r=abcxyz,s=c2FsdA==,i=5001", "from 4096 to 5000"),
+        ("rr=1,r=abcxyz,s=c2FsdA==,i=4096", "a name twice"),
+    ],
+)
+def test_what_almost_looks_like_scram_is_refused(sasl, exchange, said, words):
+    with pytest.raises(sasl.SaslError, match=words):
+        exchange.challenge(said.encode())
+
+
+def test_the_ceiling_of_iterations_is_allowed_itself(exchange):
+    said = b"r=abcxyz,s=c2FsdA==,i=5000"
+    assert exchange.challenge(said).startswith(b"c=biws,r=abcxyz,p=")
