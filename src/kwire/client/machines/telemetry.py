@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
 from ...errors import KwireError
@@ -29,9 +29,10 @@ from .telemetry_metrics import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from random import Random
 
-    from .cluster import ClusterMachine
     from .link import Link
+    from .metrics import Metrics
 
 _DEFAULT_INTERVAL_S = 300.0
 """Interval after an error, and if the interval of a broker is not positive."""
@@ -71,6 +72,25 @@ _SUBSCRIPTION_ERRORS = {
 _NO_ID = UUID(int=0)
 
 
+class MeasuredCluster(Protocol):
+    """The part of ``ClusterMachine`` that sends and pushes metrics.
+
+    ``cluster.py`` imports this file, so this file does not import ``cluster.py``.
+    """
+
+    metrics: Metrics
+    random: Random
+
+    def links(self) -> list[Link]:
+        """Return the open connections."""
+
+    def wake(self, at: float) -> None:
+        """Request a call of ``advance`` at a time."""
+
+    def report(self, event: Event, count: int = 1, **fields: Any) -> None:
+        """Count and log an event."""
+
+
 class TelemetryState(Enum):
     """What the next request is."""
 
@@ -88,7 +108,7 @@ class Telemetry:
 
     def __init__(
         self,
-        cluster: ClusterMachine,
+        cluster: MeasuredCluster,
         kind: str,
         read_metrics: Callable[[float], Mapping[str, Any]],
         resource: Mapping[str, str],
