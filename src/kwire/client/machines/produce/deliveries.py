@@ -55,7 +55,7 @@ class Deliveries:
         writer = self.writers.get((topic, partition))
         if writer is None:
             backoff = Backoff(self._cluster)
-            writer = PartitionWriter(topic, partition, backoff, self)
+            writer = PartitionWriter(topic, partition, backoff, self.settle)
             self.writers[topic, partition] = writer
         return writer
 

@@ -14,11 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...._engine.active import record_engine as engine
-from .record_batcher import RecordBatcher
+from .record_batcher import BatchReceiver, RecordBatcher
 
 if TYPE_CHECKING:
     from ..metadata import TopicInfo
-    from .machine import ProducerMachine
     from .options import ProducerOptions
 
     Place = str | tuple[str, int]
@@ -48,7 +47,7 @@ class Stage(engine.RecordList):
 class LingeringBatcher(RecordBatcher):
     """The batches of a topic that lingering records may still join."""
 
-    def __init__(self, machine: ProducerMachine, topic: TopicInfo) -> None:
+    def __init__(self, machine: BatchReceiver, topic: TopicInfo) -> None:
         super().__init__(machine, topic, is_lingering=True)
         # Partitions of the stages of the topic. It contains None alone, or numbers.
         self.staged: set[int | None] = set()
@@ -93,7 +92,7 @@ class LingeringRecords:
     in the order in which they were passed.
     """
 
-    def __init__(self, machine: ProducerMachine, options: ProducerOptions) -> None:
+    def __init__(self, machine: BatchReceiver, options: ProducerOptions) -> None:
         self.stages: dict[Place, Stage] = {}
         self._machine = machine
         self._options = options

@@ -22,10 +22,11 @@ from ..scan.partition_reader import make_redirect_pace
 from .pending_batch import next_sequence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ....errors import KwireError
     from ..backoff import Backoff
     from ..pace import Pace
-    from .deliveries import Deliveries
     from .pending_batch import PendingBatch
 
 _LAST_EPOCH = (1 << 15) - 1
@@ -55,7 +56,8 @@ class PartitionWriter:
     topic: str
     partition: int
     backoff: Backoff
-    _deliveries: Deliveries
+    # Called with this object and each batch that is over.
+    _settle: Callable[[PartitionWriter, PendingBatch], None]
     batches: deque[PendingBatch] = field(default_factory=deque)
     queued_bytes: int = 0
     reason: str = ""
@@ -192,7 +194,7 @@ class PartitionWriter:
     def _remove(self, batch: PendingBatch) -> None:
         self.batches.remove(batch)
         self.queued_bytes -= batch.size
-        self._deliveries.settle(self, batch)
+        self._settle(self, batch)
 
     def check_invariants(self, max_in_flight: int) -> None:
         """Raise ``AssertionError`` if the queue contradicts itself."""

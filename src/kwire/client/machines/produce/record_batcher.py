@@ -8,18 +8,49 @@ subclass for tables.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...._engine.active import record_engine as engine
 from ...errors import TopicNotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..cluster import ClusterMachine
     from ..metadata import TopicInfo
-    from .batch_records import BatchRecords
-    from .machine import ProducerMachine
+    from .batch_records import BatchContent, BatchRecords
+    from .deliveries import Deliveries
+    from .options import ProducerOptions
     from .pending_batch import PendingBatch
 
 _POSITIVE = 0x7FFFFFFF
+
+
+class BatchReceiver(Protocol):
+    """The part of ``ProducerMachine`` that creates batches and gets the full ones.
+
+    ``machine.py`` imports this file, so this file does not import ``machine.py``.
+    """
+
+    cluster: ClusterMachine
+    options: ProducerOptions
+    deliveries: Deliveries
+    new_batch: Callable[[], BatchRecords]
+
+    def choose_partition(self, topic: TopicInfo) -> int:
+        """Choose a partition for records without a key."""
+
+    def add_batch(
+        self,
+        topic: str,
+        partition: int,
+        content: BatchContent,
+        now: float,
+        *,
+        is_background: bool = False,
+        is_lingering: bool = False,
+    ) -> PendingBatch:
+        """Append a batch to the queue of a partition."""
 
 
 class Batcher:
@@ -35,7 +66,7 @@ class Batcher:
 
     def __init__(
         self,
-        machine: ProducerMachine,
+        machine: BatchReceiver,
         topic: TopicInfo,
         *,
         is_background: bool = False,
@@ -145,7 +176,7 @@ class RecordBatcher(Batcher):
 
     def __init__(
         self,
-        machine: ProducerMachine,
+        machine: BatchReceiver,
         topic: TopicInfo,
         partition: int | None = None,
         *,
@@ -197,7 +228,7 @@ class RecordBatcher(Batcher):
         return lists
 
 
-def choose_by_key(machine: ProducerMachine, topic: TopicInfo, key: Any) -> int:
+def choose_by_key(machine: BatchReceiver, topic: TopicInfo, key: Any) -> int:
     """Return the partition of a record with a key."""
     options, count = machine.options, len(topic.partitions)
     if options.partitioner is None:
