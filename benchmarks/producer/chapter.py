@@ -67,7 +67,7 @@ LEADS = (
     Lead("kwire send_many", 1000, "none", _CONFLUENT, 1.3),
     *(Lead("kwire send_many", *kind, _AIOKAFKA, 10) for kind in KINDS),
     *(Lead("kwire send_table", *kind, "kwire send_many", 1) for kind in KINDS),
-    *(Lead("kwire append", *kind, _CONFLUENT, 1.7) for kind in KINDS[:2]),
+    *(Lead("kwire send", *kind, _CONFLUENT, 1.7) for kind in KINDS[:2]),
 )
 
 

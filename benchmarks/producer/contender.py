@@ -48,8 +48,8 @@ def make_rows(count: int, size: int) -> list[tuple[bytes, bytes]]:
 def _options(job: Job) -> Any:
     return {
         "compression": job.codec,
-        "batch_bytes": BATCH_BYTES,
-        "linger_ms": LINGER_MS,
+        "max_batch_bytes": BATCH_BYTES,
+        "linger_s": LINGER_MS / 1000,
     }
 
 
@@ -103,8 +103,8 @@ def make_table(job: Job) -> Any:
     return pyarrow.table(columns, ["key", "value"])
 
 
-def kwire_append(job: Job) -> int:
-    """Append record by record, with blocking calls."""
+def kwire_send(job: Job) -> int:
+    """Call ``send`` for each record, with blocking calls."""
     from kwire import client
 
     written: list[int] = []
@@ -116,12 +116,12 @@ def kwire_append(job: Job) -> int:
     ):
         topic = job.topic
         for key, value in job.rows:
-            producer.append(topic, key=key, value=value)
+            producer.send(topic, key=key, value=value)
     return sum(written)
 
 
-async def kwire_asyncio_append(job: Job) -> int:
-    """Append record by record, over asyncio."""
+async def kwire_asyncio_send(job: Job) -> int:
+    """Call ``send`` for each record, over asyncio."""
     from kwire import client
 
     written: list[int] = []
@@ -133,7 +133,7 @@ async def kwire_asyncio_append(job: Job) -> int:
     ):
         topic = job.topic
         for key, value in job.rows:
-            await producer.append(topic, key=key, value=value)
+            await producer.send(topic, key=key, value=value)
     return sum(written)
 
 
@@ -237,8 +237,8 @@ WRITERS = {
     "kwire send_many": Writer(_KWIRE, kwire_rows),
     "kwire asyncio send_many": Writer(_KWIRE, kwire_asyncio_rows),
     "kwire send_table": Writer(_TABLES, kwire_table, True),
-    "kwire append": Writer(_KWIRE, kwire_append),
-    "kwire asyncio append": Writer(_KWIRE, kwire_asyncio_append),
+    "kwire send": Writer(_KWIRE, kwire_send),
+    "kwire asyncio send": Writer(_KWIRE, kwire_asyncio_send),
     "confluent-kafka produce": Writer(("confluent_kafka",), confluent_produce),
     "aiokafka send": Writer(("aiokafka",), aiokafka_send),
     "kafka-python send": Writer(("kafka",), kafka_python_send),

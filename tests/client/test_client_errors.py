@@ -255,7 +255,7 @@ def test_an_unknown_partition_is_named(kwire, runner, broker):
         ("orders", {"columns": "offset"}, "columns must be a list"),
         ("orders", {"columns": []}, "columns must be a list"),
         ("orders", {"timestamp_unit": "m"}, "timestamp_unit must be"),
-        ("orders", {"isolation": "serializable"}, "isolation must be"),
+        ("orders", {"isolation_level": "serializable"}, "isolation_level must be"),
         ("orders", {"on_data_loss": "ignore"}, "on_data_loss must be"),
         ("orders", {"memory_bytes": 0}, "memory_bytes must be"),
     ],

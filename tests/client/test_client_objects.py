@@ -79,12 +79,12 @@ def wait_for_sockets(count):
         time.sleep(0.01)
 
 
-def append_blocking(client, address, topic, *, error=None, is_explicit=False):
+def send_blocking(client, address, topic, *, error=None, is_explicit=False):
     """Append records and leave the client's block, or close the client."""
     kafka = client.connect_sync(address)
-    producer = kafka.producer(linger_ms=60_000)
+    producer = kafka.producer(linger_s=60)
     for _ in range(10):
-        producer.append(topic, value=b"v")
+        producer.send(topic, value=b"v")
     if is_explicit:
         kafka.close()
         return
@@ -93,14 +93,14 @@ def append_blocking(client, address, topic, *, error=None, is_explicit=False):
             raise error
 
 
-def append_asyncio(client, address, topic, *, error=None, is_explicit=False):
+def send_asyncio(client, address, topic, *, error=None, is_explicit=False):
     """Append records and leave the client's block, or close the client."""
 
     async def run():
         kafka = client.connect(address)
-        producer = kafka.producer(linger_ms=60_000)
+        producer = kafka.producer(linger_s=60)
         for _ in range(10):
-            await producer.append(topic, value=b"v")
+            await producer.send(topic, value=b"v")
         if is_explicit:
             await kafka.close()
             return
@@ -111,21 +111,21 @@ def append_asyncio(client, address, topic, *, error=None, is_explicit=False):
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("append", [append_blocking, append_asyncio])
+@pytest.mark.parametrize("send", [send_blocking, send_asyncio])
 @pytest.mark.parametrize("is_explicit", [False, True])
-def test_closing_the_client_sends_appended_records(
-    client, cluster, topic, append, is_explicit
+def test_closing_the_client_sends_waiting_records(
+    client, cluster, topic, send, is_explicit
 ):
-    append(client, cluster[0], topic, is_explicit=is_explicit)
+    send(client, cluster[0], topic, is_explicit=is_explicit)
     assert count_records(cluster, topic) == 10
 
 
-@pytest.mark.parametrize("append", [append_blocking, append_asyncio])
-def test_exception_in_the_client_block_drops_appended_records(
-    client, cluster, topic, append
+@pytest.mark.parametrize("send", [send_blocking, send_asyncio])
+def test_exception_in_the_client_block_drops_waiting_records(
+    client, cluster, topic, send
 ):
     with pytest.raises(ZeroDivisionError):
-        append(client, cluster[0], topic, error=ZeroDivisionError())
+        send(client, cluster[0], topic, error=ZeroDivisionError())
     assert count_records(cluster, topic) == 0
 
 
@@ -136,10 +136,10 @@ def test_closing_the_client_closes_everything_if_a_producer_fails(
     errors = importlib.import_module(f"{kwire.__name__}.client.machines")
     before = open_sockets()
     kafka = client.connect_sync(cluster[0])
-    good = kafka.producer(linger_ms=60_000)
-    good.append(topic, value=b"v")
-    bad = kafka.producer(linger_ms=60_000)
-    bad.append(topic, value=b"v")
+    good = kafka.producer(linger_s=60)
+    good.send(topic, value=b"v")
+    bad = kafka.producer(linger_s=60)
+    bad.send(topic, value=b"v")
     bad._machine.deliveries.background_failure = errors.ClusterError(
         "an earlier batch failed"
     )
@@ -163,9 +163,9 @@ def test_object_collected_without_close_emits_a_resource_warning(
             await anext(aiter(scan := kafka.scan(topic, follow=True)))
             del scan
         elif kind == "producer":
-            await kafka.producer().append(topic, value=b"v")
+            await kafka.producer().send(topic, value=b"v")
         elif kind == "consumer":
-            consumer = kafka.consumer(topic, group="group", partitions="all")
+            consumer = kafka.consumer(topic, group_id="group", partitions="all")
             await consumer.poll(0.5)
             del consumer
         else:
@@ -183,9 +183,9 @@ def test_object_collected_without_close_emits_a_resource_warning(
         if kind == "scan":
             next(kafka.scan(topic, follow=True))
         elif kind == "producer":
-            kafka.producer().append(topic, value=b"v")
+            kafka.producer().send(topic, value=b"v")
         elif kind == "consumer":
-            kafka.consumer(topic, group="group", partitions="all").poll(0.5)
+            kafka.consumer(topic, group_id="group", partitions="all").poll(0.5)
         else:
             kafka.topics()
         if kind != "client":
@@ -215,7 +215,7 @@ def test_objects_that_are_closed_or_unused_emit_no_warning(client, broker):
         kafka = client.connect_sync(broker.address)
         kafka.scan("orders")
         kafka.producer()
-        kafka.consumer("orders", group="group")
+        kafka.consumer("orders", group_id="group")
         del kafka
         with client.connect_sync(broker.address) as kafka:
             list(kafka.scan("orders"))
@@ -349,13 +349,13 @@ def test_scan_that_has_failed_raises_when_it_is_used_again(kwire, client):
 
 def test_closed_consumer_raises_when_it_is_iterated_over(client, broker):
     with client.connect_sync(broker.address) as kafka:
-        consumer = kafka.consumer("orders", group="group", partitions="all")
+        consumer = kafka.consumer("orders", group_id="group", partitions="all")
     with pytest.raises(ValueError, match="the consumer is closed"):
         list(consumer)
 
     async def read():
         async with client.connect(broker.address) as kafka:
-            consumer = kafka.consumer("orders", group="group", partitions="all")
+            consumer = kafka.consumer("orders", group_id="group", partitions="all")
         with pytest.raises(ValueError, match="the consumer is closed"):
             [chunk async for chunk in consumer]
 
@@ -418,7 +418,7 @@ def test_repr_shows_cluster_topics_and_position(client, broker):
         assert repr(scan).endswith("consumed>")
         producer = kafka.producer()
         assert repr(producer) == f"<ProducerSync of {address}, not started>"
-        consumer = kafka.consumer("orders", group="billing", partitions="all")
+        consumer = kafka.consumer("orders", group_id="billing", partitions="all")
         assert "of orders on" in repr(consumer)
         assert "group billing, not started" in repr(consumer)
     assert repr(producer).endswith("closed>")

@@ -91,7 +91,7 @@ def test_a_transaction_is_committed_at_the_end_of_its_block(produce):
         for number in range(3):
             async with producer.transaction() as transaction:
                 receipts = await producer.send_many("orders", [(b"k", b"v")])
-                await producer.append("orders", key=b"k", value=b"v")
+                await producer.send("orders", key=b"k", value=b"v")
                 await transaction.send_offsets("readers", {("orders", 0): number})
             assert len(receipts) == 1
         async with producer.transaction():
@@ -106,7 +106,7 @@ def test_an_exception_aborts_a_transaction(produce):
     async def write(producer):
         with pytest.raises(KeyError):
             async with producer.transaction():
-                await producer.append("orders", key=b"k", value=b"v")
+                await producer.send("orders", key=b"k", value=b"v")
                 raise KeyError
         async with producer.transaction():
             await producer.send_many("orders", [(b"k", b"v")])
@@ -122,9 +122,9 @@ def test_records_outside_of_a_transaction_are_refused(produce):
             with pytest.raises(ValueError, match="belong to transactions"):
                 await producer.send_many("orders", [(b"k", b"v")])
             with pytest.raises(ValueError, match="belong to transactions"):
-                await producer.append("orders", value=b"v")
+                await producer.send("orders", value=b"v")
             async with producer.transaction():
-                await producer.append("orders", value=b"v")
+                await producer.send("orders", value=b"v")
 
     produce(write)
 
@@ -187,7 +187,7 @@ def test_chunks_of_a_consumer_are_committed_in_a_transaction(kwire, address):
             plain.send_many(COPIED, [(b"k", b"v")] * 10)
         with (
             kafka.producer(transactional_id=name) as producer,
-            kafka.consumer(COPIED, group=name) as consumer,
+            kafka.consumer(COPIED, group_id=name) as consumer,
         ):
             chunk = consumer.poll(TIMEOUT_S)
             with producer.transaction() as transaction:
@@ -219,7 +219,7 @@ def test_chunks_are_committed_in_a_transaction_over_asyncio(kwire, address):
         async with (
             client.connect(address) as kafka,
             kafka.producer(transactional_id=name) as producer,
-            kafka.consumer(COPIED, group=name) as consumer,
+            kafka.consumer(COPIED, group_id=name) as consumer,
         ):
             async with producer.transaction() as transaction:
                 await producer.send_many(COPIED, [(b"k", b"v")] * 10)

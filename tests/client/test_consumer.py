@@ -148,13 +148,13 @@ def test_a_group_goes_on_where_it_committed(consume, topic, how):
     """The second consumer of a group gets nothing of what the first one committed."""
 
     async def check(opened):
-        async with opened(topic, group=topic, **how) as consumer:
+        async with opened(topic, group_id=topic, **how) as consumer:
             assert await read_all(consumer, 40) == ALL
-        async with opened(topic, group=topic, **how) as consumer:
+        async with opened(topic, group_id=topic, **how) as consumer:
             await expect_nothing(consumer)
             assert await consumer.position() == {(topic, n): 10 for n in ALL}
             assert await consumer.commit() == {}
-        async with opened(topic, group=f"{topic}-2", **how) as consumer:
+        async with opened(topic, group_id=f"{topic}-2", **how) as consumer:
             assert await read_all(consumer, 40) == ALL
 
     consume(check)
@@ -164,16 +164,16 @@ def test_what_was_not_committed_is_read_again(consume, topic):
     """Closing commits nothing; ``commit`` without a chunk all that was returned."""
 
     async def check(opened):
-        async with opened(topic, group=topic) as consumer:
+        async with opened(topic, group_id=topic) as consumer:
             first = await consumer.poll(TIMEOUT_S)
-        async with opened(topic, group=topic) as consumer:
+        async with opened(topic, group_id=topic) as consumer:
             chunks = [await consumer.poll(TIMEOUT_S)]
             while len(chunks) < PARTITIONS:
                 chunks.append(await consumer.poll(TIMEOUT_S))
             places = {(each.topic, each.partition) for each in chunks}
             assert (first.topic, first.partition) in places
             assert await consumer.commit() == dict.fromkeys(places, 10)
-        async with opened(topic, group=topic) as consumer:
+        async with opened(topic, group_id=topic) as consumer:
             await expect_nothing(consumer)
 
     consume(check)
@@ -185,8 +185,8 @@ def test_two_members_share_the_partitions(consume, topic, kwire, frequent_heartb
 
     async def check(opened):
         async with (
-            opened(topic, group=topic) as one,
-            opened(topic, group=topic) as other,
+            opened(topic, group_id=topic) as one,
+            opened(topic, group_id=topic) as other,
         ):
             chunks = []
             while len(chunks) < PARTITIONS:
@@ -218,7 +218,7 @@ def test_seek_and_pause_choose_the_records_that_are_returned(consume, topic, how
     """For all partitions, or for some of them."""
 
     async def check(opened):
-        async with opened(topic, group=topic, **how) as consumer:
+        async with opened(topic, group_id=topic, **how) as consumer:
             assert await read_all(consumer, 40) == ALL
             await consumer.seek("earliest")
             assert await read_all(consumer, 40) == ALL
@@ -247,7 +247,7 @@ def test_seek_before_the_first_poll_is_an_error(kwire, cluster, topic):
     """The consumer owns no partition yet. The error names what to use instead."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(cluster[0]) as kafka:
-        consumer = kafka.consumer(topic, group=topic)
+        consumer = kafka.consumer(topic, group_id=topic)
         for move in (consumer.pause, consumer.resume, lambda: consumer.seek(0)):
             with pytest.raises(ValueError, match="before it is read; use start="):
                 move()
@@ -270,14 +270,14 @@ def test_callbacks_report_the_assigned_and_the_lost_partitions(
             def lost(partitions):
                 calls.append(("lost", name, set(partitions)))
 
-            return opened(topic, group=topic, on_assigned=assigned, on_lost=lost)
+            return opened(topic, group_id=topic, on_assigned=assigned, on_lost=lost)
 
         async with await consumer_of("one") as one:
             chunk = await one.poll(TIMEOUT_S)
             assert chunk.start_offset == 9
             everything = {(topic, n) for n in ALL}
             assert calls == [("assigned", "one", everything)]
-            async with opened(topic, group=topic) as other:
+            async with opened(topic, group_id=topic) as other:
                 deadline = time.monotonic() + TIMEOUT_S
                 while not await other.assignment():
                     assert time.monotonic() < deadline
@@ -296,7 +296,7 @@ def test_exception_of_a_callback_is_raised_by_poll(consume, topic):
         raise LookupError(f"{len(partitions)} partitions")
 
     async def check(opened):
-        async with opened(topic, group=topic, on_assigned=assigned) as consumer:
+        async with opened(topic, group_id=topic, on_assigned=assigned) as consumer:
             with pytest.raises(LookupError, match="4 partitions"):
                 await consumer.poll(TIMEOUT_S)
             assert await read_all(consumer, 40) == ALL
@@ -314,7 +314,7 @@ def test_callbacks_are_plain_functions(kwire):
 
     for name, value in (("on_assigned", assigned), ("on_lost", 3)):
         with pytest.raises(TypeError, match=f"{name} must be a function without async"):
-            kafka.consumer("orders", group="etl", **{name: value})
+            kafka.consumer("orders", group_id="etl", **{name: value})
 
 
 def test_resume_wakes_a_task_that_waits_for_a_chunk(kwire, cluster, topic):
@@ -324,7 +324,7 @@ def test_resume_wakes_a_task_that_waits_for_a_chunk(kwire, cluster, topic):
     async def run():
         async with (
             client.connect(cluster[0]) as kafka,
-            kafka.consumer(topic, group=topic, partitions="all") as consumer,
+            kafka.consumer(topic, group_id=topic, partitions="all") as consumer,
         ):
             assert await consumer.poll(TIMEOUT_S) is not None
             assert len(consumer.assignment()) == PARTITIONS
@@ -347,7 +347,7 @@ def test_heartbeats_are_sent_while_the_caller_is_busy(
     """The blocking consumer has a thread for that, which ends with it."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(cluster[0]) as kafka:
-        with kafka.consumer(topic, group=topic) as consumer:
+        with kafka.consumer(topic, group_id=topic) as consumer:
             assert consumer.poll(TIMEOUT_S) is not None
             names = {each.name for each in threading.enumerate()}
             assert f"kwire consumer of {topic}" in names
@@ -362,7 +362,7 @@ def test_another_thread_ends_the_wait(kwire, cluster, topic):
     """Closing wakes a blocking consumer, which leaves the group itself."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     with client.connect_sync(cluster[0]) as kafka:
-        consumer = kafka.consumer(topic, group=topic, start="latest")
+        consumer = kafka.consumer(topic, group_id=topic, start="latest")
         closer = threading.Timer(0.5, consumer.close)
         closer.start()
         assert list(consumer) == []
@@ -378,7 +378,7 @@ def test_a_wait_that_is_cancelled_loses_nothing(kwire, cluster, topic):
     async def run():
         async with (
             client.connect(cluster[0]) as kafka,
-            kafka.consumer(topic, group=topic) as consumer,
+            kafka.consumer(topic, group_id=topic) as consumer,
         ):
             count = cancelled = 0
             while count < 40:
@@ -404,7 +404,7 @@ def test_two_tasks_may_not_read_at_once(kwire, cluster, topic):
     async def run():
         async with (
             client.connect(cluster[0]) as kafka,
-            kafka.consumer(topic, group=topic, start="latest") as consumer,
+            kafka.consumer(topic, group_id=topic, start="latest") as consumer,
         ):
             first = asyncio.create_task(consumer.poll())
             await asyncio.sleep(0)
@@ -419,14 +419,14 @@ def test_two_tasks_may_not_read_at_once(kwire, cluster, topic):
 @pytest.mark.parametrize(
     ("topics", "options", "words"),
     [
-        ("a", {"group": ""}, "group must be a name"),
+        ("a", {"group_id": ""}, "group_id must be a name"),
         ("a", {"session_timeout_s": 0}, "session_timeout_s must be positive"),
         ("a", {"max_poll_interval_s": -1}, "max_poll_interval_s must be positive"),
         ({"a": [0]}, {}, "choose partitions with partitions="),
         (["a", "b"], {"partitions": [0]}, 'partitions must be "all"'),
         (["a", "b"], {"partitions": {"a": [0]}}, "a key for each topic"),
         ("a", {"partitions": "some"}, 'partitions must be "all"'),
-        ("a", {"partitions": [0], "instance_id": "x"}, "cannot be given with"),
+        ("a", {"partitions": [0], "group_instance_id": "x"}, "cannot be given with"),
         (re.compile("a", re.VERBOSE), {}, "re.VERBOSE"),
     ],
 )
@@ -435,7 +435,7 @@ def test_arguments_that_are_wrong_are_named(kwire, topics, options, words):
     client = importlib.import_module(f"{kwire.__name__}.client")
     kafka = client.connect_sync("127.0.0.1:1")
     with pytest.raises((ValueError, TypeError), match=re.escape(words)):
-        kafka.consumer(topics, **{"group": "etl", **options})
+        kafka.consumer(topics, **{"group_id": "etl", **options})
 
 
 def test_flags_of_a_pattern_are_the_brokers_too(kwire):

@@ -50,7 +50,7 @@ def open_reader(kafka, kind, options):
     """Open what reads the topic: a scan, or a consumer of all partitions."""
     if kind == "scan":
         return kafka.scan("orders", **options)
-    return kafka.consumer("orders", group="readers", partitions="all", **options)
+    return kafka.consumer("orders", group_id="readers", partitions="all", **options)
 
 
 def read(kwire, runner, kind, address, form, **options):
@@ -159,4 +159,4 @@ def test_other_values_of_errors_are_rejected(kwire):
     with pytest.raises(ValueError, match='errors must be "strict" or "replace"'):
         kafka.scan("orders", errors="ignore")
     with pytest.raises(ValueError, match='errors must be "strict" or "replace"'):
-        kafka.consumer("orders", group="g", errors="ignore")
+        kafka.consumer("orders", group_id="g", errors="ignore")

@@ -148,7 +148,7 @@ def test_rows_are_written_once_and_in_order(
     receipts = produce(
         lambda producer: producer.send_many(topic, iter(rows)),
         compression=compression,
-        batch_bytes=3000,
+        max_batch_bytes=3000,
     )
     wanted: dict[int, list] = {}
     for row in rows:
@@ -184,18 +184,18 @@ def test_parts_of_a_row_arrive_as_they_were(kwire, cluster, produce, topic):
     assert (third.key(), third.value(), third.timestamp()[1]) == (b"r", b"x", 99)
 
 
-def test_appended_records_share_batches(cluster, produce, topic):
+def test_sent_records_share_batches(cluster, produce, topic):
     """They are sent together, receipts go to the function, and flush waits for them."""
     receipts = []
 
-    async def append(producer):
+    async def send(producer):
         for n in range(500):
-            await producer.append(topic, key=b"k%d" % (n % 3), value=b"%d" % n)
+            await producer.send(topic, key=b"k%d" % (n % 3), value=b"%d" % n)
         await producer.flush()
         assert sum(each.record_count for each in receipts) == 500
-        await producer.append(topic, value=b"last", partition=0, headers=[("h", b"x")])
+        await producer.send(topic, value=b"last", partition=0, headers=[("h", b"x")])
 
-    produce(append, on_receipt=receipts.append, linger_ms=1000)
+    produce(send, on_receipt=receipts.append, linger_s=1)
     assert len(receipts) <= 10
     found = rows_of(read(cluster[0], topic, 501))
     for n in range(3):
@@ -212,31 +212,31 @@ def test_records_without_a_key_fill_one_batch_after_the_other(cluster, produce, 
     """Not one batch in each partition, and not all in one partition for ever."""
     rows = [(None, bytes(100))] * 2000
     receipts = produce(
-        lambda producer: producer.send_many(topic, rows), batch_bytes=10_000
+        lambda producer: producer.send_many(topic, rows), max_batch_bytes=10_000
     )
     assert len(receipts) < 35
     assert len({each.partition for each in receipts}) == PARTITIONS
     read(cluster[0], topic, 2000)
 
 
-def test_rows_after_appended_records_come_after_them(cluster, produce, topic):
+def test_send_many_keeps_the_order_after_send(cluster, produce, topic):
     """Even while those linger."""
 
     async def both(producer):
-        await producer.append(topic, value=b"first", partition=1)
+        await producer.send(topic, value=b"first", partition=1)
         await producer.send_many(topic, [(None, b"second")], partition=1)
 
-    produce(both, linger_ms=60_000)
+    produce(both, linger_s=60)
     found = rows_of(read(cluster[0], topic, 2))
     assert found == {1: [(None, b"first"), (None, b"second")]}
 
 
-def test_appended_tables_are_sent_and_acknowledged_later(cluster, produce, topic):
+def test_tables_without_wait_are_acknowledged_later(cluster, produce, topic):
     """In order, after what lingers; flush waits, receipts go to the function."""
     receipts = []
 
-    async def append(producer):
-        await producer.append(topic, value=b"first", partition=2)
+    async def send(producer):
+        await producer.send(topic, value=b"first", partition=2)
         for start in range(0, 6000, 2000):
             values = [b"%d" % n for n in range(start, start + 2000)]
             table = pyarrow.table({"body": values})
@@ -247,30 +247,28 @@ def test_appended_tables_are_sent_and_acknowledged_later(cluster, produce, topic
         assert sum(each.record_count for each in receipts) == 6001
         await producer.send_table(topic, pyarrow.table({"value": ["last"]}), wait=False)
 
-    produce(append, on_receipt=receipts.append, linger_ms=60_000, memory_bytes=20_000)
+    produce(send, on_receipt=receipts.append, linger_s=60, memory_bytes=20_000)
     assert sum(each.record_count for each in receipts) == 6002
     found = read(cluster[0], topic, 6002)
     values = [message.value() for message in found[2]][:6001]
     assert values == [b"first", *(b"%d" % n for n in range(6000))]
 
 
-def test_tables_are_appended_while_their_batches_are_acknowledged(
-    cluster, produce, topic
-):
+def test_tables_are_accepted_while_batches_are_acknowledged(cluster, produce, topic):
     """More batches than may be in flight: some are over when others are sent."""
     values = [b"%d" % n for n in range(3000)]
 
-    async def append(producer):
+    async def send(producer):
         for _ in range(2):
             table = pyarrow.table({"value": values})
             await producer.send_table(topic, table, partition=0, wait=False)
 
-    produce(append, batch_bytes=1000, request_bytes=1000)
+    produce(send, max_batch_bytes=1000, max_request_bytes=1000)
     found = rows_of(read(cluster[0], topic, 6000))
     assert [value for _, value in found[0]] == values * 2
 
 
-def test_an_appended_table_that_is_not_acknowledged_fails_the_flush(
+def test_a_table_without_wait_that_fails_fails_the_flush(
     kwire, cluster, produce, topic, monkeypatch
 ):
     """Its failure names the partition; a partition that is not there fails at once."""
@@ -280,7 +278,7 @@ def test_an_appended_table_that_is_not_acknowledged_fails_the_flush(
     )
     table = pyarrow.table({"value": ["x", "y"]})
 
-    async def append(producer):
+    async def send(producer):
         with pytest.raises(errors.TopicNotFound, match="has no partition 9"):
             await producer.send_table(topic, table, partition=9, wait=False)
         await producer.send_table(topic, table, partition=1, wait=False)
@@ -290,10 +288,10 @@ def test_an_appended_table_that_is_not_acknowledged_fails_the_flush(
 
     refuse = machines.Verdict.FAIL
     monkeypatch.setattr(machines, "read_verdict", lambda error_code: refuse)
-    produce(append)
+    produce(send)
 
 
-def test_a_partition_gets_what_was_appended_in_that_order(cluster, produce, topic):
+def test_a_partition_gets_records_in_the_order_of_the_calls(cluster, produce, topic):
     """With a partition, by key, without both and by lists, one after the other."""
     rows = [b"%d" % n for n in range(400)]
 
@@ -301,36 +299,38 @@ def test_a_partition_gets_what_was_appended_in_that_order(cluster, produce, topi
         for n, value in enumerate(rows):
             way = n // 3 % 4
             if way == 0:
-                await producer.append(topic, key=b"k", value=value)
+                await producer.send(topic, key=b"k", value=value)
             elif way == 1:
-                await producer.append(topic, value=value, partition=own)
+                await producer.send(topic, value=value, partition=own)
             elif way == 2:
                 await producer.send_many(topic, [(b"k", value)])
             else:
-                await producer.append(topic, value=value, partition=other)
+                await producer.send(topic, value=value, partition=other)
 
     own = partitioners.murmur2_random(b"k", list(range(PARTITIONS)), [])
     other = (own + 1) % PARTITIONS
-    produce(write, linger_ms=60_000)
+    produce(write, linger_s=60)
     found = rows_of(read(cluster[0], topic, 400))
     values = {place: [value for _, value in found[place]] for place in found}
     assert values[other] == [value for n, value in enumerate(rows) if n // 3 % 4 == 3]
     assert values[own] == [value for n, value in enumerate(rows) if n // 3 % 4 != 3]
 
 
-def test_a_loop_of_appends_lets_others_have_their_turn(kwire, cluster, topic):
-    """Protects the sockets of a task that appends and never waits."""
+def test_a_loop_of_sends_lets_other_tasks_run(kwire, cluster, topic):
+    """Protects the sockets of a task that sends and never waits."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     receipts = []
 
     async def main():
         async with (
             client.connect(cluster[0]) as kafka,
-            kafka.producer(batch_bytes=2000, on_receipt=receipts.append) as producer,
+            kafka.producer(
+                max_batch_bytes=2000, on_receipt=receipts.append
+            ) as producer,
         ):
             until = time.monotonic() + TIMEOUT_S
             while not receipts and time.monotonic() < until:
-                await producer.append(topic, key=b"k", value=b"v")
+                await producer.send(topic, key=b"k", value=b"v")
             assert receipts
 
     asyncio.run(main())
@@ -383,7 +383,7 @@ def test_a_partitioner_needs_no_hash(cluster, produce, topic):
 
     async def write(producer):
         await producer.send_many(topic, [(b"k", b"a")])
-        await producer.append(topic, key=b"l", value=b"b")
+        await producer.send(topic, key=b"l", value=b"b")
 
     produce(write, partitioner=Second())
     assert rows_of(read(cluster[0], topic, 2)) == {1: [(b"k", b"a"), (b"l", b"b")]}
@@ -401,7 +401,7 @@ def test_a_function_chooses_partitions(cluster, produce, topic):
 
     async def write(producer):
         await producer.send_many(topic, rows)
-        await producer.append(topic, value=b"d")
+        await producer.send(topic, value=b"d")
 
     produce(write, partitioner=choose)
     found = rows_of(read(cluster[0], topic, 4))
@@ -417,12 +417,12 @@ def test_what_is_not_there_is_refused(kwire, cluster, produce, topic):
         with pytest.raises(errors.TopicNotFound, match="no partition 9"):
             await producer.send_many(topic, [(b"k", b"v")], partition=9)
         with pytest.raises(errors.TopicNotFound, match="no partition 9"):
-            await producer.append(topic, value=b"v", partition=9)
+            await producer.send(topic, value=b"v", partition=9)
         with pytest.raises(kwire.EncodeError, match="records"):
             await producer.send_many(topic, [(b"k", b"v"), (b"k", 5)])
         with pytest.raises(kwire.EncodeError):
-            await producer.append(topic, value="text")
-        with pytest.raises(TypeError, match="rows must be tuples"):
+            await producer.send(topic, value="text")
+        with pytest.raises(TypeError, match="records must be an iterable"):
             await producer.send_many(topic, 5)
         return await producer.send_many(topic, [(b"k", b"v")])
 
@@ -432,7 +432,9 @@ def test_what_is_not_there_is_refused(kwire, cluster, produce, topic):
 def test_without_idempotence_one_batch_is_in_flight(cluster, produce, topic):
     """The order is kept all the same."""
     rows = [(b"k", b"%d" % n) for n in range(1000)]
-    produce(lambda producer: producer.send_many(topic, rows), acks=1, batch_bytes=2000)
+    produce(
+        lambda producer: producer.send_many(topic, rows), acks=1, max_batch_bytes=2000
+    )
     (found,) = rows_of(read(cluster[0], topic, 1000)).values()
     assert found == rows
 
@@ -458,11 +460,11 @@ def test_memory_is_bounded(cluster, produce, topic):
     )
     assert sum(each.record_count for each in receipts) == 5000
 
-    async def append(producer):
+    async def send(producer):
         for row in rows[:500]:
-            await producer.append(topic, key=row[0], value=row[1])
+            await producer.send(topic, key=row[0], value=row[1])
 
-    produce(append, memory_bytes=50_000, linger_ms=60_000)
+    produce(send, memory_bytes=50_000, linger_s=60)
     read(cluster[0], topic, 5500)
 
 
@@ -507,11 +509,11 @@ def test_a_closed_producer_takes_nothing(cluster, produce, topic):
     """It raises; closing again does nothing."""
 
     async def close(producer):
-        await producer.append(topic, value=b"v")
+        await producer.send(topic, value=b"v")
         await producer.close()
         await producer.close()
         for call in (
-            producer.append(topic, value=b"v"),
+            producer.send(topic, value=b"v"),
             producer.send_many(topic, []),
             producer.flush(),
         ):
@@ -528,12 +530,12 @@ def test_an_exception_drops_what_is_not_sent(cluster, produce, topic):
     """The block ends at once, and no socket is left."""
 
     async def fail(producer):
-        await producer.append(topic, value=b"dropped")
+        await producer.send(topic, value=b"dropped")
         raise KeyError("stop")
 
     before = open_sockets()
     with pytest.raises(KeyError, match="stop"):
-        produce(fail, linger_ms=60_000)
+        produce(fail, linger_s=60)
     check_sockets(before)
     time.sleep(0.2)
     assert rows_of(read(cluster[0], topic, 0)) == {}
@@ -544,8 +546,8 @@ def test_an_exception_drops_what_is_not_sent(cluster, produce, topic):
     [
         ({"acks": 2}, 'acks must be "all", 1 or 0'),
         ({"acks": 1, "idempotent": True}, 'idempotent=True requires acks="all"'),
-        ({"linger_ms": -1}, "linger_ms must not be negative"),
-        ({"batch_bytes": 0}, "batch_bytes must be positive"),
+        ({"linger_s": -1}, "linger_s must not be negative"),
+        ({"max_batch_bytes": 0}, "max_batch_bytes must be positive"),
         ({"memory_bytes": 0}, "memory_bytes must be positive"),
         ({"delivery_timeout_s": 0}, "delivery_timeout_s must be positive"),
     ],

@@ -60,7 +60,7 @@ def test_rows_go_where_their_key_says(kwire, send):
     keys = [f"k{n % 11}" for n in range(5000)]
     values = [b"v%d" % n for n in range(5000)]
     table = pyarrow.table({"id": keys, "value": values, "other": range(5000)})
-    receipts, found = send(table, {"batch_bytes": 8_000}, key="id")
+    receipts, found = send(table, {"max_batch_bytes": 8_000}, key="id")
     wanted = {}
     for key, value in zip(keys, values, strict=True):
         key = key.encode()
@@ -136,11 +136,11 @@ def test_columns_of_other_layouts_are_the_same_rows(send):
     assert rows == [(None, None, ()), (b"a", b"3", (("z", None),))]
 
 
-def test_an_appended_table_is_on_its_way(kwire, cluster, topic):
+def test_a_table_without_wait_is_in_flight(kwire, cluster, topic):
     """All of it, so that nothing waits for a caller that is slow to come back."""
     client = importlib.import_module(f"{kwire.__name__}.client")
     table = pyarrow.table({"value": [bytes(500)] * 300})
-    options = {"batch_bytes": 1000, "request_bytes": 1000}
+    options = {"max_batch_bytes": 1000, "max_request_bytes": 1000}
     with client.connect_sync(cluster[0]) as kafka:
         with kafka.producer(**options) as producer:
             producer.send_table(topic, table, partition=1, wait=False)
@@ -154,7 +154,7 @@ def test_batches_are_as_large_as_they_may_be(kwire, send):
     """No batch is over the bound; a row that is larger than it is one batch."""
     values = [bytes(n % 700) for n in range(3000)] + [bytes(9000)]
     table = pyarrow.table({"value": values})
-    options = {"batch_bytes": 8000}
+    options = {"max_batch_bytes": 8000}
     receipts, found = send(table, options, partition=1)
     assert [row.value for row in found[1]] == values
     assert max(each.record_count for each in receipts[:-1]) > 10
@@ -187,7 +187,11 @@ def test_a_table_is_not_copied_to_be_sent(kwire, send, monkeypatch):
     monkeypatch.setattr(batches.TableBatcher, "fill", fill_measured)
     values = [b"%04d" % n + bytes(5000) for n in range(600)]
     table = pyarrow.table({"value": values, "p": [n % 3 for n in range(600)]})
-    options = {"memory_bytes": 400_000, "request_bytes": 100_000, "batch_bytes": 30_000}
+    options = {
+        "memory_bytes": 400_000,
+        "max_request_bytes": 100_000,
+        "max_batch_bytes": 30_000,
+    }
     _, found = send(table, options, partition="p")
     assert all([row.value for row in found[n]] == values[n::3] for n in range(3))
     assert max(copied) < table.nbytes / 10
@@ -211,8 +215,8 @@ def test_senders_that_share_the_memory_do_not_wait_for_each_other(kwire, cluster
     tables = [pyarrow.table({"value": values, "p": [n % 4 for n in range(60)]})] * 2
 
     async def run():
-        options = {"memory_bytes": 60_000, "batch_bytes": 50_000}
-        options["request_bytes"] = 10_000
+        options = {"memory_bytes": 60_000, "max_batch_bytes": 50_000}
+        options["max_request_bytes"] = 10_000
         table = pyarrow.concat_tables(tables)
         rows = [(b"k%d" % n, each) for n, each in enumerate(values * 2)]
         async with (
@@ -253,7 +257,7 @@ def test_rows_without_a_key_go_to_batches_of_any_partition(send):
     """Whole batches, each of one partition."""
     table = pyarrow.table({"key": pyarrow.nulls(3000, pyarrow.binary())})
     table = table.append_column("value", pyarrow.array([bytes(100)] * 3000))
-    receipts, _ = send(table, {"batch_bytes": 10_000}, key="key")
+    receipts, _ = send(table, {"max_batch_bytes": 10_000}, key="key")
     assert len({each.partition for each in receipts}) == PARTITIONS
     assert len(receipts) < 50
 

@@ -75,8 +75,8 @@ def test_properties_of_a_producer_become_its_arguments():
         "idempotent": False,
         "compression": "zstd",
         "compression_level": -5,
-        "batch_bytes": 16384,
-        "request_bytes": 2_000_000,
+        "max_batch_bytes": 16384,
+        "max_request_bytes": 2_000_000,
         "memory_bytes": 1_000_000,
         "delivery_timeout_s": 5.0,
     }

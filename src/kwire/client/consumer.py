@@ -51,21 +51,21 @@ _JAVA_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
 def make_consumer_options(
     topics: ConsumedTopics,
     *,
-    group: str,
+    group_id: str,
     partitions: Partitions,
     start: Offsets,
-    isolation: Literal["read_uncommitted", "read_committed"],
+    isolation_level: Literal["read_uncommitted", "read_committed"],
     memory_bytes: int,
     on_data_loss: Literal["raise", "earliest", "latest"],
     rack: str | None,
-    instance_id: str | None,
+    group_instance_id: str | None,
     server_assignor: str | None,
     session_timeout_s: float,
     max_poll_interval_s: float,
 ) -> tuple[ScanOptions, GroupOptions]:
     """Read the arguments of ``consumer``; ``ValueError`` names one that is wrong."""
-    if not isinstance(group, str) or not group:
-        raise ValueError(f"group must be a name (got {group!r:.40})")
+    if not isinstance(group_id, str) or not group_id:
+        raise ValueError(f"group_id must be a name (got {group_id!r:.40})")
     for name, value in (
         ("session_timeout_s", session_timeout_s),
         ("max_poll_interval_s", max_poll_interval_s),
@@ -79,10 +79,10 @@ def make_consumer_options(
         )
     chosen: Any = topics
     if partitions is not None:
-        if instance_id is not None or server_assignor is not None:
+        if group_instance_id is not None or server_assignor is not None:
             raise ValueError(
-                "instance_id and server_assignor cannot be given with partitions: who"
-                " chooses partitions does not join the group"
+                "group_instance_id and server_assignor cannot be given with partitions:"
+                " who chooses partitions does not join the group"
             )
         chosen = _choose(topics, partitions)
     scan = make_scan_options(
@@ -90,7 +90,7 @@ def make_consumer_options(
         start=start,
         end="latest",
         follow=True,
-        isolation=isolation,
+        isolation_level=isolation_level,
         memory_bytes=memory_bytes,
         on_data_loss=on_data_loss,
         rack=rack,
@@ -99,10 +99,10 @@ def make_consumer_options(
     if partitions is None and scan.pattern is not None:
         pattern = _java_pattern(scan.pattern)
     return scan, GroupOptions(
-        group,
+        group_id,
         joins=partitions is None,
         pattern=pattern,
-        instance_id=instance_id,
+        group_instance_id=group_instance_id,
         server_assignor=server_assignor,
         session_timeout_s=session_timeout_s,
         max_poll_interval_s=max_poll_interval_s,
@@ -181,7 +181,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         """The group, and the identity of this consumer when it returned a chunk."""
         if self._machine is not None:
             return self._machine.metadata
-        return GroupMetadata(self._options[1].group, "", -1, None)
+        return GroupMetadata(self._options[1].group_id, "", -1, None)
 
     def seek(
         self,
@@ -391,7 +391,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
             state = "not started"
         else:
             state = f"at {self.position().describe() or 'no offset yet'}"
-        return f"{topics} on {cluster}, group {escape_line(group.group)}, {state}"
+        return f"{topics} on {cluster}, group {escape_line(group.group_id)}, {state}"
 
 
 def _choose_owned(
@@ -473,7 +473,7 @@ class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
             threading.Thread(
                 target=_keep_alive,
                 args=(weakref.ref(self), self._over),
-                name=f"kwire consumer of {self._options[1].group}",
+                name=f"kwire consumer of {self._options[1].group_id}",
                 daemon=True,
             ).start()
         return connected

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .progress import ScanProgress
     from .runners.network import Network
 
-Isolation: TypeAlias = Literal["read_uncommitted", "read_committed"]
+IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
@@ -67,14 +67,14 @@ class KafkaBase(Admin, Generic[S, P, C]):
         settings: ClusterSettings,
         network: Network,
         rack: str | None = None,
-        isolation: Isolation | None = None,
+        isolation_level: IsolationLevel | None = None,
     ) -> None:
         self.addresses = addresses
         self.settings = settings
         self.network = network
         self.has_connected = False
         self._rack = rack
-        self._isolation: Isolation = isolation or "read_uncommitted"
+        self._isolation_level: IsolationLevel = isolation_level or "read_uncommitted"
         self._scans: WeakSet[S] = WeakSet()
         self._producers: WeakSet[P] = WeakSet()
         self._consumers: WeakSet[C] = WeakSet()
@@ -87,7 +87,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         end: Offsets = "latest",
         follow: bool = False,
         columns: Iterable[str] | None = None,
-        isolation: Isolation | None = None,
+        isolation_level: IsolationLevel | None = None,
         memory_bytes: int = 64 << 20,
         timestamp_unit: Unit = "ms",
         views: bool = False,
@@ -111,7 +111,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         arrive or hold chunks you have not released, over all connections of the scan.
         One larger response at a time is possible, so that every batch can be read.
         ``on_data_loss`` is what to do where records are gone that were to be read.
-        ``isolation`` is "read_uncommitted" unless ``config`` says otherwise.
+        ``isolation_level`` is "read_uncommitted" unless ``config`` says otherwise.
         With ``rack``, brokers may send the scan to a replica nearby (KIP-392).
         ``check_crc=False`` trusts the checksums of record batches.
         ``errors`` applies to header names that are not UTF-8: "replace" puts U+FFFD
@@ -128,7 +128,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
             start=start,
             end=end,
             follow=follow,
-            isolation=isolation or self._isolation,
+            isolation_level=isolation_level or self._isolation_level,
             memory_bytes=memory_bytes,
             on_data_loss=on_data_loss,
             rack=rack or self._rack,
@@ -148,9 +148,9 @@ class KafkaBase(Admin, Generic[S, P, C]):
         compression_level: int | None = None,
         acks: Literal["all", 0, 1] = "all",
         idempotent: bool | None = None,
-        linger_ms: float = 5,
-        batch_bytes: int = 128 << 10,
-        request_bytes: int = 1 << 20,
+        linger_s: float = 0.005,
+        max_batch_bytes: int = 128 << 10,
+        max_request_bytes: int = 1 << 20,
         memory_bytes: int = 32 << 20,
         delivery_timeout_s: float = 120.0,
         partitioner: Partitioner | Callable[[Any], int] | None = None,
@@ -164,14 +164,14 @@ class KafkaBase(Admin, Generic[S, P, C]):
         the leader alone, or 0 for no acknowledgement: what is sent then counts as
         written, and receipts have offset -1. ``idempotent`` writes each record once
         whatever is sent again, and keeps the order; it is True if ``acks`` is "all".
-        ``linger_ms`` is how long appended records wait for others. ``batch_bytes``
-        bounds a batch before compression, ``request_bytes`` a request, ``memory_bytes``
-        what is not acknowledged yet. Records that are not acknowledged within
-        ``delivery_timeout_s`` have failed. ``partitioner`` is a function of
-        ``kwire.records.partitioners``, or of key, all partitions and available
-        partitions; without one, keys go where Java clients send them, and records
-        without a key to partitions that are not busy. ``on_receipt`` is called with the
-        receipt of each batch of appended records.
+        ``linger_s`` is how long records of ``send`` wait for others, in seconds.
+        ``max_batch_bytes`` bounds a batch before compression, ``max_request_bytes`` a
+        request, ``memory_bytes`` what is not acknowledged yet. Records that are not
+        acknowledged within ``delivery_timeout_s`` have failed. ``partitioner`` is a
+        function of ``kwire.records.partitioners``, or of key, all partitions and
+        available partitions; without one, keys go where Java clients send them, and
+        records without a key to partitions that are not busy. ``on_receipt`` is called
+        with the receipt of each batch of ``send``.
         With a ``transactional_id`` all records are written in transactions; the
         coordinator aborts one that takes longer than ``transaction_timeout_s``.
         Nothing is sent before the first record is given.
@@ -183,9 +183,9 @@ class KafkaBase(Admin, Generic[S, P, C]):
             compression_level=compression_level,
             acks=acks,
             idempotent=idempotent,
-            linger_ms=linger_ms,
-            batch_bytes=batch_bytes,
-            request_bytes=request_bytes,
+            linger_s=linger_s,
+            max_batch_bytes=max_batch_bytes,
+            max_request_bytes=max_request_bytes,
             memory_bytes=memory_bytes,
             delivery_timeout_s=delivery_timeout_s,
             partitioner=partitioner,
@@ -200,10 +200,10 @@ class KafkaBase(Admin, Generic[S, P, C]):
         self,
         topics: ConsumedTopics,
         *,
-        group: str,
+        group_id: str,
         start: Offsets = "earliest",
         partitions: Partitions = None,
-        instance_id: str | None = None,
+        group_instance_id: str | None = None,
         server_assignor: str | None = None,
         rack: str | None = None,
         session_timeout_s: float = 45.0,
@@ -211,7 +211,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         on_assigned: Callback = None,
         on_lost: Callback = None,
         columns: Iterable[str] | None = None,
-        isolation: Isolation | None = None,
+        isolation_level: IsolationLevel | None = None,
         memory_bytes: int = 64 << 20,
         timestamp_unit: Unit = "ms",
         views: bool = False,
@@ -227,11 +227,12 @@ class KafkaBase(Admin, Generic[S, P, C]):
         With ``partitions`` the consumer reads these and does not join: "all", numbers
         of a single topic, or {topic: [numbers]}. Any broker has that; joining requires
         Kafka 4.0 (KIP-848).
-        A member with an ``instance_id`` keeps its partitions while it restarts within
-        the session. ``server_assignor`` is "uniform", "range" or one of the broker's
-        own. ``session_timeout_s`` is how long partitions count as owned without an
-        answer to a heartbeat; the broker has a limit of its own. Who does not come for
-        a chunk for ``max_poll_interval_s`` leaves the group, and joins again then.
+        A member with a ``group_instance_id`` keeps its partitions while it restarts
+        within the session. ``server_assignor`` is "uniform", "range" or an assignor of
+        the broker. ``session_timeout_s`` is how long partitions count as owned without
+        a response to a heartbeat; the broker has a limit of its own. A consumer that is
+        not polled for ``max_poll_interval_s`` leaves the group, and joins again with
+        the next call.
         ``on_assigned`` and ``on_lost`` are functions that are called with the list of
         (topic, partition) pairs that were assigned or lost. ``poll`` and the iteration
         call them, in the thread of the caller, before they return a chunk of a
@@ -244,14 +245,14 @@ class KafkaBase(Admin, Generic[S, P, C]):
 
         options = make_consumer_options(
             topics,
-            group=group,
+            group_id=group_id,
             partitions=partitions,
             start=start,
-            isolation=isolation or self._isolation,
+            isolation_level=isolation_level or self._isolation_level,
             memory_bytes=memory_bytes,
             on_data_loss=on_data_loss,
             rack=rack or self._rack,
-            instance_id=instance_id,
+            group_instance_id=group_instance_id,
             server_assignor=server_assignor,
             session_timeout_s=session_timeout_s,
             max_poll_interval_s=max_poll_interval_s,
@@ -312,7 +313,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         topics: Topics,
         *,
         at: str | datetime | timedelta = "latest",
-        isolation: Isolation = "read_uncommitted",
+        isolation_level: IsolationLevel = "read_uncommitted",
     ) -> dict[int, int] | dict[tuple[str, int], int]:
         """Find one offset of each partition of a topic: {partition: offset}.
 
@@ -330,7 +331,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
             start="earliest",
             end="latest",
             follow=False,
-            isolation=isolation,
+            isolation_level=isolation_level,
             memory_bytes=1,
             on_data_loss="raise",
             rack=None,
@@ -382,7 +383,7 @@ class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
             topics: str,
             *,
             at: str | datetime | timedelta = "latest",
-            isolation: Isolation = "read_uncommitted",
+            isolation_level: IsolationLevel = "read_uncommitted",
         ) -> dict[int, int]: ...
 
         @overload
@@ -391,7 +392,7 @@ class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
             topics: Topics,
             *,
             at: str | datetime | timedelta = "latest",
-            isolation: Isolation = "read_uncommitted",
+            isolation_level: IsolationLevel = "read_uncommitted",
         ) -> dict[tuple[str, int], int]: ...
 
         async def offsets(self, topics: Any, **_: Any) -> Any: ...
@@ -421,7 +422,7 @@ class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"], Blocking):
             topics: str,
             *,
             at: str | datetime | timedelta = "latest",
-            isolation: Isolation = "read_uncommitted",
+            isolation_level: IsolationLevel = "read_uncommitted",
         ) -> dict[int, int]: ...
 
         @overload
@@ -430,7 +431,7 @@ class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"], Blocking):
             topics: Topics,
             *,
             at: str | datetime | timedelta = "latest",
-            isolation: Isolation = "read_uncommitted",
+            isolation_level: IsolationLevel = "read_uncommitted",
         ) -> dict[tuple[str, int], int]: ...
 
         def offsets(self, topics: Any, **_: Any) -> Any: ...

@@ -148,7 +148,7 @@ def make_arguments(
             frozenset(bootstrap) if is_alias else frozenset(),
         ),
         known.rack,
-        known.isolation,
+        known.isolation_level,
     )
 
 
@@ -158,16 +158,16 @@ def make_scan_options(
     start: Offsets,
     end: Offsets,
     follow: bool,
-    isolation: Literal["read_uncommitted", "read_committed"],
+    isolation_level: Literal["read_uncommitted", "read_committed"],
     memory_bytes: int,
     on_data_loss: Literal["raise", "earliest", "latest"],
     rack: str | None,
 ) -> ScanOptions:
     """Read the arguments of ``scan`` that say what to read."""
-    if isolation not in ("read_uncommitted", "read_committed"):
+    if isolation_level not in ("read_uncommitted", "read_committed"):
         raise ValueError(
-            'isolation must be "read_uncommitted" or "read_committed"'
-            f" (got {isolation!r})"
+            'isolation_level must be "read_uncommitted" or "read_committed"'
+            f" (got {isolation_level!r})"
         )
     if on_data_loss not in ("raise", "earliest", "latest"):
         raise ValueError(
@@ -193,7 +193,7 @@ def make_scan_options(
         start=read_offsets("start", start, names),
         end=read_offsets("end", end, names),
         follow=follow,
-        read_committed=isolation == "read_committed",
+        read_committed=isolation_level == "read_committed",
         memory_bytes=memory_bytes,
         on_data_loss=on_data_loss,
         rack=rack or "",

@@ -4,7 +4,7 @@
 
 records -> batcher -> batches of the machine -> receipts
 
-Only ``append`` is written for each form, because it runs once for each record.
+Only ``send`` is written for each form, because it runs once for each record.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=TransactionBase)
 
-ROWS_AT_ONCE = 1000
-"""How many rows are taken at most before the limit of memory is looked at again."""
+MAX_RECORDS_AT_ONCE = 1000
+"""Maximum number of records encoded between two checks of the memory limit."""
 
 _SHARE = 8
-"""The rows that are taken at once have about one in so many of ``memory_bytes``."""
+"""The records that are encoded between two checks use about ``memory_bytes / 8``."""
 
 _KEPT_BYTES = 8 << 20
 """More than the batches and the request have that are encoded at one time."""
@@ -76,9 +76,9 @@ def make_producer_options(
     compression_level: int | None,
     acks: Literal["all", 0, 1],
     idempotent: bool | None,
-    linger_ms: float,
-    batch_bytes: int,
-    request_bytes: int,
+    linger_s: float,
+    max_batch_bytes: int,
+    max_request_bytes: int,
     memory_bytes: int,
     delivery_timeout_s: float,
     partitioner: Partitioner | Callable[[Any], int] | None,
@@ -106,15 +106,15 @@ def make_producer_options(
             )
     for name, number in (
         ("transaction_timeout_s", transaction_timeout_s),
-        ("batch_bytes", batch_bytes),
-        ("request_bytes", request_bytes),
+        ("max_batch_bytes", max_batch_bytes),
+        ("max_request_bytes", max_request_bytes),
         ("memory_bytes", memory_bytes),
         ("delivery_timeout_s", delivery_timeout_s),
     ):
         if number <= 0:
             raise ValueError(f"{name} must be positive (got {number})")
-    if linger_ms < 0:
-        raise ValueError(f"linger_ms must not be negative (got {linger_ms})")
+    if linger_s < 0:
+        raise ValueError(f"linger_s must be 0 or more (got {linger_s})")
     if partitioner is not None and not callable(partitioner):
         raise TypeError(
             "partitioner must be a function of kwire.records.partitioners, or of key,"
@@ -123,7 +123,7 @@ def make_producer_options(
         )
     # Refuses a compression or a level that there is not.
     BatchBuilder(
-        batch_bytes, compression=compression, compression_level=compression_level
+        max_batch_bytes, compression=compression, compression_level=compression_level
     )
     hash = next((n for known, n in _HASHES if known is partitioner), None)
     return ProducerOptions(
@@ -131,9 +131,9 @@ def make_producer_options(
         compression_level=compression_level,
         acks=-1 if is_for_all else acks,  # type: ignore[arg-type]
         is_idempotent=idempotent,
-        linger_s=linger_ms / 1000,
-        max_batch_bytes=batch_bytes,
-        max_request_bytes=request_bytes,
+        linger_s=linger_s,
+        max_batch_bytes=max_batch_bytes,
+        max_request_bytes=max_request_bytes,
         memory_bytes=memory_bytes,
         delivery_timeout_s=delivery_timeout_s,
         hash=engine.MURMUR2 if hash is None else hash,
@@ -161,25 +161,30 @@ class ProducerBase(Operations, Generic[T]):
         self._kafka = kafka
         self._options = options
         self._on_receipt = on_receipt
-        # The part of the machine that most calls of ``append`` need.
+        # The part of the machine that most calls of ``send`` need.
         self._stages: Mapping[Any, Stage] = {}
 
     @operation
     async def send_many(
-        self, topic: str, rows: Iterable[RecordLike], *, partition: int | None = None
+        self,
+        topic: str,
+        records: Iterable[RecordLike],
+        *,
+        partition: int | None = None,
     ) -> list[Receipt]:
-        """Write rows; return when they are acknowledged, with a receipt for each batch.
+        """Write records; return a receipt for each batch when all are acknowledged.
 
-        A row is (key, value), (key, value, timestamp) or (key, value, timestamp,
-        headers), as for ``records.encode_batch``. Rows without a timestamp get the
-        present time. Rows of one key keep their order. ``partition`` is for all rows.
-        Raises ``EncodeError`` for an object that is not a row, and ``ClusterError`` if
-        records were not acknowledged, with the ``receipts`` of those that were.
+        A record is (key, value), (key, value, timestamp) or (key, value, timestamp,
+        headers), as for ``records.encode_batch``. Records without a timestamp get the
+        current time. Records with the same key keep their order. ``partition`` applies
+        to all records. Raises ``EncodeError`` for an object that is not a record, and
+        ``ClusterError`` if records were not acknowledged, with the ``receipts`` of the
+        other records.
         """
         machine, runner, info = await self._open(topic)
         batcher = RecordBatcher(machine, info, partition)
         try:
-            for chosen in take_rows(rows, batcher, self._options.memory_bytes):
+            for chosen in take_records(records, batcher, self._options.memory_bytes):
                 if not machine.has_room():
                     batcher.give_way(runner.now())
                     await runner.wait(machine.has_room)
@@ -267,7 +272,7 @@ class ProducerBase(Operations, Generic[T]):
 
     @operation
     async def flush(self) -> None:
-        """Send all appended records; return when they are acknowledged.
+        """Send all records of ``send``; return when they are acknowledged.
 
         Raises the first failure since the last ``flush``.
         """
@@ -276,7 +281,7 @@ class ProducerBase(Operations, Generic[T]):
 
     @operation
     async def close(self, *, flush: bool = True) -> None:
-        """Send all appended records, wait for them, and close the connections.
+        """Send all records of ``send``, wait for them, and close the connections.
 
         ``flush=False`` drops the records that are not acknowledged yet. A second call
         does nothing. Raises the first failure since the last ``flush``.
@@ -435,7 +440,7 @@ class Producer(ProducerBase[Transaction], Asynchronous):
     _transaction_class = Transaction
     _runner: AsyncRunner | None
 
-    async def append(
+    async def send(
         self,
         topic: str,
         *,
@@ -478,18 +483,18 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
     The end of its block waits until all records are acknowledged. An exception in the
     block drops the records that are not. With a ``transactional_id``, the start of the
     block fences older producers of that id and aborts their open transactions. The
-    producer works only within its calls, in the thread of the caller: appended records
-    are sent when a batch is full, by the next call after ``linger_ms``, and by
+    producer works only within its calls, in the thread of the caller: records of
+    ``send`` are sent when a batch is full, by the next call after ``linger_s``, and by
     ``flush``.
     """
 
     _transaction_class = TransactionSync
     _runner: BlockingRunner | None
 
-    # When ``append`` last ran the machine, and when it has to run it again (ms).
+    # When ``send`` last ran the machine, and when it has to run it again (ms).
     _polled_ms = _poll_ms = 1
 
-    def append(
+    def send(
         self,
         topic: str,
         *,
@@ -547,31 +552,31 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def take_rows(
-    rows: Iterable[RecordLike], sender: RecordBatcher, most: int
+def take_records(
+    records: Iterable[RecordLike], batcher: RecordBatcher, max_bytes: int
 ) -> Iterator[Any]:
-    """Iterate over lists of rows, which the caller gives to ``sender``.
+    """Iterate over lists of records, which the caller passes to ``batcher``.
 
-    There is one row in the first list, and more in the next while ``sender`` has not
-    got more than its share of ``most`` bytes from a list.
+    The first list has one record. The next list has more records, unless ``batcher``
+    accepted more than its share of ``max_bytes`` from a list.
     """
-    if not isinstance(rows, Iterable):
+    if not isinstance(records, Iterable):
         raise TypeError(
-            "rows must be tuples of key and value, or records"
-            f" (got {type(rows).__name__})"
+            "records must be an iterable of tuples (key, value), or of records"
+            f" (got {type(records).__name__})"
         )
-    start, count, share = 0, 1, most // _SHARE
-    iterator = None if isinstance(rows, (list, tuple)) else iter(rows)
+    start, count, share = 0, 1, max_bytes // _SHARE
+    iterator = None if isinstance(records, (list, tuple)) else iter(records)
     while chosen := (
-        rows[start : start + count]  # type: ignore[index]
+        records[start : start + count]  # type: ignore[index]
         if iterator is None
         else list(islice(iterator, count))
     ):
-        before = sender.taken_bytes
+        before = batcher.taken_bytes
         yield chosen
         start += len(chosen)
-        size = max(sender.taken_bytes - before, 1)
-        count = min(2 * count, ROWS_AT_ONCE, max(share * len(chosen) // size, 1))
+        size = max(batcher.taken_bytes - before, 1)
+        count = min(2 * count, MAX_RECORDS_AT_ONCE, max(share * len(chosen) // size, 1))
 
 
 class Awaited:

@@ -57,7 +57,7 @@ class ConnectionProperties(NamedTuple):
     request_timeout_s: float | None
     timeout_s: float | None
     rack: str | None
-    isolation: str | None
+    isolation_level: str | None
     fallback: str | None
     dns_lookup: str | None
     metadata_recovery_strategy: str | None
@@ -92,9 +92,9 @@ def read_config(
         described = describe_unknown(unknown, _ACCEPTED, advice)
         raise ValueError(f"config: kwire has no property {described}")
     context, mechanism = read_security(texts, ssl, sasl)
-    isolation = texts.get("isolation.level")
-    if isolation is not None:
-        check_choice("isolation.level", isolation, _ISOLATION)
+    isolation_level = texts.get("isolation.level")
+    if isolation_level is not None:
+        check_choice("isolation.level", isolation_level, _ISOLATION)
     dns_lookup = texts.get("client.dns.lookup")
     if dns_lookup is not None:
         check_choice("client.dns.lookup", dns_lookup, DNS_LOOKUPS)
@@ -112,7 +112,7 @@ def read_config(
         _read_seconds(texts, "request.timeout.ms"),
         _read_seconds(texts, "default.api.timeout.ms"),
         texts.get("client.rack"),
-        isolation,
+        isolation_level,
         _read_fallback(texts.get("broker.version.fallback")),
         dns_lookup,
         strategy,

@@ -113,7 +113,7 @@ def _check_offsets(
         group, offsets = group._find_offsets(offsets)
     if isinstance(group, str):
         group = GroupMetadata(group, "", -1, None)
-    if not isinstance(group, GroupMetadata) or not group.group:
+    if not isinstance(group, GroupMetadata) or not group.group_id:
         raise ValueError(
             "group must be a name, a consumer, or the group_metadata of one"
             f" (got {group!r:.60})"

@@ -212,7 +212,7 @@ class GroupScenario:
         group = module.GroupOptions(
             GROUP_NAME,
             pattern=pattern,
-            instance_id=f"instance-{number}" if is_static else None,
+            group_instance_id=f"instance-{number}" if is_static else None,
             session_timeout_s=SESSION_S,
             max_poll_interval_s=MAX_POLL_S,
         )

@@ -85,25 +85,25 @@ def test_a_coordinator_that_never_comes_is_an_error(kwire):
 
 def test_an_instance_id_is_waited_for(kwire):
     """One that was killed holds it until its session ends; then the next one has it."""
-    setting = Setting(kwire, instance_id="one")
+    setting = Setting(kwire, group_instance_id="one")
     assert setting.poll() is not None
     setting.machine.close(setting.world.now)
-    other = setting.consumer(instance_id="one")
+    other = setting.consumer(group_instance_id="one")
     assert setting.poll(other) is not None
     assert setting.world.now > START_S + setting.group.session_s
 
 
 def test_an_instance_id_that_is_in_use_is_an_error(kwire):
     """After ``timeout_s``, with the id."""
-    setting = Setting(kwire, instance_id="one")
+    setting = Setting(kwire, group_instance_id="one")
     setting.refuse(kwire.error_codes.UNRELEASED_INSTANCE_ID)
     assert setting.poll() is None
-    assert "instance_id 'one' for 20 s" in str(setting.machine.failure)
+    assert "group_instance_id 'one' for 20 s" in str(setting.machine.failure)
 
 
 def test_a_static_member_that_leaves_keeps_its_partitions(kwire):
     """The next one with its id goes on at once, with the same ones."""
-    setting = Setting(kwire, instance_id="one")
+    setting = Setting(kwire, group_instance_id="one")
     assert setting.poll() is not None
     machine, world = setting.machine, setting.world
     machine.begin_close(world.now)
@@ -112,7 +112,7 @@ def test_a_static_member_that_leaves_keeps_its_partitions(kwire):
     assert member.is_away
     assert len(member.assigned) == 1
     before = world.now
-    assert setting.poll(setting.consumer(instance_id="one")) is not None
+    assert setting.poll(setting.consumer(group_instance_id="one")) is not None
     assert world.now < before + 3
 
 

@@ -25,7 +25,10 @@ def note(what: str, chunk: client.Chunk) -> None:
 
 def read(address: str, topic: str, group: str) -> None:
     """Read and commit with blocking calls until the process is ended."""
-    with client.connect_sync(address) as kafka, kafka.consumer(topic, group=group) as c:
+    with (
+        client.connect_sync(address) as kafka,
+        kafka.consumer(topic, group_id=group) as c,
+    ):
         signal.signal(signal.SIGTERM, lambda *_: c.close())
         for chunk in c:
             note("read", chunk)
@@ -41,7 +44,7 @@ async def read_async(address: str, topic: str, group: str) -> None:
     """Read and commit over asyncio until the process is ended."""
     async with (
         client.connect(address) as kafka,
-        kafka.consumer(topic, group=group) as consumer,
+        kafka.consumer(topic, group_id=group) as consumer,
     ):
         loop = asyncio.get_running_loop()
         closing: list[Any] = []
@@ -69,7 +72,7 @@ def copy(address: str, topic: str, group: str, number: int, copies: str) -> None
                 kafka.producer(
                     transactional_id=f"{group}-{number}", transaction_timeout_s=5
                 ) as producer,
-                kafka.consumer(topic, group=group, memory_bytes=1 << 16) as consumer,
+                kafka.consumer(topic, group_id=group, memory_bytes=1 << 16) as consumer,
             ):
 
                 def end(*_: object, consumer: client.ConsumerSync = consumer) -> None:

@@ -366,7 +366,9 @@ def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None
     with client.connect_sync(kafka.address) as opened:
         for _ in range(2):
             # The second consumer continues where the first one stopped.
-            with opened.consumer(topic, group="by-hand", partitions="all") as consumer:
+            with opened.consumer(
+                topic, group_id="by-hand", partitions="all"
+            ) as consumer:
                 for _ in range(3):
                     chunk = consumer.poll(10)
                     if chunk is None:
@@ -374,7 +376,7 @@ def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None
                     assert chunk.start_offset == seen[chunk.partition]
                     seen[chunk.partition] = chunk.next_offset
                     consumer.commit(chunk)
-        with opened.consumer(topic, group="by-hand", partitions="all") as consumer:
+        with opened.consumer(topic, group_id="by-hand", partitions="all") as consumer:
             while seen != ends:
                 chunk = consumer.poll(10)
                 assert chunk is not None, f"read up to {seen}, not {ends}"
@@ -384,7 +386,7 @@ def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None
         # From 3.7 to 3.9 the request exists, but the protocol is not enabled.
         with (
             pytest.raises((FeatureUnsupported, RequestRefused)) as refusal,
-            opened.consumer(topic, group="joined") as consumer,
+            opened.consumer(topic, group_id="joined") as consumer,
         ):
             consumer.poll(10)
     print(f"{sum(ends.values())} records by hand, committed\n  {refusal.value}")

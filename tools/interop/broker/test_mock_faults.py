@@ -258,7 +258,7 @@ class Faults(threading.Thread):
 
 def produce(address: str, topic: str, is_async: bool) -> list[client.Receipt]:
     """Write numbered rows slowly, each key to its partition; return the receipts."""
-    options: Any = {"batch_bytes": 1000, "delivery_timeout_s": SECONDS}
+    options: Any = {"max_batch_bytes": 1000, "delivery_timeout_s": SECONDS}
     lists = [
         [(b"k%d" % (n % 7), b"%d" % n) for n in range(start, start + 100)]
         for start in range(0, ROWS, 100)
@@ -272,7 +272,7 @@ def produce(address: str, topic: str, is_async: bool) -> list[client.Receipt]:
         ):
             for rows in lists:
                 for key, value in rows:
-                    await producer.append(topic, key=key, value=value)
+                    await producer.send(topic, key=key, value=value)
                 await asyncio.sleep(FAULTS_S / len(lists))
 
     if is_async:

@@ -43,7 +43,7 @@ class BlockingWriter(Writer):
         """Write until the end; each call has to be acknowledged."""
         with (
             client.connect_sync(self._address) as kafka,
-            kafka.producer(compression="lz4", batch_bytes=8 << 10) as producer,
+            kafka.producer(compression="lz4", max_batch_bytes=8 << 10) as producer,
         ):
             while not self.is_ending:
                 first = len(self.written)
@@ -70,7 +70,7 @@ class AsyncWriter(Writer):
                 number = len(self.written)
                 key = b"a%d" % (number % 7)
                 value = b"%s %d" % (key, number)
-                await producer.append(TOPIC, key=key, value=value)
+                await producer.send(TOPIC, key=key, value=value)
                 self.written.append(value)
                 if not number % 50:
                     await asyncio.sleep(0.05)

@@ -169,7 +169,7 @@ def check_scan(setting: Setting) -> None:
     """Read what librdkafka wrote, in each codec, with both isolation levels."""
     wanted = read_with_peer(setting, "to-kwire", setting.written)
     for isolation in ("read_uncommitted", "read_committed"):
-        found = scanned(setting.client.scan("to-kwire", isolation=isolation))
+        found = scanned(setting.client.scan("to-kwire", isolation_level=isolation))
         expect(f"a scan, {isolation}", found, wanted)
 
 
@@ -260,7 +260,9 @@ def check_transactions(setting: Setting) -> None:
     deadline = time.monotonic() + SECONDS
     found: list[tuple[Any, ...]] = []
     while not found and time.monotonic() < deadline:
-        found = scanned(setting.client.scan("transactions", isolation="read_committed"))
+        found = scanned(
+            setting.client.scan("transactions", isolation_level="read_committed")
+        )
     expect("the values", [value for *_, value in found], [b"value"])
 
 
@@ -268,7 +270,7 @@ def check_committed_offsets(setting: Setting) -> None:
     """Read with the committed offsets of a group, without joining it."""
     for _ in range(2):
         with setting.client.consumer(
-            "to-kwire", group="etl", partitions="all", start="earliest"
+            "to-kwire", group_id="etl", partitions="all", start="earliest"
         ) as consumer:
             chunk = next(iter(consumer))
             consumer.commit(chunk)
@@ -280,7 +282,7 @@ def check_group(setting: Setting) -> None:
     """Join a group."""
     try:
         with setting.client.consumer(
-            "to-kwire", group="joined", start="earliest"
+            "to-kwire", group_id="joined", start="earliest"
         ) as consumer:
             chunk = next(iter(consumer))
             consumer.commit(chunk)

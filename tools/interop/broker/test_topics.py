@@ -115,7 +115,7 @@ def rows_of(table: Any) -> list[Fields]:
 def test_scans_return_what_librdkafka_reads(odd_broker: Broker, isolation: Any) -> None:
     """Topics are read in small pieces, every way there is."""
     order = lambda row: row[:2]  # noqa: E731
-    options = {"isolation": isolation, "memory_bytes": 1 << 14}
+    options = {"isolation_level": isolation, "memory_bytes": 1 << 14}
 
     async def read(topic: str) -> list[Fields]:
         async with client.connect(odd_broker.address) as cluster:

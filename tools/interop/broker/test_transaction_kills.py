@@ -74,7 +74,7 @@ class Writer(Task):
             with producer.transaction():
                 producer.send_many(WRITTEN, rows[: len(rows) // 2])
                 for key, value in rows[len(rows) // 2 :]:
-                    producer.append(WRITTEN, key=key, value=value)
+                    producer.send(WRITTEN, key=key, value=value)
                 if is_abort:
                     producer.flush()
                     raise KeyError
@@ -134,7 +134,10 @@ class Copier(Task):
             ((WRITTEN, each) for each in range(PARTITIONS)), "earliest"
         )
         scan = kafka.scan(
-            WRITTEN, start=start | position, follow=True, isolation="read_committed"
+            WRITTEN,
+            start=start | position,
+            follow=True,
+            isolation_level="read_committed",
         )
         async with scan:
             async for chunk in scan:

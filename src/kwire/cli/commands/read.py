@@ -176,7 +176,7 @@ def command(
             start=begin,
             end="latest" if end is None else end,
             follow=follow,
-            isolation=isolation,
+            isolation_level=isolation,
             on_data_loss=on_data_loss,
         )
         is_decoded = any(map(is_internal, topics))
@@ -217,7 +217,7 @@ def _find_last(
     """Find where the last offsets of each partition begin."""
     starts: dict[tuple[str, int], int] = kafka.offsets(topics, at="earliest")
     ends: dict[tuple[str, int], int]
-    ends = kafka.offsets(topics, at="latest", isolation=isolation)
+    ends = kafka.offsets(topics, at="latest", isolation_level=isolation)
     return {
         place: max(ends.get(place, start) - count, start)
         for place, start in starts.items()

@@ -73,7 +73,7 @@ def _read_last_batches(kafka: KafkaSync, ends: Mapping[Place, int]) -> dict[Plac
         topics,
         start={place: end - 1 for place, end in ends.items()},
         end=ends,
-        isolation="read_uncommitted",
+        isolation_level="read_uncommitted",
     )
     return {
         (chunk.topic, chunk.partition): batch

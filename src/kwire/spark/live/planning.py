@@ -71,7 +71,7 @@ class LiveTopics:
         if not topics:
             return {}
         isolation = options.isolation_level if decided else "read_uncommitted"
-        return dict(kafka.offsets(topics, isolation=isolation))
+        return dict(kafka.offsets(topics, isolation_level=isolation))
 
     def find_beginnings(self, places: Iterable[Place]) -> dict[Place, int]:
         """Find the earliest offset of each of some partitions."""
@@ -191,7 +191,7 @@ def _find_time(
     kafka: KafkaSync, time: int, places: list[Place], isolation: IsolationLevel
 ) -> dict[Place, int]:
     at = _EPOCH + timedelta(milliseconds=min(time, _LAST_MS))
-    return dict(kafka.offsets(_by_topic(places), at=at, isolation=isolation))
+    return dict(kafka.offsets(_by_topic(places), at=at, isolation_level=isolation))
 
 
 def _by_topic(places: Iterable[Place]) -> dict[str, list[int]]:

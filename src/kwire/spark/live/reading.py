@@ -43,7 +43,7 @@ def read_range(
             {wanted.topic: [wanted.partition]},
             start={place: wanted.start},
             end={place: wanted.end},
-            isolation=options.isolation_level,
+            isolation_level=options.isolation_level,
             on_data_loss="raise" if options.fail_on_data_loss else "earliest",
         )
         try:

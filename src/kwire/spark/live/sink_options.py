@@ -32,8 +32,8 @@ _ACKS = "kafka.acks"
 _IDEMPOTENCE = "kafka.enable.idempotence"
 _WITH_LEVELS = [each.name for each in CODECS if each.levels[0] <= each.levels[1]]
 _SIZES = {
-    "kafka.batch.size": "batch_bytes",
-    "kafka.max.request.size": "request_bytes",
+    "kafka.batch.size": "max_batch_bytes",
+    "kafka.max.request.size": "max_request_bytes",
     "kafka.buffer.memory": "memory_bytes",
 }
 

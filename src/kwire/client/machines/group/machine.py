@@ -107,7 +107,7 @@ class ConsumerMachine:
             else None
         )
         self._offsets = GroupOffsets(
-            self.cluster, coordinators, group.group, self._membership, self._begin
+            self.cluster, coordinators, group.group_id, self._membership, self._begin
         )
         self._owned: dict[tuple[str, int], GroupReader] = {}
         # The owned partitions when the caller last called ``take_changes``.
@@ -386,7 +386,7 @@ class ConsumerMachine:
             doing = "joining" if self.group.joins else "reading the offsets of"
             self._fail(
                 BrokersUnreachable(
-                    f"{doing} group {self.group.group!r}: no coordinator answered"
+                    f"{doing} group {self.group.group_id!r}: no coordinator answered"
                     f" within {timeout_s:g} s;"
                     f" {self.cluster.reasons(since=self._started_at)}"
                 )

@@ -152,7 +152,7 @@ class GroupMember:
         """Identity in the current incarnation."""
         options = self._options
         return GroupMetadata(
-            options.group, self.member_id, self.epoch, options.instance_id
+            options.group_id, self.member_id, self.epoch, options.group_instance_id
         )
 
     @property
@@ -207,7 +207,7 @@ class GroupMember:
         if at > now:
             self._cluster.wake(at)
             return
-        group = self._options.group
+        group = self._options.group_id
         link = self._coordinators.link_to(CoordinatorType.GROUP, group, now)
         if link is not None:
             self._send(link, now)
@@ -294,12 +294,12 @@ class GroupMember:
     def _request(self, version: int) -> ConsumerGroupHeartbeatRequest:
         options = self._options
         fields: dict[str, Any] = {
-            "group_id": options.group,
+            "group_id": options.group_id,
             "member_id": self.member_id,
-            "instance_id": options.instance_id,
+            "instance_id": options.group_instance_id,
         }
         if self.state is MemberState.LEAVING:
-            epoch = _LEAVE if options.instance_id is None else _LEAVE_FOR_A_WHILE
+            epoch = _LEAVE if options.group_instance_id is None else _LEAVE_FOR_A_WHILE
             return ConsumerGroupHeartbeatRequest(member_epoch=epoch, **fields)
         fields["member_epoch"] = self.epoch
         if self._reported is None:
@@ -374,7 +374,7 @@ class GroupMember:
     def _retry(self, code: int, now: float) -> None:
         """Send everything again after a pause: the coordinator may have changed."""
         if is_moved(code):
-            group = self._options.group
+            group = self._options.group_id
             self._coordinators.forget(CoordinatorType.GROUP, group)
         self._reported = None
         self._backoff.fail(now)
@@ -387,15 +387,16 @@ class GroupMember:
             self._retry(codes.UNRELEASED_INSTANCE_ID, now)
             return
         failure = RequestRefused(
-            f"joining group {self._options.group!r}: another member has had the"
-            f" instance_id {self._options.instance_id!r} for {timeout_s:g} s; give each"
+            f"joining group {self._options.group_id!r}: another member has had the"
+            f" group_instance_id {self._options.group_instance_id!r} for"
+            f" {timeout_s:g} s; give each"
             " member its own",
             codes.UNRELEASED_INSTANCE_ID,
         )
         self._fail(failure)
 
     def _refusal(self, code: int, message: str | None) -> KwireError:
-        doing = f"joining group {self._options.group!r}"
+        doing = f"joining group {self._options.group_id!r}"
         if code == codes.UNSUPPORTED_VERSION:
             return RequestRefused(
                 f"{doing}: the broker does not have this group protocol enabled"

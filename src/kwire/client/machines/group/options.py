@@ -21,10 +21,10 @@ class GroupOptions:
       return for this time.
     """
 
-    group: str
+    group_id: str
     joins: bool = True
     pattern: str | None = None
-    instance_id: str | None = None
+    group_instance_id: str | None = None
     server_assignor: str | None = None
     session_timeout_s: float = 45.0
     max_poll_interval_s: float = 300.0
@@ -37,7 +37,7 @@ class GroupMetadata(NamedTuple):
     A consumer that has not joined has an empty ``member_id`` and ``member_epoch`` -1.
     """
 
-    group: str
+    group_id: str
     member_id: str
     member_epoch: int
-    instance_id: str | None
+    group_instance_id: str | None

@@ -42,10 +42,10 @@ def commit_request(
 ) -> OffsetCommitRequest:
     """Build the OffsetCommit request for some partitions."""
     return OffsetCommitRequest(
-        group_id=identity.group,
+        group_id=identity.group_id,
         generation_id_or_member_epoch=identity.member_epoch,
         member_id=identity.member_id,
-        group_instance_id=identity.instance_id,
+        group_instance_id=identity.group_instance_id,
         topics=[
             OffsetCommitRequest.OffsetCommitRequestTopic(
                 name=readers[0].topic,
@@ -84,10 +84,10 @@ def fetch_request(
     if not has_groups:
         is_stable = version >= _FIRST_WITH_STABLE
         return OffsetFetchRequest(
-            group_id=identity.group, topics=topics, require_stable=is_stable
+            group_id=identity.group_id, topics=topics, require_stable=is_stable
         )
     group = OffsetFetchRequest.OffsetFetchRequestGroup(
-        group_id=identity.group,
+        group_id=identity.group_id,
         member_id=identity.member_id or None,
         member_epoch=identity.member_epoch,
         topics=topics,

@@ -145,11 +145,11 @@ def offsets_request(
     )
     return TxnOffsetCommitRequest(
         transactional_id=transactional_id,
-        group_id=member.group,
+        group_id=member.group_id,
         producer_id=producer[0],
         producer_epoch=producer[1],
         generation_id_or_member_epoch=member.member_epoch,
         member_id=member.member_id,
-        group_instance_id=member.instance_id,
+        group_instance_id=member.group_instance_id,
         topics=[entry(name=name, partitions=p) for name, p in by_topic.items()],
     )

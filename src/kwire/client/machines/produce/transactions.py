@@ -314,7 +314,7 @@ class Transactions:
         """Give up operations that took too long, and drop what an abort discards."""
         for pending in self._offsets:
             if now >= pending.give_up_at:
-                group = pending.member.group
+                group = pending.member.group_id
                 self.fail(self._late(f"committing offsets of {group!r}"))
             else:
                 self._cluster.wake(pending.give_up_at)
@@ -406,7 +406,7 @@ class Transactions:
         self._send(request, take, doing, now, (CLIENT,), knows=Knowledge.MAYBE_BEGUN)
 
     def _send_offsets(self, pending: PendingOffsets, now: float) -> None:
-        group = pending.member.group
+        group = pending.member.group_id
         doing = f"committing offsets of {group!r} in a transaction"
         assert self.producer is not None
         if not self._is_second and group not in self._groups:
