@@ -102,7 +102,7 @@ def record(checks: Checks, cluster: str) -> traffic.Traffic:
 def recording(checks: Checks, upstream: str) -> Iterator[str]:
     """Run the command ``kwire record``; yield the address that clients bootstrap of."""
     command = [sys.executable, "-m", "kwire", "record", "--listen", "127.0.0.1:0"]
-    command += ["--upstream", upstream, "--out", str(OUT / "capture")]
+    command += ["--upstream", upstream, "--output", str(OUT / "capture")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         first = process.stderr.readline()

@@ -54,7 +54,7 @@ def shell_environment(tmp_path):
     [
         ("kwire re", ["read", "record", "repair", "restore"]),
         ("kwire read broker:9092 --on", ["--on-data-loss"]),
-        ("kwire read broker:9092 orders --isolation read_c", ["read_committed"]),
+        ("kwire read broker:9092 orders --isolation-level read_c", ["read_committed"]),
         ("kwire completion f", ["fish"]),
     ],
 )

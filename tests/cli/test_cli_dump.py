@@ -69,15 +69,22 @@ def test_csv_reads_back(run, orders):
     ("options", "expected"),
     [
         (["--topic", "orders", "--partition", "1"], [(1, n) for n in range(5)]),
-        (["-p", "0", "--from-offset", "7", "--to-offset", "12"], range(7, 12)),
-        (["-p", "0", "--from-offset", "19"], [19]),
-        (["-p", "0", "--from-offset", "99"], []),
-        (["-p", "0", "--from-time", str(START + 15_000)], range(15, 20)),
-        (["-p", "0", "--to-time", "2023-11-14T22:13:23Z"], range(3)),
-        (["-p", "0", "--from-time", "2023-11-14T23:13:37+01:00"], range(17, 20)),
+        (["-p", "0", "--from", "7", "--to", "12"], range(7, 12)),
+        (["-p", "0", "--from", "19"], [19]),
+        (["-p", "0", "--from", "99"], []),
+        (["-p", "0", "--from", "2023-11-14T22:13:35Z"], range(15, 20)),
+        (["-p", "0", "--to", "2023-11-14T22:13:23Z"], range(3)),
+        (["-p", "0", "--from", "2023-11-14T23:13:37+01:00"], range(17, 20)),
+        (["-p", "0", "--from", "-3"], [17, 18, 19]),
+        (["--from", "-2"], [(0, 18), (0, 19), (1, 3), (1, 4)]),
+        (["-p", "1", "--from", "-99"], [(1, n) for n in range(5)]),
+        (["--from", "latest"], []),
+        (["--from", "earliest", "--to", "latest", "-p", "0"], range(20)),
+        (["--from", "1h"], []),
+        (["-p", "0", "--from", "17", "--to", "1h"], [17, 18, 19]),
         (["-p", "0", "--key", "key-2"], [2, 5, 8, 11, 14, 17]),
         (["-p", "0", "--key", "hex:6b65792d32", "--limit", "2"], [2, 5]),
-        (["-p", "0", "--key", "base64:a2V5LTI=", "--from-offset", "12"], [14, 17]),
+        (["-p", "0", "--key", "base64:a2V5LTI=", "--from", "12"], [14, 17]),
         (["-p", "0", "--limit", "3"], range(3)),
         (["--limit", "0"], []),
     ],
@@ -86,6 +93,22 @@ def test_filters_choose_records(run, orders, options, expected):
     ran = run("dump", orders, "-o", "jsonl", *options)
     wanted = [n if isinstance(n, tuple) else (0, n) for n in expected]
     assert (ran.code, offsets(ran)) == (0, wanted)
+
+
+def test_time_is_the_first_record_of_it_or_later(run, tmp_path):
+    """Records after it may be earlier, as with the positions of live topics."""
+    times = [START + 1000 * n for n in (0, 3, 1, 5, 2)]
+    write_log(tmp_path / "mixed-0", [[(b"k", b"v", time) for time in times]])
+    second = "2023-11-14T22:13:22Z"
+    ran = run("dump", tmp_path, "-o", "jsonl", "--from", second)
+    assert offsets(ran) == [(0, n) for n in (1, 2, 3, 4)]
+    ran = run("dump", tmp_path, "-o", "jsonl", "--to", second)
+    assert offsets(ran) == [(0, 0)]
+
+
+def test_end_before_the_log_is_wrong_usage(run, orders):
+    ran = run("dump", orders, "--to", "-5")
+    assert ran.code == 2 and "--to': it must be an offset of 0 or more" in ran.err
 
 
 ODD = [
@@ -154,7 +177,7 @@ def test_batches_are_rows_of_their_own(run, orders):
     assert [row["compression"] for row in found] == ["none", "gzip", "none"]
     assert found[1]["position"] == found[0]["size"]
     assert found[2]["path"].endswith("orders-0/00000000000000000010.log")
-    chosen = run("dump", orders, "--batches", "-o", "csv", "--from-offset", 5, "-p", 0)
+    chosen = run("dump", orders, "--batches", "-o", "csv", "--from", 5, "-p", 0)
     assert len(chosen.out.splitlines()) == 1 + 2
     assert "4..9" in run("dump", orders, "--batches").out
 
@@ -163,8 +186,8 @@ def test_batches_are_rows_of_their_own(run, orders):
     "options",
     [
         ["--batches", "--key", "k"],
-        ["--control", "--isolation", "read_committed"],
-        ["--from-time", "soon"],
+        ["--control", "--isolation-level", "read_committed"],
+        ["--from", "soon"],
         ["--key", "hex:0"],
         ["--partition", "7"],
         ["--topic", "absent"],
@@ -272,8 +295,8 @@ def test_an_unknown_suffix_is_an_error(run, orders, tmp_path):
         (["--tail", 50], [*range(20), *range(5)]),
         (["--tail", 0], []),
         (["--tail", 2, "--key", "key-1"], [16, 19, 1, 4]),
-        (["--tail", 2, "--to-offset", 9], [7, 8, 3, 4]),
-        (["--tail", 9, "--from-offset", 15], [15, 16, 17, 18, 19]),
+        (["--tail", 2, "--to", 9], [7, 8, 3, 4]),
+        (["--tail", 9, "--from", 15], [15, 16, 17, 18, 19]),
         (["--tail", 3, "--limit", 4], [17, 18, 19, 2]),
     ],
 )

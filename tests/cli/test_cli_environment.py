@@ -56,7 +56,7 @@ def test_record_takes_the_first_address_of_the_environment(
 ):
     monkeypatch.setenv("KWIRE_BOOTSTRAP_SERVERS", f"{address},127.0.0.1:1")
     options = "--listen", "127.0.0.1:0", "--seconds", "0.2"
-    ran = run("record", *options, "--out", tmp_path / "recordings")
+    ran = run("record", *options, "--output", tmp_path / "recordings")
     assert ran.code == 0, ran.err
 
 

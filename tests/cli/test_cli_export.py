@@ -34,7 +34,7 @@ def damage():
 
 
 def test_whole_files_are_exported_with_code_0(run):
-    done = run("logs", "--out", "rescued")
+    done = run("logs", "--output", "rescued")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0].split()[:3] == ["PARTITION", "OFFSETS", "RECORDS"]
@@ -51,20 +51,20 @@ def test_whole_files_are_exported_with_code_0(run):
 
 def test_a_loss_is_code_1(run):
     damage()
-    done = run("logs", "--out", "rescued", "-o", "jsonl")
+    done = run("logs", "--output", "rescued", "-o", "jsonl")
     assert done.exit_code == 1, done.output
     rows = {row["topic"]: row for row in map(json.loads, done.stdout.splitlines())}
     assert rows["codec-zstd"]["lost_offsets"] == 0
     assert rows["segments"]["lost_ranges"] == 1
     assert rows["segments"]["recovered_percent"] < 100
-    csv = run("logs", "--out", "again", "-o", "csv").stdout.splitlines()
+    csv = run("logs", "--output", "again", "-o", "csv").stdout.splitlines()
     assert csv[0].startswith("topic,partition,start_offset,end_offset,records")
     assert len(csv) == 3
 
 
 def test_topics_and_partitions_can_be_chosen(run):
     damage()
-    done = run("logs", "--topic", "codec-zstd", "--out", "rescued")
+    done = run("logs", "--topic", "codec-zstd", "--output", "rescued")
     assert done.exit_code == 0
     assert "1 partition recovered" in done.stderr
 
@@ -75,11 +75,11 @@ def test_what_cannot_be_done_is_one_line(run):
     Path("full/file").touch()
     Path("empty").mkdir()
     for arguments, said in (
-        (["empty", "--out", "new"], "no partition in empty"),
-        (["nowhere", "--out", "new"], "nowhere"),
-        (["logs", "-t", "none", "--out", "new"], "codec-zstd-0, segments-0"),
-        (["logs", "--out", "full"], "exists already"),
-        (["logs"], "--out"),
+        (["empty", "--output", "new"], "no partition in empty"),
+        (["nowhere", "--output", "new"], "nowhere"),
+        (["logs", "-t", "none", "--output", "new"], "codec-zstd-0, segments-0"),
+        (["logs", "--output", "full"], "exists already"),
+        (["logs"], "--output"),
     ):
         done = run(*arguments)
         assert done.exit_code == 2, done.output

@@ -146,7 +146,9 @@ def test_control_records_are_hidden_unless_asked_for(run):
 def test_read_committed_leaves_aborted_records_out(run):
     folder = NEWEST / "transactions-0"
     every = run("dump", folder, "-o", "jsonl").rows
-    seen = run("dump", folder, "-o", "jsonl", "--isolation", "read_committed").rows
+    seen = run(
+        "dump", folder, "-o", "jsonl", "--isolation-level", "read_committed"
+    ).rows
     assert 0 < len(seen) < len(every)
     assert [row for row in every if row in seen] == seen
 
@@ -155,11 +157,11 @@ def test_segments_of_one_partition_keep_its_transactions(run, tmp_path):
     """A transaction that began in an older segment is known in the newer one."""
     folder = tmp_path / "transactions-0"
     shutil.copytree(NEWEST / "transactions-0", folder)
-    options = "-o", "jsonl", "--isolation", "read_committed"
+    options = "-o", "jsonl", "--isolation-level", "read_committed"
     whole = [row["offset"] for row in run("dump", folder, *options).rows]
     newest = sorted(folder.glob("*.log"))[-1]
     start = int(newest.name.partition(".")[0])
-    part = run("dump", folder, *options, "--from-offset", start).rows
+    part = run("dump", folder, *options, "--from", start).rows
     assert [row["offset"] for row in part] == [n for n in whole if n >= start]
 
 

@@ -26,7 +26,7 @@ def run(tmp_path, monkeypatch):
 def test_audit_of_no_request_is_no_all_clear(run, tmp_path):
     """A file that is no log says nothing of any client."""
     (tmp_path / "server.log").write_text("[2026-11-21] INFO started (kafka.Server)\n")
-    done = run("audit", "server.log", "--target", "4.1", "--out", "out")
+    done = run("audit", "server.log", "--target", "4.1", "--output", "out")
     assert done.exit_code == 1
     assert "nothing to judge; 1 problem in the input" in done.stderr
 
@@ -36,19 +36,19 @@ def test_export_of_nothing_but_garbage_is_no_success(run, tmp_path):
     folder = tmp_path / "disk" / "orders-0"
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(bytes(range(1, 256)) * 20)
-    done = run("export", "disk", "--out", "out")
+    done = run("export", "disk", "--output", "out")
     assert done.exit_code == 1
     assert "1 path could not be read at all" in done.stderr
 
 
 def test_offsets_names_a_group_that_is_not_there(run):
-    done = run("offsets", DATA, "--out", "out", "-g", "absent")
+    done = run("offsets", DATA, "--output", "out", "-g", "absent")
     assert done.exit_code == 0
     assert "no group 'absent' in __consumer_offsets" in done.stderr
 
 
 def test_export_counts_the_topics_that_it_does_not_list(run):
-    done = run("export", DATA, "--out", "out", "-t", "typo")
+    done = run("export", DATA, "--output", "out", "-t", "typo")
     assert done.exit_code == 2
     assert "matches topics= and partitions=" in done.stderr and " more" in done.stderr
 
@@ -65,6 +65,6 @@ def test_export_counts_the_topics_that_it_does_not_list(run):
     ],
 )
 def test_record_says_which_address_is_wrong(run, listen, upstream, text):
-    done = run("record", "--listen", listen, "--upstream", upstream, "--out", "out")
+    done = run("record", "--listen", listen, "--upstream", upstream, "--output", "out")
     assert done.exit_code == 2
     assert text in " ".join(done.stderr.split())

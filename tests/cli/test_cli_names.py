@@ -128,7 +128,7 @@ def test_export(run, disk, tmp_path):
             file.write(b"garbage")
         index = path.with_suffix(".snapshot")
         index.with_stem(f"{9:020}").write_bytes(b"")
-    ran = run("export", disk, "--out", tmp_path / "out", "-o", "jsonl")
+    ran = run("export", disk, "--output", tmp_path / "out", "-o", "jsonl")
     assert {row["topic"] for row in ran.rows} == TOPICS
     assert {row["records"] for row in ran.rows} == {5}
     found = {}
@@ -141,14 +141,14 @@ def test_export(run, disk, tmp_path):
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert BAD in page and "udcff" not in page
     for form in ("csv", "table"):
-        ran = run("export", disk, "--out", tmp_path / form, "-o", form)
+        ran = run("export", disk, "--output", tmp_path / form, "-o", form)
         assert BAD in ran.out
 
 
 def test_offsets(run, disk, tmp_path):
     groups = DATA / "4.3.1" / "data" / "__consumer_offsets-0"
     shutil.copytree(groups, disk / groups.name)
-    ran = run("offsets", disk, "--out", tmp_path / "out", "-o", "jsonl")
+    ran = run("offsets", disk, "--output", tmp_path / "out", "-o", "jsonl")
     assert ran.code == 0
     history = pyarrow.parquet.read_table(tmp_path / "out" / "history").to_pylist()
     assert r"disk\xfe" in history[0]["path"]
@@ -164,7 +164,7 @@ def test_audit(run, tmp_path):
     (folder / "a.log.gz").write_bytes(gzip.compress(data.read_bytes())[:-300])
     (folder / os.fsdecode(b"b\xff.log")).write_bytes(data.read_bytes())
     (folder / os.fsdecode(b"c\xff.parquet")).write_bytes(b"PAR1")
-    ran = run("audit", folder, "--target", "3.9", "--out", tmp_path / "out")
+    ran = run("audit", folder, "--target", "3.9", "--output", tmp_path / "out")
     assert ran.code == 1, ran.err
     problems = pyarrow.parquet.read_table(tmp_path / "out" / "problems").to_pylist()
     assert {Path(row["path"]).parent.name for row in problems} == {r"in\xff"}

@@ -76,10 +76,10 @@ def test_all_records_come_by_default(run, address):
         (["--from", "latest"], []),
         (["--from", "end"], []),
         (["--from", "beginning", "--to", "end"], ALL),
-        (["--from", "earliest", "--max", "0"], []),
+        (["--from", "earliest", "--limit", "0"], []),
         (["--from", "-2"], [(0, 3), (0, 4), (1, 1), (1, 2), (3, 0)]),
-        (["--record-key", "key 1"], [(0, 1), (0, 3), (1, 1)]),
-        (["--isolation", "read_committed"], ALL),
+        (["--key", "key 1"], [(0, 1), (0, 3), (1, 1)]),
+        (["--isolation-level", "read_committed"], ALL),
         (["--from", "4", "--on-data-loss", "latest"], [(0, 4)]),
         # The mock finds no times: a time is the end of the log.
         (["--to", "1h"], ALL),
@@ -162,7 +162,7 @@ def test_columns_are_no_output_for_a_terminal(address, form):
         _, err = process.communicate(timeout=60)
     os.close(parent)
     assert process.returncode == 2
-    assert f"{form} is no text for a terminal; add --output FILE" in err.decode()
+    assert f"{form} is no text for a terminal; add --output PATH" in err.decode()
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
@@ -202,7 +202,7 @@ def test_arrow_that_follows_is_flushed_by_chunk_and_ends_with_ctrl_c(address):
         (["nothing"], "topic 'nothing' does not exist"),
         (["orders", "-p", "9"], "no partition 9"),
         (["orders", "--follow", "--to", "5"], "--follow and --to exclude"),
-        (["orders", "--to", "-5"], "--to must be an offset of 0 or more"),
+        (["orders", "--to", "-5"], "--to': it must be an offset of 0 or more"),
         (["orders", "--from", "soon"], "'soon' is not a position"),
         (["orders", "--from", "999999999w"], "is not a position"),
         (["orders", "--from", "1e5"], "is not a position"),
@@ -286,7 +286,7 @@ def test_a_closed_pipe_ends_it(address):
     """As ``head`` does."""
     reader = f"{sys.executable} -c 'import sys; sys.stdin.readline()'"
     command = " ".join(map(str, PROGRAM)) + f" read {address} orders --follow"
-    shell = f"timeout 30 {command} --max 5 | {reader}"
+    shell = f"timeout 30 {command} --limit 5 | {reader}"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", shell],
         env=os.environ | {"PYTHONPATH": str(SOURCE)},
@@ -301,7 +301,7 @@ def test_a_failure_before_the_first_record_prints_no_titles(run, address, form):
     for args in (["127.0.0.1:1", "orders"], [address, "nothing"]):
         ran = run("read", *args, *form)
         assert (ran.code, ran.out) == (2, "") and ran.err.count("\n") == 1
-    ran = run("read", address, "orders", "--max", "0", *form)
+    ran = run("read", address, "orders", "--limit", "0", *form)
     assert ran.code == 0 and bool(ran.out) == (form[1] != "jsonl")
 
 
@@ -353,7 +353,8 @@ def test_arrow_copies_a_topic_with_keys_headers_and_timestamps(
     copy = f"copy-by-{through}"
     producer.produce(copy, b"the topic has to exist", partition=0)
     assert producer.flush(10) == 0
-    writing = [*PROGRAM, "write", address, copy, "-p", "0", "--format", "arrow"]
+    writing = [*PROGRAM, "write", address, copy, "--to-partition", "0"]
+    writing += ["--input-format", "arrow"]
     streams = {
         "stderr": subprocess.PIPE,
         "env": os.environ | {"PYTHONPATH": str(SOURCE)},

@@ -102,8 +102,8 @@ def test_commands_pass_over_what_is_no_file(run, orders, tmp_path, kind):
     assert verified.out == "" and "verified 2 partitions" in verified.err
     dumped = run("dump", orders, "-o", "jsonl")
     assert len(dumped.rows) == 25
-    assert len(run("dump", orders, "--from-offset", 5, "-o", "jsonl").rows) == 15
-    exported = run("export", orders, "--out", tmp_path / "out", "-o", "csv")
+    assert len(run("dump", orders, "--from", 5, "-o", "jsonl").rows) == 15
+    exported = run("export", orders, "--output", tmp_path / "out", "-o", "csv")
     records = pyarrow.parquet.read_table(tmp_path / "out" / "records")
     assert records.num_rows == 25
     # What a link should lead to may have been a file.
@@ -124,7 +124,7 @@ def test_what_is_no_file_can_be_named_and_is_refused(run, tmp_path, kind, comman
     put(path, kind)
     options = {
         "repair": ["--output", tmp_path / "x"],
-        "audit": ["--target", "4.1", "--out", tmp_path / "x"],
+        "audit": ["--target", "4.1", "--output", tmp_path / "x"],
     }
     ran = run(command, path, *options.get(command, ()))
     assert ran.code == 2 and len(ran.err.splitlines()) == 1
@@ -142,7 +142,7 @@ def test_offsets_and_audit_pass_over_what_is_no_file(run, orders, tmp_path):
         (folder.parent / "__consumer_offsets-1").mkdir(exist_ok=True)
         target = folder.parent / "__consumer_offsets-1" / each.name
         target.write_bytes(each.read_bytes())
-    ran = run("offsets", folder.parent, "--out", tmp_path / "offsets")
+    ran = run("offsets", folder.parent, "--output", tmp_path / "offsets")
     assert ran.code == 0 and "1 problem" in ran.err
     requests = tmp_path / "requests"
     requests.mkdir()
@@ -152,7 +152,7 @@ def test_offsets_and_audit_pass_over_what_is_no_file(run, orders, tmp_path):
     (requests / "kafka-request.log").write_bytes(
         (data / "request-logs" / "kafka-3.9.2.log").read_bytes()
     )
-    ran = run("audit", requests, "--target", "3.9", "--out", tmp_path / "audit")
+    ran = run("audit", requests, "--target", "3.9", "--output", tmp_path / "audit")
     assert ran.code == 0 and "none break" in ran.err
 
 

@@ -97,7 +97,7 @@ def test_where_nobody_listens_is_one_sentence(run, command):
     ("options", "reason"),
     [
         (["--ca", __file__], "--ca requires --tls"),
-        (["--username", "u"], "require --sasl-mechanism"),
+        (["--username", "u"], "--username requires --sasl-mechanism"),
         (["--timeout", "0"], "--timeout"),
     ],
 )

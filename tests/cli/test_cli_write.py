@@ -110,7 +110,7 @@ def test_what_read_writes_can_be_written(
         assert run("read", address, source, "--output", path).code == 0
     else:
         path.write_text(run("read", address, source, "-o", form).out)
-    code, err = write(path, "-p", "2")
+    code, err = write(path, "--to-partition", "2")
     assert code == 0, err
     assert rows() == rows(source)
 
@@ -120,7 +120,7 @@ def test_a_file_of_lines_is_read_by_its_option(write, rows, tmp_path):
     path = tmp_path / "lines.txt"
     path.write_bytes(b'{"key": "k", "value": "v"}\n')
     assert write(path)[0] == 0
-    assert write(path, "--format", "jsonl")[0] == 0
+    assert write(path, "--input-format", "jsonl")[0] == 0
     assert pairs(rows()) == [("", '{"key": "k", "value": "v"}'), ("k", "v")]
 
 
@@ -157,7 +157,7 @@ def test_a_file_of_lines_is_read_by_its_option(write, rows, tmp_path):
 def test_lines_that_are_no_records_are_named(write, form, lines, text):
     """With their number, and the command ends with 2."""
     options = ["-K", ":"] if form == "text" else []
-    code, err = write("--format", form, *options, stdin=lines)
+    code, err = write("--input-format", form, *options, stdin=lines)
     assert (code, err.count("\n")) == (2, 1)
     assert text in err and "stdin, line" in err
 
@@ -169,12 +169,12 @@ def test_options_that_cannot_be(write, run, address, tmp_path):
     code, err = write(path)
     assert code == 2 and "there is no column value (it has id)" in err
     code, err = write(tmp_path / "empty.parquet", "-K", ":")
-    assert code == 2 and "--key-separator requires --format text" in err
-    assert "requires a file" in write("--format", "parquet")[1]
+    assert code == 2 and "--key-separator requires --input-format text" in err
+    assert "requires a file" in write("--input-format", "parquet")[1]
     path.write_bytes(b"no parquet")
     code, err = write(path)
     assert code == 2 and "empty.parquet: " in err
-    code, err = write("-p", "9", stdin=b"a\n")
+    code, err = write("--to-partition", "9", stdin=b"a\n")
     assert code == 2 and "no partition 9" in err
     assert run("write", "127.0.0.1:1", "orders").code == 0
     refused = run("write", "127.0.0.1:1", "orders", __file__)
@@ -207,13 +207,17 @@ def test_a_bad_line_does_not_take_those_before_it_along(write, rows):
     """They are written, counted, and left out by the option that the error names."""
     lines = [b'{"value": "%d"}' % n for n in range(6)]
     bad = [*lines[:4], b"{", *lines[4:]]
-    code, err = write("--format", "jsonl", "-p", "0", stdin=b"\n".join(bad))
+    code, err = write(
+        "--input-format", "jsonl", "--to-partition", "0", stdin=b"\n".join(bad)
+    )
     assert (code, err.count("\n")) == (2, 1)
     assert "stdin, line 5: not JSON" in err
     assert "the first 4 records are written; --skip 4 goes on after them" in err
     skip = re.search(r"--skip (\d+)", err)[1]
     whole = b"\n".join(lines)
-    code, err = write("--format", "jsonl", "-p", "0", "--skip", skip, stdin=whole)
+    code, err = write(
+        "--input-format", "jsonl", "--to-partition", "0", "--skip", skip, stdin=whole
+    )
     assert (code, err.count("2 records written")) == (0, 1)
     assert [row["value"] for row in rows()] == list("012345")
 
@@ -235,7 +239,7 @@ def test_records_can_be_left_out(write, rows, tmp_path, form):
         head = ["value"] if form == "csv" else []
         path.write_text("\n".join([*head, *values]))
     for skip in (2997, 1000, 5000):
-        code, err = write(path, "-p", "1", "--skip", skip)
+        code, err = write(path, "--to-partition", "1", "--skip", skip)
         assert (code, err.count(f"{max(3000 - skip, 0)} records")) == (0, 1)
     wanted = [*values[2997:], *values[1000:]]
     assert [row["value"] for row in rows()] == wanted
@@ -251,7 +255,7 @@ def test_a_file_that_is_damaged_later_says_how_to_go_on(write, rows, tmp_path):
     begin = group.dictionary_page_offset or group.data_page_offset
     data[begin : begin + 40] = b"\xff" * 40
     path.write_bytes(data)
-    code, err = write(path, "-p", "0")
+    code, err = write(path, "--to-partition", "0")
     assert (code, err.count("\n")) == (2, 1)
     done = len(rows())
     assert done and "rows.parquet: " in err and f"; the first {done} records" in err
@@ -262,7 +266,7 @@ def test_what_could_not_be_sent_is_not_in_doubt(run, write, address, tmp_path):
     """A topic that is not there, a partition that it has not: no record is written."""
     path = tmp_path / "lines"
     path.write_bytes(b"a\nb\n")
-    code, err = write("-p", "9", path)
+    code, err = write("--to-partition", "9", path)
     assert (code, err.count("; no record is written\n")) == (2, 1)
     ran = run("write", "127.0.0.1:1", "orders", path)
     assert (ran.code, ran.err.count("; no record is written\n")) == (2, 1)

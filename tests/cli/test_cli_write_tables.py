@@ -18,6 +18,8 @@ from tests.harness.guard_pages import check
 PAIR = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
 MIB = 1 << 20
 
+ARROW = ("--input-format", "arrow")
+
 
 @pytest.fixture(scope="module")
 def handle():
@@ -100,7 +102,7 @@ def test_arrow_from_a_pipe_is_written_with_all_columns(
 ):
     """As a stream, or as the bytes of an Arrow file, in pieces of any size."""
     data = write_ipc(create, TABLE, 2, compression="zstd")
-    with start(address, topic, "--format", "arrow", "-p", "1") as process:
+    with start(address, topic, *ARROW, "--to-partition", "1") as process:
         for byte in data[:300]:
             process.stdin.write(bytes((byte,)))
             process.stdin.flush()
@@ -111,7 +113,7 @@ def test_arrow_from_a_pipe_is_written_with_all_columns(
 
 def test_batches_of_a_pipe_are_written_when_they_arrive(address, topic, read_rows):
     """The command does not wait for the end of the stream."""
-    with start(address, topic, "--format", "arrow", "-p", "1") as process:
+    with start(address, topic, *ARROW, "--to-partition", "1") as process:
         try:
             writer = pyarrow.ipc.new_stream(process.stdin, TABLE.schema)
             writer.write_table(TABLE)
@@ -131,7 +133,7 @@ def test_an_arrow_stream_in_a_file_is_read(run, address, topic, read_rows, tmp_p
     """Such as one that a pipe was redirected to."""
     path = tmp_path / "rows.arrow"
     path.write_bytes(write_ipc(pyarrow.ipc.new_stream, TABLE))
-    assert run("write", address, topic, path, "-p", "1").code == 0
+    assert run("write", address, topic, path, "--to-partition", "1").code == 0
     assert read_rows() == ROWS
 
 
@@ -140,7 +142,7 @@ def test_a_truncated_arrow_file_says_how_to_continue(run, address, topic, tmp_pa
     path = tmp_path / "rows.arrow"
     data = write_ipc(pyarrow.ipc.new_file, TABLE, 1)
     path.write_bytes(data[: data.index(b"ARROW1", 8) - 200])
-    ran = run("write", address, topic, path, "-p", "1")
+    ran = run("write", address, topic, path, "--to-partition", "1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "rows.arrow: " in ran.err
     assert "; the first 3 records are written; --skip 3 goes on after" in ran.err
@@ -150,7 +152,7 @@ def test_an_arrow_stream_without_its_end_is_an_error(address, topic, read_rows):
     """Its records are written, but its writer may have had more."""
     data = write_ipc(pyarrow.ipc.new_stream, TABLE)
     assert data.endswith(b"\xff\xff\xff\xff\0\0\0\0")
-    with start(address, topic, "--format", "arrow", "-p", "1") as process:
+    with start(address, topic, *ARROW, "--to-partition", "1") as process:
         _, err = process.communicate(data[:-8], timeout=60)
     assert process.returncode == 2
     assert b"stdin: the Arrow stream has no end marker" in err
@@ -172,7 +174,16 @@ def test_a_topic_is_copied_through_a_pipe(handle, address, topic, read_rows):
     with (
         subprocess.Popen(read, env=environment, stdout=subprocess.PIPE) as reader,
         subprocess.Popen(
-            [*PROGRAM, "write", address, topic, "--format", "arrow", "-p", "1"],
+            [
+                *PROGRAM,
+                "write",
+                address,
+                topic,
+                "--input-format",
+                "arrow",
+                "--to-partition",
+                "1",
+            ],
             env=environment,
             stdin=reader.stdout,
             stderr=subprocess.PIPE,
@@ -196,7 +207,7 @@ def test_a_damaged_arrow_file_says_how_to_continue(run, address, topic, tmp_path
     last = data.rindex(b"\x14\0\0\0xxxx")
     data[last + 12 : last + 16] = (1 << 20).to_bytes(4, "little")
     path.write_bytes(data)
-    ran = run("write", address, topic, path, "-p", "1")
+    ran = run("write", address, topic, path, "--to-partition", "1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "rows.arrow: value: the Arrow data of the column is invalid" in ran.err
     assert "; the first 2 records are written; --skip 2 goes on after" in ran.err
@@ -298,7 +309,7 @@ def test_rows_of_a_megabyte_are_written(run, address, topic, read_rows, tmp_path
         path.write_bytes(b"\n".join([b"value", *values]))
     else:
         path.write_bytes(b"".join(b'{"value": "%s"}\n' % value for value in values))
-    ran = run("write", address, topic, path, "-p", "1")
+    ran = run("write", address, topic, path, "--to-partition", "1")
     assert ran.code == 0, ran.err
     # The mock cluster deletes old segments.
     written = [value for _, value, _, _ in read_rows()]
@@ -325,7 +336,7 @@ def test_a_message_that_declares_too_many_bytes_is_rejected(
     ran = run("write", address, topic, path)
     assert ran.code == 2 and "bytes when it is decompressed" in ran.err
     path.write_bytes(compressed)
-    assert run("write", address, topic, path, "-p", "0").code == 0
+    assert run("write", address, topic, path, "--to-partition", "0").code == 0
 
 
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])

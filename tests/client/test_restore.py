@@ -137,8 +137,10 @@ def test_a_topic_is_created_if_that_is_wanted(run_restore, tmp_path, wanted):
     with RestoreBroker() as broker:
         code, err = run_restore(broker, tmp_path / "logs")
         assert (code, broker.created) == (2, [])
-        assert "create it with 2 partitions, or give --create" in err
-        code, err = run_restore(broker, tmp_path / "logs", "--create", "--to", "new")
+        assert "create it with 2 partitions, or add --create-topics" in err
+        code, err = run_restore(
+            broker, tmp_path / "logs", "--create-topics", "--to-topic", "new"
+        )
         assert code == 0 and "new: created with retention.ms=-1" in err
         assert rows_of(broker, "new") == list(map(with_offsets, wanted))
         (made,) = broker.created
@@ -148,7 +150,7 @@ def test_a_topic_is_created_if_that_is_wanted(run_restore, tmp_path, wanted):
         assert configs == created
         options = ["--partitions", "5", "--replication-factor", "3", "--topic-config"]
         code, err = run_restore(
-            broker, tmp_path / "logs", "--create", *options, "retention.ms=5"
+            broker, tmp_path / "logs", "--create-topics", *options, "retention.ms=5"
         )
         assert (code, "retention.ms" in err) == (0, False)
         made = broker.created[-1]
@@ -174,7 +176,7 @@ def test_a_topic_is_created_in_spite_of_passing_errors(run_restore, tmp_path, wa
                     return create(request)
 
                 broker._create = create_first
-            code, err = run_restore(broker, tmp_path / "logs", "--create")
+            code, err = run_restore(broker, tmp_path / "logs", "--create-topics")
             assert code == 0, err
             assert rows_of(broker) == list(map(with_offsets, wanted))
             assert len(broker.created) == 4
@@ -199,7 +201,7 @@ def test_a_topic_that_cannot_be_created_is_one_sentence(
     with RestoreBroker() as broker:
         broker.refusals = [getattr(installed.error_codes, code)] * 1000
         ended, err = run_restore(
-            broker, tmp_path / "logs", "--create", "--timeout", "0.3"
+            broker, tmp_path / "logs", "--create-topics", "--timeout", "0.3"
         )
     assert (ended, err.count("\n"), broker.cluster_truth.topics) == (2, 1, {})
     assert "creating topics: 'orders': " in err and text in err
@@ -232,9 +234,9 @@ def test_records_of_others_are_never_mixed_with_restored_ones(
         code, err = run_restore(broker, logs)
         assert (code, err.count(text)) == (2, 1)
         assert len(rows_of(broker)[0]) == 1
-        assert run_restore(broker, logs, "--to", "other")[0] == 0
+        assert run_restore(broker, logs, "--to-topic", "other")[0] == 0
         broker.put("other", 0, row)
-        code, err = run_restore(broker, logs, "--to", "other")
+        code, err = run_restore(broker, logs, "--to-topic", "other")
         assert (code, err.count("other-0: the partition has records that")) == (2, 1)
 
 
@@ -321,12 +323,12 @@ def test_aborted_and_unfinished_transactions_are_left_out(run_restore, tmp_path)
         code, err = run_restore(broker, tmp_path)
         assert code == 1 and "never ended begins at offset 5" in err
         assert [row[3] for row in rows_of(broker)[0]] == [b"a", b"b"]
-        options = ["--to", "all", "--isolation", "read_uncommitted"]
+        options = ["--to-topic", "all", "--uncommitted"]
         assert run_restore(broker, tmp_path, *options)[0] == 0
         values = [row[3] for row in rows_of(broker, "all")[0]]
         assert values == [b"aborted", b"a", b"b", b"open", b"c"]
         installed.jobs.export([tmp_path], tmp_path / "out")
-        code, err = run_restore(broker, tmp_path / "out", "--to", "all")
+        code, err = run_restore(broker, tmp_path / "out", "--to-topic", "all")
         assert code == 0 and "records of transactions" in err
 
 
@@ -409,14 +411,17 @@ def test_sources_that_cannot_be(run_restore, tmp_path, wanted):
         for args, text in (
             ([logs], "topic 'orders' must have 2 partitions at least"),
             ([logs, tmp_path / "again"], "orders-0 is in"),
-            ([logs, tmp_path / "more", "--to", "x"], "--to requires a source of one"),
+            (
+                [logs, tmp_path / "more", "--to-topic", "x"],
+                "--to-topic requires a source of one",
+            ),
             ([tmp_path / "out", logs], "must be the only PATH"),
-            ([tmp_path / "out", "--isolation", "read_committed"], "require log files"),
+            ([tmp_path / "out", "--uncommitted"], "require log files"),
             ([logs, "-t", "typo"], "no partition matches"),
             ([tmp_path / "out", "-t", "typo"], "there is no partition to restore"),
             ([tmp_path / "internal"], "internal topics only"),
-            ([logs, "--partitions", "2"], "require --create"),
-            ([logs, "--create", "--topic-config", "x"], "must be NAME=VALUE"),
+            ([logs, "--partitions", "2"], "require --create-topics"),
+            ([logs, "--create-topics", "--topic-config", "x"], "must be NAME=VALUE"),
         ):
             code, err = run_restore(broker, *args)
             assert (code, err.count(text)) == (2, 1), err

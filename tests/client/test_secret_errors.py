@@ -297,7 +297,7 @@ def test_no_option_of_the_command_line_shows_a_secret(kwire, tmp_path, monkeypat
             ["b:1", "--token-url", secret],
             [*OAUTH, "--token-url", secret],
             [*OAUTH, "--token-url", f"https://alice:{secret}@idp/"],
-            ["b:1", "--tls", "--ca", str(certificate), "--key", secret]
+            ["b:1", "--tls", "--ca", str(certificate), "--tls-key", secret]
             if secret in LONG
             else ["b:1", "--username", secret],
             ["b:1", "--tls", "--cert", secret] if secret in LONG else ["b:1", "-p"],

@@ -400,7 +400,7 @@ def test_command_ends_with_3_if_a_client_breaks(capture, tmp_path):
     """And names it, the riskiest first; 2 is for wrong usage alone."""
     path = capture.write(tmp_path / "frames.parquet")
     done = run(
-        "audit", path, "--target", "4.1", "--out", tmp_path / "out", "-o", "jsonl"
+        "audit", path, "--target", "4.1", "--output", tmp_path / "out", "-o", "jsonl"
     )
     assert done.exit_code == 3
     rows = list(map(json.loads, done.stdout.splitlines()))
@@ -414,10 +414,10 @@ def test_command_ends_with_0_if_nobody_breaks_and_1_after_problems(tmp_path):
     log = tmp_path / "request.log.gz"
     whole = gzip.compress((LOGS / "kafka-3.9.2.log").read_bytes())
     log.write_bytes(whole)
-    done = run("audit", log, "--target", "3.9", "--out", tmp_path / "out")
+    done = run("audit", log, "--target", "3.9", "--output", tmp_path / "out")
     assert (done.exit_code, "none break on 3.9" in done.stderr) == (0, True)
     log.write_bytes(whole[:-300])
-    done = run("audit", log, "--target", "3.9", "--out", tmp_path / "again")
+    done = run("audit", log, "--target", "3.9", "--output", tmp_path / "again")
     assert (done.exit_code, "1 problem in the input" in done.stderr) == (1, True)
 
 
@@ -427,19 +427,21 @@ def test_hostile_names_steer_nothing(tmp_path):
     made = Capture()
     made.talk("10.0.0.1:1", client_id=name).ask(PRODUCE, 0)
     path = made.write(tmp_path / "frames.parquet")
-    done = run("audit", path, "--target", "4.1", "--out", tmp_path / "out")
+    done = run("audit", path, "--target", "4.1", "--output", tmp_path / "out")
     assert done.exit_code == 3 and done.stdout.count("\n") == 2
     assert "\x1b" not in done.stdout and "\N{RIGHT-TO-LEFT OVERRIDE}" not in done.stdout
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "<script>alert" not in page
     assert "\x1b[" not in re.sub(r'data-\w+="[^"]*"', "", page)
-    done = run("audit", path, "--target", "4.1", "--out", tmp_path / "2", "-o", "jsonl")
+    done = run(
+        "audit", path, "--target", "4.1", "--output", tmp_path / "2", "-o", "jsonl"
+    )
     assert json.loads(done.stdout)["client_id"] == name
 
 
 def test_command_names_the_releases_that_there_are(tmp_path):
     """A mistake in the target is one line."""
-    done = run("audit", tmp_path, "--target", "4.x", "--out", tmp_path / "out")
+    done = run("audit", tmp_path, "--target", "4.x", "--output", tmp_path / "out")
     assert done.exit_code == 2
     assert "no release line '4.x'" in done.stderr and "4.4" in done.stderr
     assert done.stderr.count("\n") == 1

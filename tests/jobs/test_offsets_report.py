@@ -164,7 +164,7 @@ def test_a_group_without_a_known_time_has_no_span(tmp_path):
 
 
 def test_the_command_prints_the_groups_worst_first(cluster, tmp_path):
-    done = run("offsets", cluster.root, "--out", tmp_path / "out")
+    done = run("offsets", cluster.root, "--output", tmp_path / "out")
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["GROUP", "dead", "blocked"]
@@ -185,7 +185,7 @@ def test_unknown_lag_is_a_gap_and_a_count(tmp_path):
             groups.classic("g", 1, {"m": {"t": [0, 1]}}, START + minute * 60_000 + 2)
     for log in (*topics, groups):
         log.write()
-    done = run("offsets", tmp_path, "--out", tmp_path / "out")
+    done = run("offsets", tmp_path, "--output", tmp_path / "out")
     title, row = (line.split() for line in done.stdout.splitlines())
     assert title[3:5] == ["LAG", "UNKNOWN"] and row[3:5] == [">=100", "1"]
     assert "lag of 1 partition unknown" in done.stderr
@@ -199,7 +199,7 @@ def test_unknown_lag_is_a_gap_and_a_count(tmp_path):
 
 def test_the_command_takes_groups_and_times(cluster, tmp_path):
     options = ["--group", "dead", "-g", "slow", "--stuck-after", "1e9", "-o", "jsonl"]
-    done = run("offsets", cluster.root, "--out", tmp_path / "out", *options)
+    done = run("offsets", cluster.root, "--output", tmp_path / "out", *options)
     assert done.exit_code == 0
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(row["group"], row["stuck"]) for row in rows] == [("dead", 0), ("slow", 0)]
@@ -211,6 +211,6 @@ def test_the_command_refuses_what_it_cannot_do_in_a_line(cluster, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "file").touch()
     for path in (cluster.root, tmp_path / "out"):
-        done = run("offsets", path, "--out", tmp_path / "out")
+        done = run("offsets", path, "--output", tmp_path / "out")
         assert done.exit_code == 2
         assert len(done.stderr.splitlines()) == 1

@@ -47,7 +47,7 @@ def audit(folder):
     talk.ask_versions(3, "3.9", (HOSTILE, HOSTILE)).ask(ProduceRequest(), 0)
     made.write(folder / "in" / "frames.parquet")
     out = folder / "out"
-    run("audit", folder / "in", "--target", "4.1", "--out", out)
+    run("audit", folder / "in", "--target", "4.1", "--output", out)
     return out / "report.html"
 
 
@@ -58,7 +58,7 @@ def export(folder):
     batch = bytearray(records.encode_batch([(b"k", b"v" * 50)]))
     (place / f"{0:020}.log").write_bytes(bytes(batch) * 2 + b"\xff" * 90)
     out = folder / "out"
-    run("export", folder / "in", "--out", out)
+    run("export", folder / "in", "--output", out)
     return out / "report.html"
 
 
@@ -74,7 +74,7 @@ def offsets(folder):
     groups.commit(HOSTILE, "t", 0, 3, START + 2, metadata=HOSTILE)
     groups.commit(HOSTILE, HOSTILE, 0, 3, START + 900_000)
     groups.write()
-    run("offsets", folder, "--out", folder / "out")
+    run("offsets", folder, "--output", folder / "out")
     return folder / "out" / "report.html"
 
 
@@ -278,7 +278,7 @@ def test_without_jinja2_one_sentence_names_the_extra(tmp_path):
         (["explain", frame, "--html", tmp_path / "page.html"], True),
         (["schema", "Fetch"], False),
         (["schema", "--html", tmp_path / "page.html"], True),
-        (["audit", tmp_path, "--target", "4.1", "--out", tmp_path / "out"], True),
+        (["audit", tmp_path, "--target", "4.1", "--output", tmp_path / "out"], True),
     ):
         command = [sys.executable, "-c", code, *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -35,7 +35,7 @@ def echo(connection):
 def recording(upstream, out, *options, **settings):
     """Run the command; gives the process and where it listens."""
     command = [sys.executable, "-m", "kwire", "record", "--listen", "127.0.0.1:0"]
-    command += ["--upstream", upstream, "--out", str(out), *options]
+    command += ["--upstream", upstream, "--output", str(out), *options]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, encoding="utf-8", **settings
     ) as process:
@@ -229,7 +229,7 @@ def test_a_full_disk_ends_it_clearly_and_keeps_what_was_promised(tmp_path):
     told = re.search(
         rf"^kwire: {folder}: file too large; recording ended\. The first ([\d,]+)"
         r" frames are written, ([\d,]+) are lost: free some space, or give another"
-        r" --out$",
+        r" --output$",
         said,
         re.MULTILINE,
     )

@@ -177,12 +177,15 @@ def test_the_setting_names_the_archive_and_what_it_is_unpacked_as():
 
 def test_the_command_writes_it_and_prints_the_setting(tmp_path):
     path = tmp_path / "deps.zip"
-    done = CliRunner().invoke(program, ["spark-bundle", "--out", str(path)])
+    done = CliRunner().invoke(program, ["spark-bundle", "--output", str(path)])
     assert done.exit_code == 0, done.output
     assert done.stdout == f"spark.archives={path}#kwire\n"
     assert ": kwire" in done.stderr and "cramjam-" in done.stderr
     assert ("engine for cpython" in done.stderr) == (kwire.backend == "fast")
-    for wrong in (["--out", "x.tar"], ["--out", str(path), "--wheel", str(path) + "x"]):
+    for wrong in (
+        ["--output", "x.tar"],
+        ["--output", str(path), "--wheel", str(path) + "x"],
+    ):
         done = CliRunner().invoke(program, ["spark-bundle", *wrong])
         assert done.exit_code == 2 and done.stderr.count("\n") == 1
         assert done.stdout == ""

@@ -380,13 +380,13 @@ def works(inputs: Path) -> list[Work]:
         Work("repair", ("repair", damaged, "--output", "good.log"), "good.log", code=1),
         Work("dump to Parquet", ("dump", sound, "--output", "a.parquet"), "a.parquet"),
         Work("dump to lines", ("dump", sound, "--output", "a.jsonl"), "a.jsonl"),
-        Work("export", ("export", disks, "--out", "rescued"), "rescued"),
+        Work("export", ("export", disks, "--output", "rescued"), "rescued"),
         Work(
             "audit",
-            ("audit", captures, "--target", "4.3.1", "--out", "judged"),
+            ("audit", captures, "--target", "4.3.1", "--output", "judged"),
             "judged",
         ),
-        Work("offsets", ("offsets", groups, "--out", "groups"), "groups"),
+        Work("offsets", ("offsets", groups, "--output", "groups"), "groups"),
     ]
 
 

@@ -27,16 +27,6 @@ _LIKE_ESCAPE = re.compile(r"\\(?=[ux][0-9a-f])")
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
 
 
-def read_time(text: str) -> int:
-    """Read milliseconds, or ISO-8601 (UTC if it names no zone); ``ValueError``."""
-    if text.lstrip("-").isdigit():
-        return int(text)
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
-
-
 def _moment(timestamp: int) -> datetime | None:
     try:
         return _EPOCH + timedelta(milliseconds=timestamp)

@@ -154,7 +154,7 @@ class Relay:
                 error.errno,
                 f"{reason}; recording ended. The first {self.buffer.safe:,} frames"
                 f" are written, {lost:,} are lost: free some space, or give another"
-                " --out",
+                " --output",
                 str(self.folder),
             ) from error
 

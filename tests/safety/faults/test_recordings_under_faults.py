@@ -93,7 +93,7 @@ def test_a_kill_at_any_step_costs_no_frame_of_a_named_file(
 ):
     """Three small files are merged into one, again and again, while others come."""
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
-    command += ["--out", str(tmp_path), *FLUSH]
+    command += ["--output", str(tmp_path), *FLUSH]
     fault = Fault(kill_call=number, kill_name=name)
     going = runner.start(command, fault, target=MANY_MINUTES)
     last = talk_until_it_ends(going, tmp_path)
@@ -117,7 +117,7 @@ def test_a_full_disk_ends_it_in_one_line_and_keeps_what_it_says(
     runner, peer, tmp_path, file
 ):
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
-    command += ["--out", str(tmp_path), *FLUSH]
+    command += ["--output", str(tmp_path), *FLUSH]
     going = runner.start(command, Fault(full_from=file), target=MANY_MINUTES)
     talk_until_it_ends(going, tmp_path)
     ended = runner.wait(going)
@@ -126,7 +126,7 @@ def test_a_full_disk_ends_it_in_one_line_and_keeps_what_it_says(
     told = re.search(
         rf"^kwire: {folder}: no space left on device; recording ended. The first"
         r" ([\d,]+) frames are written, ([\d,]+) are lost: free some space, or give"
-        r" another --out\n\Z",
+        r" another --output\n\Z",
         ended.err,
         re.MULTILINE,
     )
@@ -142,7 +142,7 @@ def test_a_folder_that_is_read_only_is_one_line(runner, peer, tmp_path):
     folder = tmp_path / "kept"
     folder.mkdir(stat.S_IRUSR | stat.S_IXUSR)
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
-    command += ["--out", "kept"]
+    command += ["--output", "kept"]
     ended = runner.run(command, Fault(has_no_rights=True), tmp_path)
     assert ended.code == 2
     assert re.fullmatch(r"kwire: kept/\S+: permission denied\n", ended.err), ended.err
@@ -152,7 +152,7 @@ def test_a_folder_that_is_read_only_is_one_line(runner, peer, tmp_path):
 def test_two_may_record_into_one_folder(runner, peer, tmp_path):
     """Each has a folder of its own, and a reader sees both."""
     command = ["record", "--listen", "127.0.0.1:0", "--upstream", peer.address]
-    command += ["--out", str(tmp_path), *FLUSH, "--count", "20"]
+    command += ["--output", str(tmp_path), *FLUSH, "--count", "20"]
     going = [runner.start(command, target=MANY_MINUTES) for _ in range(2)]
     talks = [
         threading.Thread(target=talk_until_it_ends, args=(each, tmp_path))

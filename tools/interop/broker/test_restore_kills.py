@@ -95,7 +95,7 @@ class Restore:
     """One run of ``kwire restore``."""
 
     def __init__(self, kafka: Cluster, folder: Path, rate: float | None) -> None:
-        options = ["--create", "--replication-factor", "3"]
+        options = ["--create-topics", "--replication-factor", "3"]
         options += ["--topic-config", "min.insync.replicas=2", "--timeout", "10"]
         options += [] if rate is None else ["--rate", str(rate)]
         self._process = subprocess.Popen(

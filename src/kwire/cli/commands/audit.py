@@ -13,10 +13,16 @@ import click
 
 from ..._text import format_count
 from ...schema import releases
-from ..input.jobs import out_option, read_rows, spark_option
+from ..input.jobs import read_rows, spark_option
 from ..main import FINE, PROBLEMS
 from ..output.progress import Progress
-from ..output.tables import RowFormat, format_option, open_output, write_table
+from ..output.tables import (
+    RowFormat,
+    format_option,
+    open_output,
+    output_option,
+    write_table,
+)
 from ..output.terminal import say
 
 if TYPE_CHECKING:
@@ -99,7 +105,7 @@ class _Timezone(click.ParamType[tzinfo]):
     metavar="RELEASE",
     help="The release to upgrade to, such as 4.1.",
 )
-@out_option
+@output_option(required=True)
 @spark_option
 @click.option(
     "--time-zone",
@@ -112,7 +118,7 @@ class _Timezone(click.ParamType[tzinfo]):
 def command(
     paths: tuple[str, ...],
     target: str,
-    out: str,
+    output_path: str,
     spark: str | None,
     time_zone: tzinfo,
     form: RowFormat,
@@ -121,8 +127,8 @@ def command(
 
     PATH is a capture of kwire record, a request log of a broker (JSON, of 2.8 or
     newer; gzip too), or a folder of these. Each client is a row on stdout, the riskiest
-    first: OK, UNKNOWN or BREAKS, and why. DIR gets the tables requests, clients, breaks
-    and problems as Parquet, and report.html.
+    first: OK, UNKNOWN or BREAKS, and why. --output is a new directory for the tables
+    requests, clients, breaks and problems as Parquet, and for report.html.
     """
     from ... import jobs
     from ...jobs.audit_job.tasks import find_sources
@@ -131,7 +137,7 @@ def command(
     with Progress(size) as progress:
         result = jobs.audit(
             paths,
-            out,
+            output_path,
             target=target,
             spark=spark,
             progress=progress.advance,

@@ -15,67 +15,49 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..._text import format_count, read_time
-from ..input.log_records import RecordReader, Wanted
+from ..._text import format_count
+from ..input.log_records import RecordReader
 from ..input.logs import LogInputs, add_partition_options, say_unreadable
+from ..input.selection import (
+    from_option,
+    isolation_level_option,
+    key_option,
+    limit_option,
+    to_option,
+)
 from ..main import CANNOT, EXIT_CODES, FINE
 from ..output.batch_rows import open_batches
 from ..output.internal_records import is_internal
 from ..output.progress import Progress
 from ..output.record_runs import write_runs
-from ..output.records import KeyBytes, add_output_options
+from ..output.records import add_output_options
 from ..output.tables import open_output
 from ..output.terminal import say
 
 if TYPE_CHECKING:
+    from ..input.selection import Position
     from ..output.records import RecordOutput
     from ..output.tables import Output
 
 
-class _Time(click.ParamType[int]):
-    """A time: ISO-8601, or milliseconds since 1970."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        try:
-            return read_time(value)
-        except ValueError:
-            self.fail(
-                f"{value!r} is not a time; give one such as 2026-11-20T08:30:00Z, or"
-                " milliseconds since 1970",
-                param,
-                ctx,
-            )
-
-
 @click.command(epilog=EXIT_CODES, short_help="Print records or batches of log files.")
 @add_partition_options
-@click.option("--from-offset", type=int, help="Start at this offset.")
-@click.option("--to-offset", type=int, help="Stop before this offset.")
-@click.option(
-    "--from-time", type=_Time(), help="Start at this time: ISO-8601 or milliseconds."
-)
-@click.option("--to-time", type=_Time(), help="Stop before this time.")
-@click.option(
-    "--key", type=KeyBytes(), help="Only this key: text, hex:00ff or base64:AP8=."
-)
-@click.option("--limit", "-n", type=click.IntRange(0), help="Print at most N rows.")
+@from_option
+@to_option
+@key_option
+@limit_option
 @click.option(
     "--tail",
     type=click.IntRange(0),
     metavar="N",
     help="Print the last N rows of each partition; they are held in memory.",
 )
-@click.option(
-    "--isolation",
-    type=click.Choice(("read_uncommitted", "read_committed")),
-    default="read_uncommitted",
-    help="read_committed leaves out aborted and unfinished transactions.",
-)
+@isolation_level_option
 @click.option("--control", is_flag=True, help="Also print control records, decoded.")
 @click.option(
-    "--batches", is_flag=True, help="Print a row for each batch, not for each record."
+    "--batches",
+    is_flag=True,
+    help="Print a row for each batch, not for each record; --limit counts batches.",
 )
 @click.option("--skip-corrupt", is_flag=True, help="Continue after damaged regions.")
 @add_output_options
@@ -85,12 +67,10 @@ def command(
     tail: int | None,
     batches: bool,
     skip_corrupt: bool,
-    isolation: str,
+    isolation_level: str,
     control: bool,
-    from_offset: int | None,
-    to_offset: int | None,
-    from_time: int | None,
-    to_time: int | None,
+    start: Position,
+    end: Position | None,
     key: bytes | None,
     **chosen: Any,
 ) -> int:
@@ -99,25 +79,25 @@ def command(
     Keys and values that are not printable text are printed as base64, and marked:
     "key_base64" in JSON lines, a column "key_encoding" in CSV. Those of Kafka's
     internal topics are decoded. Files are read piece by piece, never as a whole.
+    --output creates a file, which appears when it is complete; the default is stdout.
     """
-    committed = isolation == "read_committed"
+    committed = isolation_level == "read_committed"
     if batches and output.own is not None:
         raise click.UsageError(
             "--record-format and --batches exclude each other; give one of them"
         )
     if batches and (output.is_binary or key is not None or committed or control):
         raise click.UsageError(
-            "--batches excludes Parquet, Arrow, --key, --isolation and --control;"
-            " leave it or them out"
+            "--batches excludes Parquet, Arrow, --key, --isolation-level and"
+            " --control; omit it or them"
         )
     if control and committed:
         raise click.UsageError(
-            "--control and --isolation read_committed exclude each other: control"
+            "--control and --isolation-level read_committed exclude each other: control"
             " records are not part of what read_committed returns"
         )
     inputs = LogInputs(**chosen)
     say_unreadable(inputs)
-    wanted = Wanted(from_offset, to_offset, from_time, to_time, key)
     with ExitStack() as stack:
         out: Output | None
         if batches:
@@ -128,12 +108,14 @@ def command(
             writer, out = stack.enter_context(output.open(decoded))
         to_terminal = out is not None and out.width is not None
         progress = stack.enter_context(Progress(inputs.size, wanted=not to_terminal))
-        reader = RecordReader(inputs, wanted, tail, progress, skip_corrupt)
+        reader = RecordReader(inputs, start, end, key, tail, progress, skip_corrupt)
         if batches:
             for item in islice(reader.batch_rows(), limit):
                 writer.write(item)
         else:
-            write_runs(reader.record_runs(isolation, control), limit, writer.write)
+            write_runs(
+                reader.record_runs(isolation_level, control), limit, writer.write
+            )
     if reader.skipped:
         say(f"skipped {format_count(reader.skipped, 'damaged region')}")
     return FINE if inputs.is_complete else CANNOT

@@ -14,7 +14,7 @@ from ..._text import escape_line
 from ..input.pieces import MOST_FAILURES, add_byte_options, find_pieces
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output.byte_map_rows import make_row, value_text
-from ..output.tables import JsonLines, open_output
+from ..output.tables import JsonLines, html_option, open_output
 from ..output.terminal import say
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _TITLES = ("OFFSET", "BYTES", "FIELD", "TYPE", "VALUE")
     type=click.Choice(("table", "jsonl")),
     help="A table (the default), or JSON lines.",
 )
-@click.option("--html", metavar="FILE", help="Write a new HTML page, not stdout.")
+@html_option
 def command(form: str | None, html: str | None, **chosen: Any) -> int:
     r"""Show messages byte by byte: offset, bytes, field, type, value.
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..._text import format_count
-from ..input.jobs import out_option, read_rows, spark_option
+from ..input.jobs import read_rows, spark_option
 from ..input.logs import add_partition_options
 from ..main import EXIT_CODES, FINE, PROBLEMS
 from ..output.progress import Progress
@@ -19,6 +19,7 @@ from ..output.tables import (
     clear_unknown,
     format_option,
     open_output,
+    output_option,
     write_table,
 )
 from ..output.terminal import say
@@ -53,7 +54,7 @@ _LINES = 40
     short_help="Recover the records of damaged logs, as Parquet.",
 )
 @add_partition_options
-@out_option
+@output_option(required=True)
 @spark_option
 @format_option
 def command(
@@ -61,7 +62,7 @@ def command(
     topic: tuple[str, ...],
     partition: tuple[int, ...],
     include: tuple[str, ...],
-    out: str,
+    output_path: str,
     spark: str | None,
     form: RowFormat,
 ) -> int:
@@ -69,8 +70,9 @@ def command(
 
     PATH is a data directory of a broker, a folder above several, or tiered storage.
     Replicas of a partition fill each other's gaps, and each record is written once.
-    Each partition is a row on stdout. DIR gets the tables records, batches, problems,
-    coverage and lost as Parquet, and report.html. The input is not changed.
+    Each partition is a row on stdout. --output is a new directory for the tables
+    records, batches, problems, coverage and lost as Parquet, and for report.html. The
+    input is not changed.
     """
     from ... import jobs
     from ...jobs.export_job.inputs import find_inputs
@@ -83,7 +85,7 @@ def command(
     size = sum(segment.size for _, segment in find_inputs(paths, **chosen).segments)
     with Progress(size) as progress:
         result = jobs.export(
-            paths, out, **chosen, spark=spark, progress=progress.advance
+            paths, output_path, **chosen, spark=spark, progress=progress.advance
         )
     rows = read_rows(result.tables["coverage"])
     with open_output() as output:

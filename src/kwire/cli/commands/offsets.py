@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..._text import format_count, format_time
-from ..input.jobs import out_option, read_rows, spark_option
+from ..input.jobs import read_rows, spark_option
 from ..main import EXIT_CODES, FINE
 from ..output.progress import Progress
-from ..output.tables import RowFormat, format_option, open_output, write_table
+from ..output.tables import (
+    RowFormat,
+    format_option,
+    open_output,
+    output_option,
+    write_table,
+)
 from ..output.terminal import say
 
 if TYPE_CHECKING:
@@ -37,7 +43,7 @@ _LINES = 40
     short_help="Report commits, lag and rebalances of groups.",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@out_option
+@output_option(required=True)
 @click.option("--group", "-g", multiple=True, help="Only this; repeatable.")
 @click.option(
     "--stuck-after",
@@ -51,7 +57,7 @@ _LINES = 40
 @format_option
 def command(
     paths: tuple[str, ...],
-    out: str,
+    output_path: str,
     group: tuple[str, ...],
     stuck_after: float,
     spark: str | None,
@@ -61,8 +67,8 @@ def command(
 
     PATH is a data directory with partitions of __consumer_offsets, or a folder above
     several; lag requires the segments of the topics as well. Each group is a row on
-    stdout, the worst first. DIR gets tables as Parquet (commits, lag, group states,
-    rebalances, stuck partitions and others), and report.html.
+    stdout, the worst first. --output is a new directory for tables as Parquet (commits,
+    lag, group states, rebalances, stuck partitions and others), and for report.html.
     """
     from ... import jobs
     from ...jobs.offsets_job.inputs import LogInputs
@@ -71,7 +77,7 @@ def command(
     with Progress(inputs.size) as progress:
         result = jobs.offsets(
             inputs,
-            out,
+            output_path,
             groups=group or None,
             stuck_after_s=stuck_after,
             spark=spark,

@@ -8,10 +8,8 @@ This file has the options, and turns chunks into records.
 
 from __future__ import annotations
 
-import re
 from contextlib import ExitStack, nullcontext, suppress
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,13 +17,21 @@ from ...client.machines import DataLost
 from ...errors import DecodeError
 from ..input.brokers import add_cluster_options, connect_cluster
 from ..input.cluster_address import ClusterCommand
+from ..input.selection import (
+    from_option,
+    isolation_level_option,
+    key_option,
+    limit_option,
+    partition_option,
+    to_option,
+)
 from ..interrupts import delay_interrupt
 from ..main import EXIT_CODES, FINE, INTERRUPTED
 from ..output.internal_records import is_internal
 from ..output.parquet import RecordGroups
 from ..output.progress import Progress
 from ..output.record_runs import join_runs, make_run, write_runs
-from ..output.records import KeyBytes, add_output_options
+from ..output.records import add_output_options
 from ..output.terminal import say
 
 if TYPE_CHECKING:
@@ -33,46 +39,12 @@ if TYPE_CHECKING:
 
     from ...client import Chunk, KafkaSync
     from ...records import Record
+    from ..input.selection import Position
     from ..output.record_runs import RecordRun
     from ..output.records import RecordOutput, Writer
 
-    Position: TypeAlias = "str | int | datetime | timedelta"
-
-_NAMES = {
-    "earliest": "earliest",
-    "beginning": "earliest",
-    "latest": "latest",
-    "end": "latest",
-}
-_DURATION = re.compile(r"([0-9]{1,9})([smhdw])")
 _FEW_BYTES = 2048
 """Up to here, rows of a chunk cost less than its columns, which take about 100 us."""
-
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
-
-class _Position(click.ParamType[object]):
-    """Where to begin or end: an offset, a name, a time, or how long ago."""
-
-    name = "position"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Position:
-        if value in _NAMES:
-            return _NAMES[value]
-        try:
-            if re.fullmatch("-?[0-9]{1,19}", value):
-                return int(value)
-            if duration := _DURATION.fullmatch(value):
-                return timedelta(**{_UNITS[duration[2]]: int(duration[1])})
-            moment = datetime.fromisoformat(value)
-            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        except (ValueError, OverflowError):
-            self.fail(
-                f"{value!r:.100} is not a position; give an offset, earliest, latest,"
-                " a time such as 2026-11-20T08:30:00Z, or a duration such as 1h",
-                param,
-                ctx,
-            )
 
 
 @click.command(
@@ -82,56 +54,15 @@ class _Position(click.ParamType[object]):
 )
 @add_cluster_options
 @click.argument("topics", metavar="TOPIC...", nargs=-1, required=True)
-@click.option(
-    "--from",
-    "start",
-    type=_Position(),
-    default="earliest",
-    help=(
-        "Where to start: an offset, earliest (default), latest, an ISO-8601 time, or"
-        " a duration ago such as 1h; -10 is the last 10 offsets of each partition."
-    ),
-)
-@click.option(
-    "--to",
-    "end",
-    type=_Position(),
-    help=(
-        "Stop before this position; the default is latest: the end when the command"
-        " starts."
-    ),
-)
+@from_option
+@to_option
 @click.option(
     "--follow", is_flag=True, help="Continue with new records as they are written."
 )
-@click.option(
-    "--partition",
-    "-p",
-    "partitions",
-    type=click.IntRange(0),
-    multiple=True,
-    metavar="N",
-    help="Only this partition; repeatable.",
-)
-@click.option(
-    "--record-key",
-    type=KeyBytes(),
-    help="Only records of this key: text, hex:00ff or base64:AP8=.",
-)
-@click.option(
-    "--max",
-    "-n",
-    "limit",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Print at most N records.",
-)
-@click.option(
-    "--isolation",
-    type=click.Choice(("read_uncommitted", "read_committed")),
-    default="read_uncommitted",
-    help="read_committed leaves out aborted and unfinished transactions.",
-)
+@partition_option
+@key_option
+@limit_option
+@isolation_level_option
 @click.option(
     "--on-data-loss",
     type=click.Choice(("raise", "earliest", "latest")),
@@ -145,10 +76,10 @@ def command(
     start: Position,
     end: Position | None,
     follow: bool,
-    partitions: tuple[int, ...],
-    record_key: bytes | None,
+    partition: tuple[int, ...],
+    key: bytes | None,
     limit: int | None,
-    isolation: Any,
+    isolation_level: Any,
     on_data_loss: Any,
     output: RecordOutput,
     **access: Any,
@@ -157,33 +88,32 @@ def command(
 
     Records of a partition are in the order of their offsets; partitions take turns.
     Keys and values that are not printable text are printed as base64, and marked.
-    Nothing is committed: no consumer group is involved.
+    Nothing is committed: no consumer group is involved. --output creates a file, which
+    appears when it is complete; the default is stdout.
     """
     if follow and end is not None:
         raise click.UsageError("--follow and --to exclude each other; give one of them")
-    if isinstance(end, int) and end < 0:
-        raise click.UsageError(f"--to must be an offset of 0 or more (got {end})")
     with ExitStack() as stack:
         kafka = stack.enter_context(connect_cluster(address, **access))
         chosen: Any = list(dict.fromkeys(topics))
-        if partitions:
-            chosen = dict.fromkeys(topics, partitions)
+        if partition:
+            chosen = dict.fromkeys(topics, partition)
         begin: Any = start
         if isinstance(start, int) and start < 0:
-            begin = _find_last(kafka, chosen, -start, isolation)
+            begin = _find_last(kafka, chosen, -start, isolation_level)
         scan = kafka.scan(
             chosen,
             start=begin,
             end="latest" if end is None else end,
             follow=follow,
-            isolation_level=isolation,
+            isolation_level=isolation_level,
             on_data_loss=on_data_loss,
         )
         is_decoded = any(map(is_internal, topics))
         writer, out = stack.enter_context(output.open(is_decoded))
         is_terminal = out is not None and out.width is not None
         progress = stack.enter_context(Progress(None, wanted=not is_terminal))
-        reader = _Reader(scan, record_key, progress)
+        reader = _Reader(scan, key, progress)
         code = FINE
         try:
             flush = None if out is None else out.flush
@@ -212,12 +142,12 @@ def _loss_text(loss: DataLost) -> str:
 
 
 def _find_last(
-    kafka: KafkaSync, topics: Any, count: int, isolation: Any
+    kafka: KafkaSync, topics: Any, count: int, isolation_level: Any
 ) -> dict[tuple[str, int], int]:
     """Find where the last offsets of each partition begin."""
     starts: dict[tuple[str, int], int] = kafka.offsets(topics, at="earliest")
     ends: dict[tuple[str, int], int]
-    ends = kafka.offsets(topics, at="latest", isolation_level=isolation)
+    ends = kafka.offsets(topics, at="latest", isolation_level=isolation_level)
     return {
         place: max(ends.get(place, start) - count, start)
         for place, start in starts.items()

@@ -29,6 +29,7 @@ from ...recording.relay import (
 from ..input.cluster_address import ADDRESS_VARIABLE
 from ..main import EXIT_CODES, FINE
 from ..output.console import error_console
+from ..output.tables import output_option
 from ..output.terminal import say
 
 if TYPE_CHECKING:
@@ -76,12 +77,7 @@ def _read_first(text: str) -> tuple[str, int]:
     help=f"A broker of the cluster; else the first of {ADDRESS_VARIABLE} in the"
     " environment.",
 )
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(file_okay=False),
-    help="The folder for recordings; each gets a folder of its own in it.",
-)
+@output_option(required=True)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
@@ -130,7 +126,7 @@ def _read_first(text: str) -> tuple[str, int]:
 def command(
     listen: tuple[str, int],
     upstream: tuple[str, int],
-    out: str,
+    output_path: str,
     seconds: float | None,
     count: int | None,
     flush_s: float,
@@ -142,7 +138,8 @@ def command(
 
     Clients bootstrap from the relay in place of a broker, in plaintext. Addresses of
     brokers in responses become ports of the relay, so that clients stay on it. Frames
-    are written to Parquet files in --out, without SASL secrets, until Ctrl-C.
+    are written to Parquet files in a new directory below that of --output, without
+    SASL secrets, until Ctrl-C.
     """
     if listen == upstream:
         raise click.BadParameter(
@@ -163,7 +160,7 @@ def command(
     relay = Relay(
         listen,
         upstream,
-        out,
+        output_path,
         tell=tell,
         flush_s=flush_s,
         max_frame_bytes=max_frame_bytes,

@@ -14,7 +14,7 @@ from ..._text import format_count, format_size
 from ..main import FINE, PROBLEMS
 from ..output.problems import ProblemWriter
 from ..output.progress import Progress
-from ..output.tables import RowFormat, format_option, open_output
+from ..output.tables import RowFormat, format_option, open_output, output_option
 from ..output.terminal import say
 
 
@@ -27,19 +27,14 @@ from ..output.terminal import say
     ),
 )
 @click.argument("segment", metavar="SEGMENT")
-@click.option(
-    "--output",
-    "target",
-    metavar="FILE",
-    required=True,
-    help="The new file; it must not exist.",
-)
+@output_option(required=True)
 @format_option
-def command(segment: str, target: str, form: RowFormat) -> int:
+def command(segment: str, output_path: str, form: RowFormat) -> int:
     """Copy the intact batches of a .log file to a new file, byte for byte.
 
-    The damaged file is not changed. Each region that is left out is a row on stdout.
-    Offsets stay as they are; indexes are not copied, brokers write new ones.
+    The file of --output must not exist. The damaged file is not changed. Each region
+    that is left out is a row on stdout. Offsets stay as they are; indexes are not
+    copied, brokers write new ones.
     """
     if os.path.isdir(segment):
         raise click.UsageError(f"{segment} is a folder; name one of its .log files")
@@ -48,16 +43,16 @@ def command(segment: str, target: str, form: RowFormat) -> int:
     source = (*found.segments, *(s for each in found for s in each.snapshots))[0]
     with open_output() as output, Progress(source.size) as progress:
         progress.name(source.path.name)
-        report = log.copy_good(source, target, progress=progress.advance)
+        report = log.copy_good(source, output_path, progress=progress.advance)
         problems = ProblemWriter(output, form)
         with progress.hidden():
             for problem in report.problems:
                 problems.write(problem)
     if not report.batches:
-        say(f"{segment} has no intact batch; {target} was not written")
+        say(f"{segment} has no intact batch; {output_path} was not written")
         return PROBLEMS
     say(
-        f"wrote {target}: {format_count(report.batches, 'batch')},"
+        f"wrote {output_path}: {format_count(report.batches, 'batch')},"
         f" {format_size(report.bytes_copied)}; left out"
         f" {format_size(report.bytes_left_out)}"
     )

@@ -19,6 +19,7 @@ from ...errors import DecodeError
 from ..input.brokers import add_cluster_options, compression_option, connect_cluster
 from ..input.cluster_address import ClusterCommand
 from ..input.logs import LogInputs, add_partition_options, say_unreadable
+from ..input.new_topics import add_new_topic_options, parse_properties
 from ..main import EXIT_CODES, FINE, PROBLEMS, explain
 from ..output.progress import Progress
 from ..output.terminal import say
@@ -40,46 +41,24 @@ _CODES = EXIT_CODES.replace("1 problems found", "1 something was left out or is 
 @add_cluster_options
 @add_partition_options
 @click.option(
-    "--to", metavar="TOPIC", help="Write to this topic; for a source of one topic."
+    "--to-topic",
+    metavar="TOPIC",
+    help="Write to this topic; for a source of one topic.",
 )
 @click.option(
-    "--create",
+    "--create-topics",
     is_flag=True,
     help=(
         "Create topics that do not exist, with retention.ms=-1, so that old records"
         " stay."
     ),
 )
+@add_new_topic_options
+@compression_option("zstd")
 @click.option(
-    "--partitions",
-    type=click.IntRange(1),
-    metavar="N",
-    help="With --create: the default is as many as the source has.",
-)
-@click.option(
-    "--replication-factor",
-    type=click.IntRange(1),
-    metavar="N",
-    help="With --create: the default is that of the brokers.",
-)
-@click.option(
-    "--topic-config",
-    "configs",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="With --create: a setting of the topic; repeatable.",
-)
-@compression_option(
-    "zstd", "The compression of record batches, whatever that of the source is."
-)
-@click.option(
-    "--isolation",
-    type=click.Choice(("read_committed", "read_uncommitted")),
-    default=None,
-    help=(
-        "For logs: read_committed, the default, leaves out aborted and unfinished"
-        " transactions."
-    ),
+    "--uncommitted",
+    is_flag=True,
+    help="For logs: also write records of aborted and unfinished transactions.",
 )
 @click.option(
     "--rate",
@@ -93,13 +72,13 @@ def command(
     topic: tuple[str, ...],
     partition: tuple[int, ...],
     include: tuple[str, ...],
-    to: str | None,
-    create: bool,
+    to_topic: str | None,
+    create_topics: bool,
     partitions: int | None,
     replication_factor: int | None,
     configs: tuple[str, ...],
     compression: str,
-    isolation: str | None,
+    uncommitted: bool,
     rate: float | None,
     **access: Any,
 ) -> int:
@@ -118,20 +97,21 @@ def command(
         restore,
     )
 
-    settings = _read_configs(configs)
-    if not create and (partitions or replication_factor or configs):
+    settings = parse_properties("--topic-config", configs)
+    if not create_topics and (partitions or replication_factor or configs):
         raise click.UsageError(
-            "--partitions, --replication-factor and --topic-config require --create"
+            "--partitions, --replication-factor and --topic-config require"
+            " --create-topics"
         )
-    sources, is_complete = _find_sources(paths, topic, partition, include, isolation)
+    sources, is_complete = _find_sources(paths, topic, partition, include, uncommitted)
     names = {source.topic: source.topic for source in sources}
-    if to is not None:
+    if to_topic is not None:
         if len(names) > 1:
             raise click.UsageError(
-                f"--to requires a source of one topic (got {', '.join(sorted(names))});"
-                " choose one with --topic"
+                "--to-topic requires a source of one topic (got"
+                f" {', '.join(sorted(names))}); choose one with --topic"
             )
-        names = dict.fromkeys(names, to)
+        names = dict.fromkeys(names, to_topic)
     counts = RestoreCounts()
     options = RestoreOptions(compression, None if rate is None else rate * MIB)
     with ExitStack() as stack:
@@ -140,7 +120,7 @@ def command(
             kafka,
             sources,
             names,
-            create,
+            create_topics,
             partitions,
             replication_factor,
             NEW_TOPIC_CONFIGS | settings,
@@ -179,25 +159,12 @@ def _describe_progress(written: int) -> str:
     )
 
 
-def _read_configs(configs: tuple[str, ...]) -> dict[str, str]:
-    settings = {}
-    for each in configs:
-        name, found, value = each.partition("=")
-        if not name or not found:
-            raise click.UsageError(
-                f"--topic-config must be NAME=VALUE, such as retention.ms=-1 (got"
-                f" {each!r:.60})"
-            )
-        settings[name] = value
-    return settings
-
-
 def _find_sources(
     paths: tuple[str, ...],
     topic: tuple[str, ...],
     partition: tuple[int, ...],
     include: tuple[str, ...],
-    isolation: str | None,
+    uncommitted: bool,
 ) -> tuple[Sequence[PartitionSource], bool]:
     """Find the partitions to restore, and whether nothing of them is left out."""
     from ...jobs.restore_job import sources as found
@@ -210,9 +177,9 @@ def _find_sources(
                 "the folder of an export must be the only PATH (got"
                 f" {len(paths)} paths)"
             )
-        if isolation is not None or include:
+        if uncommitted or include:
             raise click.UsageError(
-                "--isolation and --include require log files (got an export)"
+                "--uncommitted and --include require log files (got an export)"
             )
         sources = found.find_export(paths[0], topic, partition)
         if found.has_transactions(paths[0]):
@@ -226,7 +193,7 @@ def _find_sources(
         sources = found.find_logs(
             inputs.partitions,
             topic,
-            is_committed=isolation != "read_uncommitted",
+            is_committed=not uncommitted,
             limits=DEFAULT,
         )
         is_complete = inputs.is_complete
@@ -241,7 +208,7 @@ def _find_sources(
             say(
                 f"{each.topic}-{each.partition}: a transaction that never ended begins"
                 f" at offset {each.open_offset}; what comes from there on is left out,"
-                " unless --isolation is read_uncommitted"
+                " unless you add --uncommitted"
             )
     return sources, is_complete
 
@@ -273,7 +240,7 @@ def _prepare_topics(
         if not create:
             raise click.ClickException(
                 f"topic {target!r} does not exist; create it with"
-                f" {needed} partitions, or give --create"
+                f" {needed} partitions, or add --create-topics"
             )
         create_topic(kafka, target, count or needed, replication_factor or -1, configs)
         made.append(target)

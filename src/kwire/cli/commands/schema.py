@@ -17,7 +17,7 @@ from ..._text import format_size
 from ...explain import apis, guide
 from ...schema import registry, releases
 from ...schema.versions import HIGHEST, NONE, VersionRange
-from ..output.tables import JsonLines, Table, open_output
+from ..output.tables import JsonLines, Table, html_option, open_output
 from ..output.terminal import say
 
 if TYPE_CHECKING:
@@ -59,19 +59,16 @@ Examples:
 @click.option(
     "--since", metavar="R", help="Show what an upgrade from R removes and adds."
 )
-@click.option("--version", metavar="N", help="Only this version, or a range: 9-12.")
+@click.option(
+    "--version", "-v", "versions", metavar="N", help="The version of the message."
+)
 @click.option(
     "--all",
     "everything",
     is_flag=True,
     help="Also messages without an API, of any release.",
 )
-@click.option(
-    "--html",
-    metavar="PATH",
-    type=click.Path(),
-    help="Write a page to browse to a new file, or into a folder.",
-)
+@html_option
 @click.option(
     "--format",
     "-o",
@@ -84,7 +81,7 @@ def command(
     message: str | None,
     release: str | None,
     since: str | None,
-    version: str | None,
+    versions: str | None,
     everything: bool,
     html: str | None,
     form: str,
@@ -94,18 +91,19 @@ def command(
     Without MESSAGE: the APIs of a release and their versions. With MESSAGE: its
     layouts, in every version, or with --release in those that the release speaks.
     MESSAGE is an API (Fetch, or its key 1), a message (FetchRequest), or a record of
-    metadata or of a coordinator (TopicRecord, GroupMetadataValue).
+    metadata or of a coordinator (TopicRecord, GroupMetadataValue). --version accepts
+    a range such as 9-12. --html also accepts a directory, in which it creates the page.
     """
     name = apis.NEWEST
     if release is not None:
         name = _find_known(apis.release_name, release, "--release")
     names = _find_known(apis.find_messages, message, "MESSAGE") if message else []
-    chosen = Chosen(name, names, _range(version), release is not None)
-    if version is not None and not names:
+    chosen = Chosen(name, names, _range(versions), release is not None)
+    if versions is not None and not names:
         raise click.UsageError("--version requires a MESSAGE")
-    if since is not None and (html or version or everything):
+    if since is not None and (html or versions or everything):
         raise click.UsageError("--since excludes all options but --release")
-    if html is not None and (version or everything):
+    if html is not None and (versions or everything):
         raise click.UsageError("--html excludes all options but --release")
     if html is not None:
         _write_page(chosen, html)

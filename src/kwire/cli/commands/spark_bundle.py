@@ -14,7 +14,7 @@ import click
 from ..._text import format_size
 from ...spark.shipping.bundle import bundle, setting
 from ..main import EXIT_CODES
-from ..output.tables import open_output
+from ..output.tables import open_output, output_option
 from ..output.terminal import say
 
 _ENGINE = re.compile(r"kwire/_engine/fast/decoder\.(.+)\.(?:so|pyd)")
@@ -23,13 +23,7 @@ _ENGINE = re.compile(r"kwire/_engine/fast/decoder\.(.+)\.(?:so|pyd)")
 @click.command(
     epilog=EXIT_CODES, short_help="Pack kwire for the workers of a Spark cluster."
 )
-@click.option(
-    "--out",
-    required=True,
-    metavar="FILE.zip",
-    type=click.Path(dir_okay=False),
-    help="The archive; an existing one is replaced.",
-)
+@output_option(required=True)
 @click.option(
     "--wheel",
     "wheels",
@@ -42,19 +36,20 @@ _ENGINE = re.compile(r"kwire/_engine/fast/decoder\.(.+)\.(?:so|pyd)")
     is_flag=True,
     help="Leave out cramjam, which reads snappy, lz4 and zstd.",
 )
-def command(out: str, wheels: tuple[str, ...], no_compression: bool) -> None:
+def command(output_path: str, wheels: tuple[str, ...], no_compression: bool) -> None:
     """Write the installed kwire as an archive for spark.archives.
 
+    --output is a .zip file; an existing one is replaced.
     It is for workers without kwire that have the Python version and platform of this
     machine; for others give --wheel. The setting for Spark is printed on stdout.
     """
     try:
-        path = bundle(out, wheel=wheels or None, compression=not no_compression)
+        path = bundle(output_path, wheel=wheels or None, compression=not no_compression)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    say(f"wrote {out}, {format_size(os.path.getsize(path))}: {_content(path)}")
+    say(f"wrote {output_path}, {format_size(os.path.getsize(path))}: {_content(path)}")
     with open_output() as output:
-        output.write(f"spark.archives={setting(out)}\n")
+        output.write(f"spark.archives={setting(output_path)}\n")
 
 
 def _content(path: Path) -> str:

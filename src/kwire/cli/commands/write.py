@@ -50,7 +50,7 @@ _FORMS = {
     required=False,
 )
 @click.option(
-    "--format",
+    "--input-format",
     "form",
     type=click.Choice(("text", "jsonl", "csv", "parquet", "arrow")),
     help=(
@@ -67,13 +67,13 @@ _FORMS = {
     help="With text: what is between key and value, such as ':'.",
 )
 @click.option(
-    "--partition",
-    "-p",
+    "--to-partition",
+    "partition",
     type=click.IntRange(0),
     metavar="N",
     help="Write to this partition; the default is by the key.",
 )
-@compression_option("none", "The compression of record batches.")
+@compression_option("none")
 @click.option(
     "--idempotent/--no-idempotent",
     default=True,
@@ -110,12 +110,14 @@ def command(
         ending = os.path.splitext(path or "")[1].lower()
         form = _FORMS.get(ending, "text")
     if separator is not None and form != "text":
-        raise click.UsageError(f"--key-separator requires --format text (got {form})")
+        raise click.UsageError(
+            f"--key-separator requires --input-format text (got {form})"
+        )
     if separator == "":
         raise click.UsageError("--key-separator must not be empty")
     if path is None and form == "parquet":
         raise click.UsageError(
-            "--format parquet requires a file; on stdin, use --format arrow"
+            "--input-format parquet requires a file; on stdin, use --input-format arrow"
         )
     done = skip
     sending = 0

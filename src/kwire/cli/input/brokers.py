@@ -100,7 +100,7 @@ def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def compression_option(
-    default: str, text: str
+    default: str,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make the option ``--compression`` of a command that writes to a cluster."""
     return click.option(
@@ -109,7 +109,7 @@ def compression_option(
         type=click.Choice(NAMES),
         default=default,
         show_default=True,
-        help=text,
+        help="The compression of record batches.",
     )
 
 
@@ -156,7 +156,7 @@ def _add_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Authenticate with SASL.",
         ),
         click.option(
-            "--key",
+            "--tls-key",
             type=file,
             help="The key of --cert, if it is in another file, in PEM.",
         ),
@@ -174,7 +174,7 @@ def read_access(
     tls: bool,
     ca: str | None,
     cert: str | None,
-    key: str | None,
+    tls_key: str | None,
     mechanism: str | None,
     username: str | None,
     password_file: str | None,
@@ -184,11 +184,11 @@ def read_access(
     fallback: str | None = None,
 ) -> Access:
     """Combine the options; ``UsageError`` if they exclude each other."""
-    for name, value in (("--ca", ca), ("--cert", cert), ("--key", key)):
+    for name, value in (("--ca", ca), ("--cert", cert), ("--tls-key", tls_key)):
         if value is not None and not tls:
             raise click.UsageError(f"{name} requires --tls")
-    if key is not None and cert is None:
-        raise click.UsageError("--key requires --cert")
+    if tls_key is not None and cert is None:
+        raise click.UsageError("--tls-key requires --cert")
     if not timeout_s > 0:
         raise click.UsageError("--timeout must be above 0 seconds")
     try:
@@ -210,7 +210,7 @@ def read_access(
         },
     )
     return Access(
-        _context(ca, cert, key) if tls else None, new_mechanism, timeout_s, fallback
+        _context(ca, cert, tls_key) if tls else None, new_mechanism, timeout_s, fallback
     )
 
 

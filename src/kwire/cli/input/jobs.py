@@ -11,13 +11,6 @@ from typing import Any
 
 import click
 
-out_option = click.option(
-    "--out",
-    required=True,
-    metavar="DIR",
-    help="A new folder for the tables and the report.",
-)
-
 spark_option = click.option(
     "--spark",
     metavar="MASTER",

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections import deque
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..output.progress import Progress
     from ..output.record_runs import RecordRun
     from .logs import LogInputs
+    from .selection import Position
 
     Read = Callable[[log.Segment, int, int | None], Iterator[Any]]
     """Gives batches or headers that begin between two bytes of a file."""
@@ -34,60 +36,88 @@ if TYPE_CHECKING:
     MakeRows = Callable[[log.Segment, Any], Iterator[Any]]
     """Gives the rows of one of them."""
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 _PIECES = 256
 """In how many pieces a segment is read backwards; each has a MiB at least."""
 
 
-class Wanted(NamedTuple):
-    """Which records are wanted; None is no condition."""
+class OffsetRange(NamedTuple):
+    """Offsets of a partition, without ``end``. None means no limit."""
 
-    from_offset: int | None
-    to_offset: int | None
-    from_time: int | None
-    to_time: int | None
-    key: bytes | None
-
-    def has(self, record: Record) -> bool:
-        """Whether a record meets all conditions but those on offsets."""
-        return (
-            (self.key is None or record.key == self.key)
-            and (self.from_time is None or record.timestamp >= self.from_time)
-            and (self.to_time is None or record.timestamp < self.to_time)
-        )
-
-    def select(self, records: Sequence[Record]) -> Sequence[Record]:
-        """Return the records that meet all conditions but those on offsets."""
-        if self.key is None and self.from_time is None and self.to_time is None:
-            return records
-        return [record for record in records if self.has(record)]
+    start: int | None
+    end: int | None
 
     def has_batch(self, header: BatchHeader) -> bool:
-        """Whether a batch may hold what is wanted."""
-        return (
-            (self.from_offset is None or header.last_offset >= self.from_offset)
-            and (self.to_offset is None or header.base_offset < self.to_offset)
-            and (self.from_time is None or header.max_timestamp >= self.from_time)
-            and (self.to_time is None or header.base_timestamp < self.to_time)
+        """Whether a batch may contain records of the range."""
+        return (self.start is None or header.last_offset >= self.start) and (
+            self.end is None or header.base_offset < self.end
         )
+
+
+def find_range(
+    partition: log.Partition, start: Position, end: Position | None
+) -> OffsetRange:
+    """Find the offsets of positions in the log of a partition.
+
+    A time is the offset of the first record with that timestamp or a later one, as
+    brokers answer ListOffsets. Records after it may have earlier timestamps.
+    """
+    begin = _find_offset(partition, start)
+    if begin is not None and begin < 0:
+        begin += _find_end(partition)
+    return OffsetRange(begin, None if end is None else _find_offset(partition, end))
+
+
+def _find_offset(partition: log.Partition, position: Position) -> int | None:
+    if position == "earliest":
+        return None
+    if isinstance(position, int):
+        return position
+    if isinstance(position, timedelta):
+        position = datetime.now(UTC) - position
+    if isinstance(position, datetime):
+        timestamp = (position - _EPOCH) // timedelta(milliseconds=1)
+        for file in list_files(partition):
+            offset = file.offset_for_timestamp(timestamp)
+            if offset is not None:
+                return offset
+    return _find_end(partition)
+
+
+def _find_end(partition: log.Partition) -> int:
+    """Return the offset after the last batch."""
+    for file in reversed(list_files(partition)):
+        headers = file.headers(file.seek_before(2**62), on_corrupt="skip")
+        ends = [header.next_offset for header in headers]
+        if ends:
+            return ends[-1]
+    return partition.start_offset
 
 
 class RecordReader:
-    """Reads what is wanted, file by file, and reports progress.
+    """Reads the selected records or batches, file by file, and reports progress.
 
-    With ``tail``, only so many rows of each partition, the last ones.
+    * ``start`` and ``end``: positions in each partition.
+    * ``key``: only records with this key.
+    * ``tail``: maximum number of rows of each partition. Only the last rows are read.
     """
 
     def __init__(
         self,
         inputs: LogInputs,
-        wanted: Wanted,
+        start: Position,
+        end: Position | None,
+        key: bytes | None,
         tail: int | None,
         progress: Progress,
         skip_corrupt: bool,
     ) -> None:
         self.skipped = 0
         self._inputs = inputs
-        self._wanted = wanted
+        self._start_position = start
+        self._end_position = end
+        self._key = key
         self._tail = tail
         self._progress = progress
         self._on_corrupt: Any = self._skip if skip_corrupt else self._stop
@@ -102,13 +132,15 @@ class RecordReader:
             f"{escape_line(str(problem))}; add --skip-corrupt to continue after it"
         )
 
-    def record_runs(self, isolation: str, control: bool) -> Iterator[RecordRun]:
-        """Iterate over the records that are wanted."""
+    def record_runs(self, isolation_level: str, control: bool) -> Iterator[RecordRun]:
+        """Iterate over the selected records."""
 
         def runs(file: log.Segment, batch: Batch) -> Iterator[RecordRun]:
             if batch.is_control and not control:
                 return
-            records = self._wanted.select(batch.records)
+            records: Sequence[Record] = batch.records
+            if self._key is not None:
+                records = [record for record in records if record.key == self._key]
             if self._tail is not None:
                 for record in records:
                     yield make_run(file.topic, file.partition, batch, [record])
@@ -116,21 +148,27 @@ class RecordReader:
                 yield make_run(file.topic, file.partition, batch, records)
 
         for partition in self._inputs.partitions:
-            read = self._reads_batches(partition, isolation)
-            yield from join_runs(self._rows(partition, read, runs))
+            offsets = self._find_range(partition)
+            read = self._reads_batches(partition, offsets, isolation_level)
+            yield from join_runs(self._rows(partition, offsets, read, runs))
 
-    def _reads_batches(self, partition: log.Partition, isolation: str) -> Read:
+    def _find_range(self, partition: log.Partition) -> OffsetRange:
+        return find_range(partition, self._start_position, self._end_position)
+
+    def _reads_batches(
+        self, partition: log.Partition, offsets: OffsetRange, isolation_level: str
+    ) -> Read:
         options: dict[str, Any] = {}
-        if isolation == "read_committed":
+        if isolation_level == "read_committed":
             options["transactions"] = partition.transactions()
 
         def read(file: log.Segment, start: int, end: int | None) -> Iterator[Batch]:
             return file.batches(
                 start,
                 end,
-                start_offset=self._wanted.from_offset,
-                end_offset=self._wanted.to_offset,
-                isolation_level=isolation,
+                start_offset=offsets.start,
+                end_offset=offsets.end,
+                isolation_level=isolation_level,
                 on_corrupt=self._on_corrupt,
                 errors="replace",
                 **options,
@@ -139,29 +177,37 @@ class RecordReader:
         return read
 
     def batch_rows(self) -> Iterator[tuple[log.Segment, BatchHeader]]:
-        """Iterate over the batches that are wanted, each with its file."""
+        """Iterate over the selected batches, each with its file."""
 
         def read(
             file: log.Segment, start: int, end: int | None
         ) -> Iterator[BatchHeader]:
             return file.headers(start, end, on_corrupt=self._on_corrupt)
 
-        def rows(file: log.Segment, header: BatchHeader) -> Iterator[Any]:
-            if self._wanted.has_batch(header):
-                yield file, header
-
         for partition in self._inputs.partitions:
-            yield from self._rows(partition, read, rows)
+            offsets = self._find_range(partition)
+
+            def rows(
+                file: log.Segment, header: BatchHeader, offsets: OffsetRange = offsets
+            ) -> Iterator[Any]:
+                if offsets.has_batch(header):
+                    yield file, header
+
+            yield from self._rows(partition, offsets, read, rows)
 
     def _rows(
-        self, partition: log.Partition, read: Read, rows: MakeRows
+        self,
+        partition: log.Partition,
+        offsets: OffsetRange,
+        read: Read,
+        rows: MakeRows,
     ) -> Iterator[Any]:
         if self._tail is not None:
-            yield from self._last_rows(partition, read, rows, self._tail)
+            yield from self._last_rows(partition, offsets, read, rows, self._tail)
             return
         for file in list_files(partition):
             self._progress.name(format_name(file.path))
-            start = self._start(file)
+            start = _find_position(file, offsets)
             base = self._progress.done
             if start is not None:
                 for item in read(file, start, None):
@@ -170,13 +216,18 @@ class RecordReader:
             self._progress.reach(base + file.size)
 
     def _last_rows(
-        self, partition: log.Partition, read: Read, rows: MakeRows, missing: int
+        self,
+        partition: log.Partition,
+        offsets: OffsetRange,
+        read: Read,
+        rows: MakeRows,
+        missing: int,
     ) -> list[Any]:
         """Read a partition from its end, piece by piece, until there are enough."""
         found: list[Any] = []
         for file in reversed(list_files(partition)):
             self._progress.name(format_name(file.path))
-            start = self._start(file) if missing else None
+            start = _find_position(file, offsets) if missing else None
             for begin, end in _pieces_from_end(file, start):
                 piece: deque[Any] = deque(maxlen=missing)
                 for item in read(file, begin, end):
@@ -188,20 +239,17 @@ class RecordReader:
             self._progress.advance(file.size)
         return found
 
-    def _start(self, file: log.Segment) -> int | None:
-        """Find the first byte to read; None if nothing in the file can be wanted."""
-        wanted = self._wanted
-        start: int | None = 0
-        above = file.next_base_offset
-        if wanted.from_offset is not None:
-            passed = above is not None and above <= wanted.from_offset
-            start = None if passed else file.seek(wanted.from_offset)
-        if wanted.to_offset is not None and file.base_offset >= wanted.to_offset:
-            start = None
-        if start is not None and wanted.from_time is not None:
-            found = file.seek_timestamp(wanted.from_time)
-            start = None if found is None else max(start, found)
-        return start
+
+def _find_position(file: log.Segment, offsets: OffsetRange) -> int | None:
+    """Find the first byte to read. None means that the file has no selected record."""
+    if offsets.end is not None and file.base_offset >= offsets.end:
+        return None
+    if offsets.start is None:
+        return 0
+    above = file.next_base_offset
+    if above is not None and above <= offsets.start:
+        return None
+    return file.seek(offsets.start)
 
 
 def _pieces_from_end(

@@ -18,6 +18,7 @@ from ..._files import NotRegularFile, open_regular
 from ..._text import format_name
 from ..main import explain
 from ..output.terminal import say
+from .selection import partition_option, topic_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,10 +42,8 @@ def add_partition_options(command: Command) -> Command:
             type=click.Choice(_STATES),
             help="Also read folders that Kafka does not use; repeatable.",
         ),
-        click.option(
-            "--partition", "-p", multiple=True, type=int, help="Only this; repeatable."
-        ),
-        click.option("--topic", "-t", multiple=True, help="Only this; repeatable."),
+        partition_option,
+        topic_option,
         click.argument("paths", metavar="PATH...", nargs=-1, required=True),
     ):
         command = add(command)

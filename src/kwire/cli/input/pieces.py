@@ -44,7 +44,13 @@ def add_byte_options(command: Command) -> Command:
         click.option(
             "--prefixed", is_flag=True, help="The version precedes the message."
         ),
-        click.option("--version", "-v", type=int, help="The version of the message."),
+        click.option(
+            "--version",
+            "-v",
+            type=int,
+            metavar="N",
+            help="The version of the message.",
+        ),
         click.option(
             "--message",
             "-m",

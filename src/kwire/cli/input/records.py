@@ -136,8 +136,8 @@ def _make_row(fields: Mapping[str, Any]) -> InputRow:
     unknown = [each for each in fields if each not in _RECORD_NAMES]
     if unknown:
         raise ValueError(
-            f"the field {unknown[0]!r:.60} is none of a record; --format text writes"
-            " lines as they are"
+            f"the field {unknown[0]!r:.60} is none of a record; --input-format text"
+            " writes lines as they are"
         )
     timestamp = fields.get("timestamp")
     if timestamp is not None and type(timestamp) is not int:

@@ -15,12 +15,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
 
-from .byte_formats import BYTE_FORMATS, read_bytes
+from .byte_formats import BYTE_FORMATS
 from .parquet import open_arrow_output
 from .record_lines import RecordJsonLines
 from .record_pattern import RecordFormat, RecordWriter
 from .record_rows import RecordCsv, RecordTable, RowByRow, RowMaker
-from .tables import Output, RowFormat, csv_option, open_output, stdout_is_terminal
+from .tables import (
+    Output,
+    RowFormat,
+    csv_option,
+    open_output,
+    output_option,
+    stdout_is_terminal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,18 +50,6 @@ _SUFFIXES = {
 
 _BINARY = ("parquet", "arrow")
 """Formats of files and pipes, which terminals cannot show."""
-
-
-class KeyBytes(click.ParamType[bytes]):
-    """Bytes: text, or with a prefix hex or base64."""
-
-    name = "key"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> bytes:
-        try:
-            return read_bytes(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,12 +82,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help=r"As kcat: %t topic, %p partition, %o offset, %T time, %k key, %v or %s"
         r" value, %h headers, %K %S %R lengths; \n \t \xNN.",
     )
-    @click.option(
-        "--output",
-        "path",
-        metavar="FILE",
-        help="Write to a new file, not stdout; it appears when it is complete.",
-    )
+    @output_option()
     @wraps(command)
     def run(
         headers: bool,
@@ -101,7 +91,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         form: str | None,
         csv_safe: bool | None,
         own: list[Any] | None,
-        path: str | None,
+        output_path: str | None,
         **options: Any,
     ) -> Any:
         if own is not None and form is not None:
@@ -109,15 +99,19 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--record-format and --format exclude each other; give one of them"
             )
         if form is None:
-            form = "table" if path is None or own is not None else _find_form(path)
-        if form in _BINARY and path is None and stdout_is_terminal():
-            raise click.UsageError(
-                f"{form} is no text for a terminal; add --output FILE, or a pipe"
+            form = (
+                "table"
+                if output_path is None or own is not None
+                else _find_form(output_path)
             )
-        output = RecordOutput(
-            RowFormat(form, csv_safe), own, path, headers, format_bytes, raw
+        if form in _BINARY and output_path is None and stdout_is_terminal():
+            raise click.UsageError(
+                f"{form} is no text for a terminal; add --output PATH, or a pipe"
+            )
+        record_output = RecordOutput(
+            RowFormat(form, csv_safe), own, output_path, headers, format_bytes, raw
         )
-        return command(output=output, **options)
+        return command(output=record_output, **options)
 
     return run
 

@@ -69,6 +69,24 @@ csv_option = click.option(
 )
 
 
+html_option = click.option(
+    "--html", metavar="PATH", help="Write an HTML page to this file, not to stdout."
+)
+
+
+def output_option(
+    *, required: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make the option ``--output``. The default is stdout unless it is required."""
+    return click.option(
+        "--output",
+        "output_path",
+        required=required,
+        metavar="PATH",
+        help="Write the output to this file or directory.",
+    )
+
+
 def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add to a command the form of its rows: a ``RowFormat``, as ``form``."""
 

@@ -114,7 +114,7 @@ def _find_cluster_problem(context: SparkContext) -> str | None:
         if reason:
             return (
                 f"Spark's workers run {executable}, which has no kwire ({reason}); ship"
-                " it: kwire spark-bundle --out deps.zip, then"
+                " it: kwire spark-bundle --output deps.zip, then"
                 ' spark.sparkContext.addArchive("deps.zip#kwire")'
             )
     return None

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of topics that a command creates, and properties as NAME=VALUE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def add_new_topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add to a command ``--partitions``, ``--replication-factor``, ``--topic-config``.
+
+    The last one is the parameter ``configs``, which ``parse_properties`` reads.
+    """
+    for add in (
+        click.option(
+            "--topic-config",
+            "configs",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A property of new topics, such as retention.ms=-1; repeatable.",
+        ),
+        click.option(
+            "--replication-factor",
+            type=click.IntRange(1, 32767),
+            metavar="N",
+            help=(
+                "Replicas of each partition of new topics; the default is that of the"
+                " brokers."
+            ),
+        ),
+        click.option(
+            "--partitions",
+            type=click.IntRange(1, 2**31 - 1),
+            metavar="N",
+            help="Partition count of new topics.",
+        ),
+    ):
+        command = add(command)
+    return command
+
+
+def parse_properties(option: str, texts: Iterable[str]) -> dict[str, str]:
+    """Parse NAME=VALUE texts, which are the values of ``option``.
+
+    Raises ``UsageError`` if a text has another form, or a name occurs twice.
+    """
+    properties: dict[str, str] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not name or not separator:
+            raise click.UsageError(
+                f"{option} must be NAME=VALUE, such as retention.ms=-1 (got"
+                f" {text!r:.60})"
+            )
+        if name in properties:
+            raise click.UsageError(f"{option} must be specified once for {name!r:.60}")
+        properties[name] = value
+    return properties
