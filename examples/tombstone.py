@@ -7,7 +7,7 @@
 Kafka never released this format: brokers and clients reject it.
 """
 
-from kwire.drafts import kip87
+from kwire.drafts import kip87_tombstone_flag as kip87
 
 TOMBSTONE = 0x10
 message = kip87.Message(

@@ -136,7 +136,7 @@ def test_only_questions_for_versions_are_answered_as_such(kwire, version):
 
 def test_a_topic_asked_for_twice_is_answered_once(kwire):
     """Else a small request makes an answer without bounds."""
-    draft = module(kwire, "drafts.kip35_a")
+    draft = module(kwire, "drafts.kip35_api_version")
     codec = module(kwire, "messages.codec")
     metadata = draft.MetadataResponse
     partitions = [metadata.PartitionMetadata() for _ in range(100)]
@@ -159,7 +159,7 @@ class Keys(tuple):
 
 def test_keys_asked_for_are_not_searched_for_each_that_is_served(kwire, monkeypatch):
     """A request may name as many keys as a frame has room for."""
-    draft = module(kwire, "drafts.kip35_c")
+    draft = module(kwire, "drafts.kip35_api_versions_query")
     exchange = module(kwire, "drafts.exchange")
     read = exchange.read_body
 

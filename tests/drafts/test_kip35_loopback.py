@@ -31,10 +31,10 @@ class Parties(NamedTuple):
 def parties_of(kwire, name, api_key=REQUEST_KEY):
     draft = importlib.import_module(f"{kwire.__name__}.drafts.{name}")
     releases = importlib.import_module(f"{kwire.__name__}.schema.releases")
-    if name == "kip35_a":
+    if name == "kip35_api_version":
         newest = [p for p in releases.protocol_versions() if p.release == RELEASE][-1]
         return Parties(draft.ClientStrategy, lambda **o: draft.Server(newest.id, **o))
-    if name == "kip35_b":
+    if name == "kip35_protocol_version_request":
         offered = draft.supported_apis(releases.ranges(RELEASE))
         return Parties(
             lambda **options: draft.ClientStrategy(api_key, **options),
@@ -59,7 +59,13 @@ def refusal(kwire, strategy, answer, error, match=None):
     return caught.value
 
 
-@pytest.fixture(params=["kip35_a", "kip35_b", "kip35_c"])
+@pytest.fixture(
+    params=[
+        "kip35_api_version",
+        "kip35_protocol_version_request",
+        "kip35_api_versions_query",
+    ]
+)
 def parties(kwire, request):
     return parties_of(kwire, request.param)
 
@@ -114,7 +120,7 @@ def test_one_server_answers_many_connections(kwire, parties):
 
 def test_a_broker_that_was_upgraded_in_between_has_a_new_table(kwire):
     """What was learnt on one connection ends with it."""
-    draft = importlib.import_module(f"{kwire.__name__}.drafts.kip35_a")
+    draft = importlib.import_module(f"{kwire.__name__}.drafts.kip35_api_version")
     documents = {4: {12: (0, 1)}, 5: {12: (1, 2)}}
     running = [
         draft.Server(number, "0.10.0", documents=documents) for number in documents
@@ -137,7 +143,9 @@ def test_a_server_that_hangs_up_is_a_typed_error(kwire, parties):
 
 def test_an_empty_response_is_an_unsupported_request(kwire, parties):
     """Correlation id and nothing else: the answer that documents 000 and 001 want."""
-    other = parties_of(kwire, "kip35_b", REQUEST_KEY + 1).server()
+    other = parties_of(
+        kwire, "kip35_protocol_version_request", REQUEST_KEY + 1
+    ).server()
     words = "request not supported by server"
     error = refusal(
         kwire, parties.client(), other.answer, kwire.UnsupportedVersion, words
@@ -147,7 +155,7 @@ def test_an_empty_response_is_an_unsupported_request(kwire, parties):
 
 @pytest.mark.parametrize("on_unsupported", ["empty", "close"])
 def test_a_client_with_a_fallback_assumes_it(kwire, parties, on_unsupported):
-    other = parties_of(kwire, "kip35_b", REQUEST_KEY + 1)
+    other = parties_of(kwire, "kip35_protocol_version_request", REQUEST_KEY + 1)
     answer = other.server(on_unsupported=on_unsupported).answer
     with serving(kwire, answer) as address:
         table = negotiate(kwire, parties.client(fallback="0.9.0.1"), address)
@@ -209,11 +217,13 @@ def test_answers_that_are_none_end_in_typed_errors(kwire, parties, reply, error)
 def test_draft_a_meets_kafka(kwire):
     """Kafka takes the request for its own, and its answer is refused."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
-    client = parties_of(kwire, "kip35_a").client()
+    client = parties_of(kwire, "kip35_api_version").client()
     refusal(kwire, client, kafka(kwire, table), kwire.DecodeError)
 
 
-@pytest.mark.parametrize("name", ["kip35_b", "kip35_c"])
+@pytest.mark.parametrize(
+    "name", ["kip35_protocol_version_request", "kip35_api_versions_query"]
+)
 def test_drafts_b_and_c_meet_kafka(kwire, name):
     """It closes connections for a key that it does not know."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
@@ -222,21 +232,26 @@ def test_drafts_b_and_c_meet_kafka(kwire, name):
 
 
 @pytest.mark.parametrize("reads_spare_bytes", [True, False])
-@pytest.mark.parametrize("name", ["kip35_b", "kip35_c"])
+@pytest.mark.parametrize(
+    "name", ["kip35_protocol_version_request", "kip35_api_versions_query"]
+)
 def test_drafts_b_and_c_meet_kafka_at_the_key_of_api_versions(
     kwire, name, reads_spare_bytes
 ):
     """B's request is that of ApiVersions v0; C's is too, with bytes left over."""
     table = negotiation_of(kwire).ApiVersionTable.of_release("2.8")
     answer = kafka(kwire, table, reads_spare_bytes=reads_spare_bytes)
-    closes = name == "kip35_c" and not reads_spare_bytes
+    closes = name == "kip35_api_versions_query" and not reads_spare_bytes
     expected = kwire.RemoteProtocolError if closes else kwire.TrailingBytes
     refusal(kwire, parties_of(kwire, name, 18).client(), answer, expected)
 
 
 @pytest.mark.parametrize("key", [18, REQUEST_KEY])
 @pytest.mark.parametrize("on_unsupported", ["empty", "close"])
-@pytest.mark.parametrize("name", ["kip35_a", "kip35_b", "kip35_c"])
+@pytest.mark.parametrize(
+    "name",
+    ["kip35_api_version", "kip35_protocol_version_request", "kip35_api_versions_query"],
+)
 def test_todays_client_meets_a_draft(kwire, name, on_unsupported, key):
     """Its handshake ends in an error, whatever key the draft has taken."""
     server = parties_of(kwire, name, key).server(on_unsupported=on_unsupported)
@@ -252,7 +267,7 @@ def test_todays_client_meets_a_draft(kwire, name, on_unsupported, key):
 
 
 def test_todays_metadata_client_meets_draft_a(kwire):
-    server = parties_of(kwire, "kip35_a").server()
+    server = parties_of(kwire, "kip35_api_version").server()
     request = kwire.messages.MetadataRequest(topics=None)
     with serving(kwire, server.answer) as address:
         data = kwire.messages.framing.encode_request(request, 1, 7)
@@ -265,7 +280,11 @@ def test_todays_metadata_client_meets_draft_a(kwire):
 
 def others_of(kwire, client):
     """List the drafts that a client does not speak."""
-    names = ("kip35_a", "kip35_b", "kip35_c")
+    names = (
+        "kip35_api_version",
+        "kip35_protocol_version_request",
+        "kip35_api_versions_query",
+    )
     modules = [f"{kwire.__name__}.drafts.{name}" for name in names]
     assert type(client).__module__ in modules
     return [

@@ -21,13 +21,15 @@ STAGES = ("two-stage 1", "two-stage 2", "magic 1", "magic 2")
 @pytest.fixture
 def kip87(kwire):
     """The draft on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.drafts.kip87")
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip87_tombstone_flag")
 
 
 @pytest.fixture
 def requests(kwire):
     """The draft's requests on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.drafts.kip87.requests")
+    return importlib.import_module(
+        f"{kwire.__name__}.drafts.kip87_tombstone_flag.requests"
+    )
 
 
 KINDS = {

@@ -321,17 +321,22 @@ def connections():
     yield Entry("client", on.client, on.replies, (), share=60)
     yield Entry("server", on.server, streams, (), share=60)
     for name, response, request, arguments in (
-        ("kip35_a", on.DRAFT_A, b"\0\3\0\1", ("0.10.0-IV0",)),
-        ("kip35_b", on.DRAFT_B, b"\0\x12\0\0", (18, on.second_draft_response)),
-        ("kip35_c", on.DRAFT_C, b"\0\x12\0\0", (18, on.served)),
+        ("kip35_api_version", on.DRAFT_A, b"\0\3\0\1", ("0.10.0-IV0",)),
+        (
+            "kip35_protocol_version_request",
+            on.DRAFT_B,
+            b"\0\x12\0\0",
+            (18, on.second_draft_response),
+        ),
+        ("kip35_api_versions_query", on.DRAFT_C, b"\0\x12\0\0", (18, on.served)),
     ):
-        asking = () if name == "kip35_a" else (18,)
+        asking = () if name == "kip35_api_version" else (18,)
         run = partial(on.answer_draft, name, asking)
         yield Entry(f"answer of {name}", run, (response,), PEER, share=50)
         run = partial(on.draft_answer, name, arguments)
         frame = request + b"\0\0\0\7\0\2me\xff\xff\xff\xff"
         yield Entry(f"question of {name}", run, (frame,), PEER, share=50)
-    run = on.call("drafts.kip87.decode")
+    run = on.call("drafts.kip87_tombstone_flag.decode")
     yield Entry(
         "messages of kip87",
         run,

@@ -418,7 +418,9 @@ def server(package, data):
 
 def second_draft_response(package):
     """Make what a server of the second draft offers."""
-    return module(package, "drafts.kip35_b").supported_apis({3: (1, 0), 18: (0,)})
+    return module(package, "drafts.kip35_protocol_version_request").supported_apis(
+        {3: (1, 0), 18: (0,)}
+    )
 
 
 def answer_draft(name, arguments, package, data):
@@ -444,7 +446,7 @@ DRAFT_C = HEAD + b"\0\0\0\2\0\0\0\0\0\5\0\3\0\1\0\7"
 
 def changes_of_leaders(package, data):
     """Read a response of the draft KIP-951, and the leaders that it names."""
-    draft = module(package, "drafts.kip951")
+    draft = module(package, "drafts.kip951_leader_endpoints")
     return draft.leader_changes(package.decode(draft.FetchResponse, data, 15))
 
 

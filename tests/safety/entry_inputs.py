@@ -246,7 +246,7 @@ def json_forms(name, version):
 
 def kip87_sets():
     """Write message sets of a draft, and real old ones."""
-    draft = importlib.import_module("kwire.drafts.kip87")
+    draft = importlib.import_module("kwire.drafts.kip87_tombstone_flag")
     three = [draft.Message(offset=n, key=b"k", value=b"v" * n) for n in range(3)]
     made = [draft.encode(three, compression=name) for name in ("none", "gzip")]
     return [*made, *(piece for piece in batches() if piece[16] < 2)]

@@ -33,7 +33,7 @@ class Provenance(NamedTuple):
 
 
 def schema_text(name: str) -> str:
-    """Read a schema file of this package (``kip35_c_request``), wherever it lives."""
+    """Read a schema file of this package (``kip951_fetch_response``)."""
     path = f"{dirname(__file__)}/schemas/{name}.json"
     data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
     return data.decode()

@@ -33,9 +33,9 @@ PROVENANCE = Provenance(
 
 VERSION = 0
 
-ProtocolVersionRequest = message_class("kip35_b_request")
-ProtocolVersionResponse = message_class("kip35_b_response_four_columns")
-ThreeColumnResponse = message_class("kip35_b_response_three_columns")
+ProtocolVersionRequest = message_class("kip35_protocol_version_request")
+ProtocolVersionResponse = message_class("kip35_protocol_version_response_four_columns")
+ThreeColumnResponse = message_class("kip35_protocol_version_response_three_columns")
 
 
 def decode(

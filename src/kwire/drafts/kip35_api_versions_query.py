@@ -30,8 +30,8 @@ PROVENANCE = Provenance(
 
 VERSION = 0
 
-ApiVersionRequest = message_class("kip35_c_request")
-ApiVersionResponse = message_class("kip35_c_response")
+ApiVersionRequest = message_class("kip35_api_versions_query_request")
+ApiVersionResponse = message_class("kip35_api_versions_query_response")
 
 
 def decode(frame: bytes, start: int = 0, *, limits: Limits = DEFAULT) -> Any:

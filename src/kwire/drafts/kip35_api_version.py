@@ -41,8 +41,8 @@ PROVENANCE = Provenance(
 VERSION = 1
 """The version of Metadata that the draft takes."""
 
-MetadataRequest = message_class("kip35_a_metadata_request")
-MetadataResponse = message_class("kip35_a_metadata_response")
+MetadataRequest = message_class("kip35_api_version_metadata_request")
+MetadataResponse = message_class("kip35_api_version_metadata_response")
 
 _BUILD_DESCRIPTION = re.compile(r"\d+(\.\d+)+(\.X)?(-IV\d+)?", re.ASCII)
 """What builds are called: "0.8.2.X", "0.10.0-IV0", "0.10.1.1"."""

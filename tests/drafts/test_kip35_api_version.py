@@ -31,7 +31,7 @@ DOCUMENTS = {4: {REQ_A: (0, 1)}, 5: {REQ_A: (1, 2)}}
 
 @pytest.fixture
 def draft(kwire):
-    return importlib.import_module(f"{kwire.__name__}.drafts.kip35_a")
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip35_api_version")
 
 
 def response_of(draft, number=4, text="0.10.0-IV0", **fields):

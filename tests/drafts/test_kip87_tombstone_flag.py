@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kwire.drafts.kip87 as answer_draft
+import kwire.drafts.kip87_tombstone_flag as answer_draft
 from tests.harness.hostile import some
 
 TOMBSTONE = bytes.fromhex(
@@ -44,7 +44,7 @@ MESSAGES = st.builds(
 @pytest.fixture
 def kip87(kwire):
     """The draft on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.drafts.kip87")
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip87_tombstone_flag")
 
 
 def test_provenance_says_that_it_was_never_released(kip87):

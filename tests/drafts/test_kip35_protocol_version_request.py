@@ -36,7 +36,9 @@ ROWS = [
 
 @pytest.fixture
 def draft(kwire):
-    return importlib.import_module(f"{kwire.__name__}.drafts.kip35_b")
+    return importlib.import_module(
+        f"{kwire.__name__}.drafts.kip35_protocol_version_request"
+    )
 
 
 @pytest.fixture

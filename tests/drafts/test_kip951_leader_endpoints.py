@@ -28,7 +28,7 @@ PRODUCE_10 = bytes.fromhex(
 @pytest.fixture
 def kip951(kwire):
     """The draft on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.drafts.kip951")
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip951_leader_endpoints")
 
 
 @pytest.fixture

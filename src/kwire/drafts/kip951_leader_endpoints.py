@@ -155,5 +155,5 @@ def _check_snapshot(path: str, snapshot_id: Any) -> None:
     raise RemoteProtocolError(
         f"{path} has a snapshot id beside an error of the leader, which no broker"
         " sends; bytes of the KIP-951 draft read so: decode them with"
-        " kwire.drafts.kip951.FetchResponseTag2"
+        " kwire.drafts.kip951_leader_endpoints.FetchResponseTag2"
     )

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     Dialect = Literal["kip87", "kafka"]
 
 _ASIDE = {
-    "kip87": "a message of the KIP-87 draft; read it with kwire.drafts.kip87",
+    "kip87": (
+        "a message of the KIP-87 draft; read it with kwire.drafts.kip87_tombstone_flag"
+    ),
     "kafka": "a record batch of Kafka's magic 2; read it with kwire.records",
 }
 

@@ -24,7 +24,7 @@ SERVED = {"B1": {0: (0, 3), 1: (2, 3)}, "B2": {0: (1, 2), 1: (0, 3), 2: (0, 0)}}
 
 @pytest.fixture
 def draft(kwire):
-    return importlib.import_module(f"{kwire.__name__}.drafts.kip35_c")
+    return importlib.import_module(f"{kwire.__name__}.drafts.kip35_api_versions_query")
 
 
 @pytest.fixture
