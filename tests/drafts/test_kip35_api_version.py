@@ -72,7 +72,7 @@ def test_request_has_the_same_bytes_as_the_released_one(kwire, draft):
 def test_objects_say_that_they_were_never_released(draft):
     assert draft.PROVENANCE.released is False
     assert str(draft.PROVENANCE) == (
-        "KIP-35, one protocol version per broker, in Metadata v1 (flavour A, document"
+        "KIP-35, one protocol version per broker, in Metadata v1 (document"
         " 000), never released"
     )
 

@@ -82,8 +82,7 @@ def test_the_draft_owns_no_api_key(kwire, draft):
 
 def test_objects_say_that_they_were_never_released(draft):
     assert str(draft.PROVENANCE) == (
-        "KIP-35, ranges of versions in ApiVersionRequest (flavour C, document 004),"
-        " never released"
+        "KIP-35, ranges of versions in ApiVersionRequest (document 004), never released"
     )
 
 

@@ -102,8 +102,8 @@ def test_the_draft_owns_no_api_key(kwire, draft):
 
 def test_objects_say_that_they_were_never_released(draft):
     assert str(draft.PROVENANCE) == (
-        "KIP-35, lists of versions in ProtocolVersionRequest (flavour B, page version"
-        " 13), never released"
+        "KIP-35, lists of versions in ProtocolVersionRequest (document 001, page"
+        " version 13), never released"
     )
 
 
@@ -144,7 +144,7 @@ def test_the_client_warns_of_descending_lists(draft):
 
 def test_the_broker_may_prefer_another_version_than_the_highest(draft):
     """The table picks the highest, ``preferred`` follows the list of the broker."""
-    versions = {1: (0, 4, 2, 3)}
+    versions = {1: [0, 4, 2, 3]}
     last = negotiate(draft, versions)
     first = negotiate(draft, versions, order="first")
     assert last.table.pick(1) == 4
@@ -154,13 +154,13 @@ def test_the_broker_may_prefer_another_version_than_the_highest(draft):
 
 def test_a_preferred_version_is_one_that_both_sides_can_use(draft, negotiation):
     policy = negotiation.VersionPolicy(exclude={1: [3]})
-    strategy = negotiate(draft, {1: (0, 4, 2, 3)}, policy=policy)
+    strategy = negotiate(draft, {1: [0, 4, 2, 3]}, policy=policy)
     assert strategy.preferred(1) == 2
     assert draft.ClientStrategy(REQUEST_KEY).preferred(1) is None
 
 
 def test_holes_of_a_list_cannot_be_used(kwire, draft):
-    table = negotiate(draft, {1: (0, 1, 5), 3: (4, 2), 12: (0, 1)}).table
+    table = negotiate(draft, {1: [0, 1, 5], 3: [4, 2], 12: [0, 1]}).table
     assert table.ranges()[1] == kwire.VersionRange(0, 5)
     assert table.usable(1) == (0, 1, 5)
     assert table.usable(3) == (2, 4)
@@ -170,7 +170,7 @@ def test_holes_of_a_list_cannot_be_used(kwire, draft):
 def test_holes_come_on_top_of_what_the_client_excludes(draft, negotiation):
     """A policy keeps its ranges, its exclusions and its unstable versions."""
     policy = negotiation.VersionPolicy({1: (0, 4)}, {1: [1], 12: [0]}, unstable=True)
-    versions = {1: (0, 1, 3, 4, 5), 12: (0, 1), 22: (4, 6)}
+    versions = {1: [0, 1, 3, 4, 5], 12: [0, 1], 22: [4, 6]}
     table = negotiate(draft, versions, policy=policy).table
     assert table.usable(1) == (0, 3, 4)
     assert table.usable(12) == (1,)
@@ -179,7 +179,7 @@ def test_holes_come_on_top_of_what_the_client_excludes(draft, negotiation):
 
 def test_deprecated_versions_are_for_information(draft):
     """They may be in the list of supported ones or not, and change nothing."""
-    strategy = negotiate(draft, {1: (0, 1, 2), 2: (2,)}, {1: (0, 1), 2: (0, 1)})
+    strategy = negotiate(draft, {1: [0, 1, 2], 2: [2]}, {1: [0, 1], 2: [0, 1]})
     assert strategy.table.usable(1) == (0, 1, 2)
     assert strategy.table.usable(2) == (2,)
     rows = strategy.response.apis
@@ -187,20 +187,20 @@ def test_deprecated_versions_are_for_information(draft):
 
 
 def test_an_empty_list_offers_nothing(draft):
-    strategy = negotiate(draft, {0: (), 1: (0,)})
+    strategy = negotiate(draft, {0: [], 1: [0]})
     assert strategy.table.ranges().keys() == {1}
     assert strategy.preferred(0) is None
 
 
 def test_order_and_unknown_keys_stay_as_received(draft):
-    table = negotiate(draft, {900: (1, 7), 1: (0,)}).table
+    table = negotiate(draft, {900: [1, 7], 1: [0]}).table
     assert list(table.advertised.items()) == [(900, (1, 7)), (1, (0, 0))]
     assert table.usable(900) == ()
 
 
 def test_lists_across_all_versions_cost_no_more_than_what_is_known(draft):
     """6,000 lists of two ends each: what lies between them is never written out."""
-    table = negotiate(draft, dict.fromkeys(range(-3000, 3000), (0, 32767))).table
+    table = negotiate(draft, {key: [0, 32767] for key in range(-3000, 3000)}).table
     assert table.usable(3) == (0,)
 
 

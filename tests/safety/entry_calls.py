@@ -419,7 +419,7 @@ def server(package, data):
 def second_draft_response(package):
     """Make what a server of the second draft offers."""
     return module(package, "drafts.kip35_protocol_version_request").supported_apis(
-        {3: (1, 0), 18: (0,)}
+        {3: [1, 0], 18: (0,)}
     )
 
 

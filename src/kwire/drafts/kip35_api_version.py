@@ -17,25 +17,24 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._limits import DEFAULT, Limits
-from ..connection.negotiation import DEFAULT_POLICY, ApiVersionTable
+from ..connection.negotiation import DEFAULT_POLICY
 from ..errors import InvalidValue, UnsupportedVersion
 from ..messages import codec
 from ..schema import releases
 from . import exchange
 from .documents import Provenance, message_class
+from .version_lists import list_versions, make_version_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..connection.negotiation import VersionPolicy
-    from ..schema.versions import VersionRange
+    from ..connection.negotiation import ApiVersionTable, VersionPolicy
+    from .version_lists import Versions
 
-    Documents: TypeAlias = Mapping[
-        int, Mapping[int, VersionRange | tuple[int, int] | str]
-    ]
+    Documents: TypeAlias = Mapping[int, Mapping[int, Versions]]
 
 PROVENANCE = Provenance(
-    35, "one protocol version per broker, in Metadata v1", "flavour A, document 000"
+    35, "one protocol version per broker, in Metadata v1", "document 000"
 )
 
 VERSION = 1
@@ -82,22 +81,24 @@ def documented_table(
 ) -> ApiVersionTable:
     """Look up the API versions that a protocol version means.
 
-    ``documents`` maps protocol versions to API keys and their ranges; without it, the
-    documentation is that of the releases of Kafka. ``UnsupportedVersion`` for a number
-    that has no documentation: nothing can be guessed from its neighbours.
+    ``documents`` maps protocol versions to API keys and the versions of each, in any
+    form that ``version_lists`` describes: ``[0, 1]``, ``(0, 1)``, "0-1". Without it,
+    the documentation is that of the releases of Kafka. ``UnsupportedVersion`` for a
+    number that has no documentation: nothing can be guessed from its neighbours.
     """
     try:
         if documents is not None:
-            ranges = documents[protocol_version]
+            documented = documents[protocol_version]
         else:
             release = releases.protocol_version(protocol_version).release
-            ranges = releases.ranges(release)
+            documented = releases.ranges(release)
     except KeyError:
         raise UnsupportedVersion(
             f"kwire has no documentation of protocol version {protocol_version}; a"
             " newer client may have it"
         ) from None
-    return ApiVersionTable.from_ranges(ranges, policy)
+    listed = {key: list_versions(each) for key, each in documented.items()}
+    return make_version_table(listed, policy)
 
 
 class ClientStrategy(exchange.Question):

@@ -16,17 +16,18 @@ from .._limits import DEFAULT, Limits
 from ..connection.negotiation import DEFAULT_POLICY, ApiVersionTable
 from ..errors import RemoteProtocolError
 from ..messages import ApiVersionsResponse, codec
+from ..schema.versions import NONE, VersionRange
 from . import exchange
 from .documents import Provenance, message_class
+from .version_lists import list_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from ..connection.negotiation import VersionPolicy
+    from .version_lists import Versions
 
-PROVENANCE = Provenance(
-    35, "ranges of versions in ApiVersionRequest", "flavour C, document 004"
-)
+PROVENANCE = Provenance(35, "ranges of versions in ApiVersionRequest", "document 004")
 
 VERSION = 0
 
@@ -102,18 +103,25 @@ class ClientStrategy(exchange.Question):
 class Server(exchange.Answerer):
     """Answers ApiVersionRequest with what ``served`` offers, as far as asked for.
 
+    ``served`` is a table, or maps API keys to versions in any form that
+    ``version_lists`` describes: ``(0, 3)``, "0-3", ``[0, 1, 2, 3]``. The document has
+    ranges only, so a list that omits a version between its ends is a ``ValueError``.
     A key that it does not serve is left out of the answer.
     """
 
     def __init__(
         self,
         api_key: int,
-        served: ApiVersionTable,
+        served: ApiVersionTable | Mapping[int, Versions],
         *,
         on_unsupported: Literal["empty", "close"] = "close",
         limits: Limits = DEFAULT,
     ) -> None:
         super().__init__(api_key, VERSION, on_unsupported=on_unsupported, limits=limits)
+        if not isinstance(served, ApiVersionTable):
+            served = ApiVersionTable.from_ranges(
+                {key: _find_ends(key, versions) for key, versions in served.items()}
+            )
         self.table = served
 
     def _answer_body(self, frame: bytes, start: int, client_id: str | None) -> bytes:
@@ -129,3 +137,16 @@ class Server(exchange.Answerer):
             if asked is None or key in asked
         ]
         return codec.encode(ApiVersionResponse(api_versions=rows), VERSION)
+
+
+def _find_ends(api_key: int, versions: Versions) -> VersionRange:
+    listed = sorted(set(list_versions(versions)))
+    if not listed:
+        return NONE
+    ends = VersionRange(listed[0], listed[-1])
+    if len(ends) != len(listed):
+        raise ValueError(
+            f"the versions of API key {api_key} must have no gaps, because document 004"
+            f" has ranges only (got {listed})"
+        )
+    return ends

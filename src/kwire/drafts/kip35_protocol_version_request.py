@@ -15,20 +15,24 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._limits import DEFAULT, Limits
-from ..connection.negotiation import DEFAULT_POLICY, ApiVersionTable, VersionPolicy
+from ..connection.negotiation import DEFAULT_POLICY
 from ..messages import codec
 from ..schema import registry
 from . import exchange
 from .documents import Provenance, message_class
+from .version_lists import list_versions, make_version_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ..connection.negotiation import ApiVersionTable, VersionPolicy
+    from .version_lists import Versions
 
     Columns: TypeAlias = Literal[3, 4]
     Order: TypeAlias = Literal["last", "first"]
 
 PROVENANCE = Provenance(
-    35, "lists of versions in ProtocolVersionRequest", "flavour B, page version 13"
+    35, "lists of versions in ProtocolVersionRequest", "document 001, page version 13"
 )
 
 VERSION = 0
@@ -75,22 +79,28 @@ def is_strictly_descending(versions: Sequence[int]) -> bool:
 
 
 def supported_apis(
-    versions: Mapping[int, Iterable[int]],
-    deprecated: Mapping[int, Iterable[int]] | None = None,
+    versions: Mapping[int, Versions],
+    deprecated: Mapping[int, Versions] | None = None,
     *,
     columns: Columns = 4,
 ) -> Any:
     """Make the response that offers these versions, in the order given.
 
-    The names are those that kwire has: API key 2 is "ListOffsetsRequest", where the
-    document has "OffsetRequest".
+    ``version_lists`` describes the forms of versions: a list, a pair of both ends, a
+    text such as "0-3", or a ``VersionRange``. The names are those that kwire has: API
+    key 2 is "ListOffsetsRequest", where the document has "OffsetRequest".
     """
     cls = _response_class(columns)
     rows = []
     for key, listed in versions.items():
-        row = {"api_key": key, "api_name": _name(key), "api_versions": tuple(listed)}
+        row = {
+            "api_key": key,
+            "api_name": _name(key),
+            "api_versions": list_versions(listed),
+        }
         if columns == 4:
-            row["api_deprecated_versions"] = tuple((deprecated or {}).get(key, ()))
+            old = (deprecated or {}).get(key, ())
+            row["api_deprecated_versions"] = list_versions(old)
         rows.append(cls.SupportedApi(**row))
     return cls(apis=rows)
 
@@ -103,21 +113,9 @@ def make_table(
     A table has ranges, so what a list leaves out between its ends is excluded by the
     table's policy. An API with an empty list is not there.
     """
-    listed = {row.api_key: set(row.api_versions) for row in response.apis}
-    ranges = {key: (min(each), max(each)) for key, each in listed.items() if each}
-    # Counted first: a policy has to load an API's facts to tell its versions.
-    holes = {
-        key: {v for v in policy.versions(key) if low < v < high} - listed[key]
-        for key, (low, high) in ranges.items()
-        if len(listed[key]) <= high - low
-    }
-    if holes:
-        policy = VersionPolicy(
-            {key: policy.range_of(key) for key in ranges},
-            {key: policy.excluded(key) | holes.get(key, set()) for key in ranges},
-            unstable=policy.unstable,
-        )
-    return ApiVersionTable(ranges, policy)
+    return make_version_table(
+        {row.api_key: row.api_versions for row in response.apis}, policy
+    )
 
 
 class ClientStrategy(exchange.Question):

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Versions of an API in the forms in which the documents write them.
+
+Document 000 has pairs, document 001 lists, and document 004 a lowest and a highest
+version. The drafts accept each form: a list of versions, a pair of both ends, a text
+such as "0-3", or a ``VersionRange``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..connection.negotiation import DEFAULT_POLICY, ApiVersionTable, VersionPolicy
+from ..schema.versions import HIGHEST, VersionRange
+
+Versions: TypeAlias = VersionRange | tuple[int, int] | Iterable[int] | str
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+
+def list_versions(versions: Versions) -> tuple[int, ...]:
+    """List the versions that any of the forms names; a list keeps its order.
+
+    A tuple of two numbers is the lowest and the highest version: ``(0, 3)`` has four
+    versions, and ``[0, 3]`` has two.
+    Raises ``ValueError`` if a range ends before it starts or a version is not an
+    integer from 0 to 32767, and ``TypeError`` if ``versions`` has none of the forms.
+    """
+    if isinstance(versions, str):
+        return tuple(VersionRange.from_text(versions))
+    if isinstance(versions, tuple) and len(versions) == 2:
+        low, high = versions
+        if low > high:
+            raise ValueError(
+                "a pair of versions must be the lowest and the highest one (got"
+                f" {versions}); pass a list for any other order"
+            )
+        return tuple(VersionRange(low, high))
+    if not isinstance(versions, Iterable):
+        raise TypeError(
+            'versions must be a list, a pair of both ends, a text such as "0-3", or a'
+            f" VersionRange (got {versions!r:.40})"
+        )
+    listed = tuple(versions)
+    for version in listed:
+        if not isinstance(version, int) or not 0 <= version <= HIGHEST:
+            raise ValueError(f"versions must be 0 to {HIGHEST} (got {version!r:.40})")
+    return listed
+
+
+def make_version_table(
+    listed: Mapping[int, Collection[int]], policy: VersionPolicy = DEFAULT_POLICY
+) -> ApiVersionTable:
+    """Make the table of the listed versions of each API key.
+
+    A table has ranges, so the policy of the table excludes each version that a list
+    omits between its ends. An API without versions is not in the table.
+    """
+    ranges = {key: (min(each), max(each)) for key, each in listed.items() if each}
+    # The sizes are compared first, because a policy loads the facts of an API when it
+    # lists the versions of that API.
+    holes = {
+        key: {v for v in policy.versions(key) if low < v < high} - set(listed[key])
+        for key, (low, high) in ranges.items()
+        if len(set(listed[key])) <= high - low
+    }
+    if holes:
+        policy = VersionPolicy(
+            {key: policy.range_of(key) for key in ranges},
+            {key: policy.excluded(key) | holes.get(key, set()) for key in ranges},
+            unstable=policy.unstable,
+        )
+    return ApiVersionTable(ranges, policy)
