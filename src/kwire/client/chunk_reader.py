@@ -12,6 +12,7 @@ import threading
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
+from .chunk_pieces import ChunkPieces
 from .chunks import Chunk, ConsumerRecord
 from .descriptions import describe_cluster, warn_unclosed
 from .position import Position
@@ -42,6 +43,8 @@ class ChunkReader(Operations, Generic[M]):
     _runner: Runner | None = None
     # The last chunk. The next call releases its memory.
     _held: Fetched | None = None
+    # The rest of the last chunk, if ``batch_rows`` splits it.
+    _pieces: ChunkPieces | None = None
     # True from the first call of ``close``.
     _is_closing = False
     # True when the connections are closed, by ``close`` or by the end of a scan.
@@ -133,7 +136,26 @@ class ChunkReader(Operations, Generic[M]):
         if self._is_closing:
             return None
         self._held = machine.take()
-        return None if self._held is None else Chunk(self._held, self._decoding)
+        if self._held is None:
+            return None
+        chunk = Chunk(self._held, self._decoding)
+        if self._decoding.batch_rows is None:
+            return chunk
+        return self._split(machine, chunk, self._decoding.batch_rows)
+
+    def _split(self, machine: M, chunk: Chunk, batch_rows: int) -> Chunk:
+        """Return the first records of a chunk. The others are the next chunk."""
+        pieces, self._pieces = self._pieces, None
+        if pieces is None or not pieces.has(chunk.fetched):
+            pieces = ChunkPieces(chunk, batch_rows)
+        piece = pieces.take()
+        if piece is None:
+            return chunk
+        fetched = chunk.fetched
+        if piece.next_offset is not None:
+            self._pieces = pieces
+            fetched = self._held = machine.split(fetched, piece.next_offset)
+        return Chunk(fetched, self._decoding, piece.columns)
 
 
 class AsynchronousReader(ChunkReader[M], Asynchronous):

@@ -57,7 +57,10 @@ class ConsumerRecord(NamedTuple):
 
 
 class DecodingOptions(NamedTuple):
-    """Options that determine how chunks are decoded."""
+    """Options that determine how chunks are decoded.
+
+    ``batch_rows`` is the maximum number of records of a chunk; None for no limit.
+    """
 
     columns: tuple[str, ...]
     timestamp_unit: record_columns.Unit
@@ -65,6 +68,7 @@ class DecodingOptions(NamedTuple):
     limits: Limits
     check_crc: bool
     errors: Literal["strict", "replace"]
+    batch_rows: int | None = None
 
 
 class Chunk:
@@ -76,7 +80,12 @@ class Chunk:
     are wrong, with the offset in ``data``.
     """
 
-    def __init__(self, fetched: Fetched, options: DecodingOptions) -> None:
+    def __init__(
+        self,
+        fetched: Fetched,
+        options: DecodingOptions,
+        columns: record_columns.Records | None = None,
+    ) -> None:
         self.topic = fetched.topic
         self.partition = fetched.partition
         self.start_offset = fetched.start_offset
@@ -86,6 +95,8 @@ class Chunk:
         self.data = fetched.data
         self.fetched = fetched
         self._options = options
+        # The columns, if ``batch_rows`` required that they are decoded already.
+        self._decoded = columns
 
     @cached_property
     def columns(self) -> record_columns.Records:
@@ -93,6 +104,8 @@ class Chunk:
 
         Raises ``LimitExceeded`` as ``records``; ``iter_columns`` has no such limit.
         """
+        if self._decoded is not None:
+            return self._decoded
         return record_columns.decode_records(self.data, **self._column_arguments())
 
     def records(self) -> list[Record]:
@@ -111,6 +124,8 @@ class Chunk:
         A chunk of usual size is one piece. A piece ends after the batch with which its
         records reach 16 MiB after decompression.
         """
+        if self._decoded is not None:
+            return iter((self._decoded,))
         return record_columns.iter_records(self.data, **self._column_arguments())
 
     def batches(

@@ -89,6 +89,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         columns: Iterable[str] | None = None,
         isolation_level: IsolationLevel | None = None,
         memory_bytes: int = 64 << 20,
+        batch_rows: int | None = None,
         timestamp_unit: Unit = "ms",
         views: bool = False,
         on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
@@ -110,6 +111,9 @@ class KafkaBase(Admin, Generic[S, P, C]):
         table then holds that response. ``memory_bytes`` bounds the responses that
         arrive or hold chunks you have not released, over all connections of the scan.
         One larger response at a time is possible, so that every batch can be read.
+        ``batch_rows`` is the maximum number of records of a chunk, and so of an Arrow
+        batch: larger chunks are split, with a position after each part. It requires
+        numpy. Without it, a chunk has the records of one response.
         ``on_data_loss`` is what to do where records are gone that were to be read.
         ``isolation_level`` is "read_uncommitted" unless ``config`` says otherwise.
         With ``rack``, brokers may send the scan to a replica nearby (KIP-392).
@@ -135,7 +139,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         )
         limits = self.settings.limits
         decoding = make_decoding_options(
-            columns, timestamp_unit, views, limits, check_crc, errors
+            columns, timestamp_unit, views, limits, check_crc, errors, batch_rows
         )
         scan = self._scan_class(self, options, decoding, progress)
         self._scans.add(scan)
@@ -213,6 +217,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         columns: Iterable[str] | None = None,
         isolation_level: IsolationLevel | None = None,
         memory_bytes: int = 64 << 20,
+        batch_rows: int | None = None,
         timestamp_unit: Unit = "ms",
         views: bool = False,
         on_data_loss: Literal["raise", "earliest", "latest"] = "raise",
@@ -259,7 +264,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         )
         limits = self.settings.limits
         decoding = make_decoding_options(
-            columns, timestamp_unit, views, limits, check_crc, errors
+            columns, timestamp_unit, views, limits, check_crc, errors, batch_rows
         )
         callbacks = Callbacks(on_assigned, on_lost).check()
         consumer = self._load_consumer()(self, options, decoding, callbacks)

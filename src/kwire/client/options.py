@@ -207,6 +207,7 @@ def make_decoding_options(
     limits: Limits,
     check_crc: bool,
     errors: Literal["strict", "replace"],
+    batch_rows: int | None,
 ) -> DecodingOptions:
     """Read the arguments of ``scan`` that say how to decode."""
     chosen = COLUMNS if names is None else tuple(names)
@@ -222,7 +223,15 @@ def make_decoding_options(
             f'timestamp_unit must be "s", "ms", "us" or "ns" (got {timestamp_unit!r})'
         )
     check_errors(errors)
-    return DecodingOptions(chosen, timestamp_unit, views, limits, check_crc, errors)
+    if batch_rows is not None:
+        if not isinstance(batch_rows, int) or isinstance(batch_rows, bool):
+            kind = type(batch_rows).__name__
+            raise TypeError(f"batch_rows must be an int or None (got {kind})")
+        if batch_rows < 1:
+            raise ValueError(f"batch_rows must be 1 or more (got {batch_rows})")
+    return DecodingOptions(
+        chosen, timestamp_unit, views, limits, check_crc, errors, batch_rows
+    )
 
 
 def read_when(name: str, when: When) -> Spec:

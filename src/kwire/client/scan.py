@@ -120,7 +120,9 @@ class ScanBase(ChunkReader[ScanMachine]):
         if fetched.end_offset is not None:
             end_offset = min(end_offset, fetched.end_offset)
         self._done_offsets += end_offset - fetched.start_offset
-        self._received_bytes += len(fetched.data)
+        if self._pieces is None:
+            # The pieces of a chunk have the same data, which counts once.
+            self._received_bytes += len(fetched.data)
         remaining = self._machine.remaining_offsets()
         total = None if remaining is None else self._done_offsets + remaining
         self._on_progress(ScanProgress(self._done_offsets, total, self._received_bytes))

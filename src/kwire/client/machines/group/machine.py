@@ -188,6 +188,12 @@ class ConsumerMachine:
                 self._taken_as = self._membership.incarnation, self._offsets.identity
         return fetched
 
+    def split(self, fetched: Fetched, offset: int) -> Fetched:
+        """Return the part of a taken chunk before an offset; ``take`` has the rest."""
+        part = self._fetcher.split(fetched, offset)
+        fetched.reader.take(part)
+        return part
+
     def has_result(self) -> bool:
         """Whether there is a chunk to take, or there will be none."""
         return self._fetcher.has_chunk() or self.failure is not None or self.is_done

@@ -185,6 +185,23 @@ class Fetcher:
         metrics.add("offsets_consumed_total", count)
         return fetched
 
+    def split(self, fetched: Fetched, offset: int) -> Fetched:
+        """Return the part of a chunk before an offset. The rest is the next chunk.
+
+        The chunk must be the last one that was taken. The leader epoch of the part is
+        -1: only that of the last batch of the chunk is known.
+        """
+        assert fetched.start_offset < offset < fetched.next_offset
+        assert fetched.frame is not None, "a chunk of a fetcher has a frame"
+        rest = fetched._replace(start_offset=offset)
+        # Both parts use the frame. ``take`` counts the rest again.
+        fetched.frame.hold(0)
+        self._fetched.appendleft(rest)
+        metrics = self._cluster.metrics
+        metrics.add("bytes_consumed_total", -len(rest.data))
+        metrics.add("offsets_consumed_total", offset - fetched.next_offset)
+        return fetched._replace(end_offset=offset, next_offset=offset, leader_epoch=-1)
+
     def read_metrics(self, now: float) -> dict[str, Any]:
         """Return the metrics of the cluster and of fetching.
 

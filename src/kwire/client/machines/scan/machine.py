@@ -81,6 +81,10 @@ class ScanMachine:
         """Return the oldest chunk that has not been taken, or None."""
         return self.fetcher.take()
 
+    def split(self, fetched: Fetched, offset: int) -> Fetched:
+        """Return the part of a taken chunk before an offset; ``take`` has the rest."""
+        return self.fetcher.split(fetched, offset)
+
     def release(self, fetched: Fetched) -> None:
         """Return the memory of a chunk to the budget. The caller no longer uses it."""
         self._was_taken = True
