@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import threading
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from .chunk_pieces import ChunkPieces
 from .chunks import Chunk, ConsumerRecord
 from .descriptions import describe_cluster, warn_unclosed
+from .machines.metrics import empty_snapshot
 from .position import Position
 from .runners.operations import (
     Asynchronous,
@@ -49,6 +50,9 @@ class ChunkReader(Operations, Generic[M]):
     _is_closing = False
     # True when the connections are closed, by ``close`` or by the end of a scan.
     _is_closed = False
+    # The metrics when the connections were closed.
+    _last_metrics: dict[str, Any] | None = None
+    _metric_names: tuple[str, ...]
 
     def __init__(self, kafka: ClusterAccess, decoding: DecodingOptions) -> None:
         self._kafka = kafka
@@ -62,6 +66,20 @@ class ChunkReader(Operations, Generic[M]):
     def position(self) -> Position:
         """Return the next offset of each (topic, partition), after the last chunk."""
         return Position({} if self._machine is None else self._machine.position())
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the present metrics: plain numbers by name.
+
+        The reference describes each name. "records_lag" is a dict of numbers by (topic,
+        partition). All numbers are 0 before the first connection, and remain as they
+        are after ``close``. May be called from any thread.
+        """
+        if self._last_metrics is not None:
+            return dict(self._last_metrics)
+        machine, runner = self._machine, self._runner
+        if machine is None or runner is None:
+            return empty_snapshot(self._metric_names)
+        return machine.read_metrics(runner.now())
 
     @operation
     async def close(self) -> None:
@@ -131,6 +149,12 @@ class ChunkReader(Operations, Generic[M]):
         held, self._held = self._held, None
         if held is not None:
             machine.release(held)
+
+    def _close_machine(self, machine: M, runner: Runner) -> None:
+        """Close the machine, and keep its metrics."""
+        machine.close(runner.now())
+        if self._last_metrics is None:
+            self._last_metrics = machine.read_metrics(runner.now())
 
     def _take(self, machine: M) -> Chunk | None:
         if self._is_closing:

@@ -22,6 +22,7 @@ from .chunk_reader import AsynchronousReader, BlockingReader, ChunkReader
 from .chunks import Chunk
 from .descriptions import describe_topics
 from .machines import ConsumerMachine, GroupMetadata, GroupOptions
+from .machines.metrics import CONSUMER_SNAPSHOT
 from .options import make_scan_options, read_offsets
 from .runners.operations import operation
 
@@ -157,6 +158,8 @@ class Callbacks(NamedTuple):
 
 class ConsumerBase(ChunkReader[ConsumerMachine]):
     """A consumer in neither form."""
+
+    _metric_names = CONSUMER_SNAPSHOT
 
     # Held while the machine is used, if another thread may run it.
     _lock: AbstractContextManager[Any] = nullcontext()
@@ -337,7 +340,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
             await runner.wait(machine.has_left)
         finally:
             self._is_closed = True
-            machine.close(runner.now())
+            self._close_machine(machine, runner)
             await runner.end()
 
     def _use_to_commit(self) -> AbstractContextManager[None]:

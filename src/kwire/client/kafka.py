@@ -271,6 +271,15 @@ class KafkaBase(Admin, Generic[S, P, C]):
         self._consumers.add(consumer)
         return consumer
 
+    def metrics(self) -> dict[str, float]:
+        """Return the present metrics of this client: plain numbers by name.
+
+        They are the sums over all its scans, consumers, producers and other requests,
+        also of those that are closed. The reference describes each name. May be called
+        from any thread.
+        """
+        return self.settings.metrics.snapshot()
+
     @operation
     async def close(self, *, flush: bool = True) -> None:
         """Close all scans, consumers and producers of this client.

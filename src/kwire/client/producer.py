@@ -29,6 +29,7 @@ from .machines import (
     check_partition,
     choose_by_key,
 )
+from .machines.metrics import PRODUCER_SNAPSHOT, empty_snapshot
 from .runners.operations import (
     Asynchronous,
     Blocking,
@@ -151,6 +152,8 @@ class ProducerBase(Operations, Generic[T]):
     _machine: ProducerMachine | None = None
     _runner: Runner | None = None
     _is_closed = False
+    # The metrics when the connections were closed.
+    _last_metrics: dict[str, Any] | None = None
 
     def __init__(
         self,
@@ -270,6 +273,20 @@ class ProducerBase(Operations, Generic[T]):
         self._check_transactional()
         return self._transaction_class(self._init_transactions)
 
+    def metrics(self) -> dict[str, Any]:
+        """Return the present metrics: plain numbers by name.
+
+        The reference describes each name. All numbers are 0 before the first
+        connection, and remain as they are after ``close``. May be called from any
+        thread.
+        """
+        if self._last_metrics is not None:
+            return dict(self._last_metrics)
+        machine, runner = self._machine, self._runner
+        if machine is None or runner is None:
+            return empty_snapshot(PRODUCER_SNAPSHOT)
+        return machine.read_metrics(runner.now())
+
     @operation
     async def flush(self) -> None:
         """Send all records of ``send``; return when they are acknowledged.
@@ -320,9 +337,11 @@ class ProducerBase(Operations, Generic[T]):
         finally:
             self._is_closed = True
             machine, runner = self._machine, self._runner
-            self._machine = self._runner = None
             if machine is not None and runner is not None:
                 machine.close(runner.now())
+                self._last_metrics = machine.read_metrics(runner.now())
+            self._machine = self._runner = None
+            if runner is not None:
                 await runner.end()
 
     async def _flush(self) -> None:

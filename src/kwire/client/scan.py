@@ -12,6 +12,7 @@ from .chunk_reader import AsynchronousReader, BlockingReader, ChunkReader
 from .chunks import Chunk, arrow_schema
 from .descriptions import describe_topics
 from .machines import ScanMachine
+from .machines.metrics import SCAN_SNAPSHOT
 from .position import Position
 from .progress import ProgressBar, ScanProgress
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 class ScanBase(ChunkReader[ScanMachine]):
     """A scan in neither form."""
+
+    _metric_names = SCAN_SNAPSHOT
 
     # True when the iteration has ended, after the last chunk or by an error.
     _is_consumed = False
@@ -91,7 +94,7 @@ class ScanBase(ChunkReader[ScanMachine]):
         if self._bar is not None:
             self._bar.close()
         if self._machine is not None and self._runner is not None:
-            self._machine.close(self._runner.now())
+            self._close_machine(self._machine, self._runner)
             await self._runner.end()
 
     def _check_usable(self) -> None:

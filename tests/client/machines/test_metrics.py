@@ -15,8 +15,8 @@ def test_metrics_of_a_closed_machine_stay_in_the_sum():
     first, second = total.open(), total.open()
     first.add("request_total", 2)
     second.add("request_total", 3)
-    first.add("request_latency_max_s", 0.5)
-    second.add("request_latency_max_s", 0.25)
+    first.request_latency.add(0.5)
+    second.request_latency.add(0.25)
     assert total.snapshot()["request_total"] == 5
     total.close(first)
     total.close(first)

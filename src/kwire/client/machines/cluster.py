@@ -142,8 +142,9 @@ class ClusterMachine:
         self._wake_at = NEVER
         if self._is_rebootstrap_required:
             self._rebootstrap("a broker requires it", now)
-        # The machines that build on this one follow the hints of brokers (KIP-951).
-        self._report_leader_changes()
+        if self.metadata.leader_changes:
+            # The machines that build on this one follow hints of brokers (KIP-951).
+            self._report_leader_changes()
         for key, link in list(self._links.items()):
             place = key[:2]
             link.check(now)

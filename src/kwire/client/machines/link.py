@@ -33,7 +33,7 @@ from ...errors import KwireError, UnsupportedVersion
 from ...messages import SaslHandshakeRequest
 from ...schema import error_codes
 from .events import Event, report
-from .metrics import REQUEST_LATENCY, THROTTLE_TIME, Latency
+from .metrics import Latency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -167,7 +167,8 @@ class Link:
         self._settings = settings
         self._budget = budget
         self._metrics = metrics
-        self._latency = Latency()
+        # Only measured after the first call of ``take_latency``.
+        self._latency: Latency | None = None
         # Whether this connection is one of the metric "connection_count".
         self._has_been_ready = False
         # Since when the budget has no memory for the frame that is arriving.
@@ -212,7 +213,7 @@ class Link:
 
     def take_latency(self) -> Latency:
         """Return the latency of the requests since the last call."""
-        latency, self._latency = self._latency, Latency()
+        latency, self._latency = self._latency or Latency(), Latency()
         return latency
 
     def is_free(self, now: float) -> bool:
@@ -284,12 +285,13 @@ class Link:
             version = self.pick(type(request))
         self._connection.send(request, version)
         self.has_unsent = True
-        self._metrics.add("request_total")
+        metrics = self._metrics
+        metrics.request_total += 1
         if not expects_response(request):
             return
         timeout = self._settings.request_timeout_s + wait_s
         self._calls.append(_Call(now, now + timeout, done))
-        self._metrics.add("requests_in_flight")
+        metrics.requests_in_flight += 1
 
     def check(self, now: float) -> None:
         """End the link if it waited too long; authenticate again if it is time.
@@ -360,7 +362,8 @@ class Link:
             return b""
         data = self._connection.next_to_send()
         self.has_unsent = bool(data)
-        self._metrics.add("outgoing_byte_total", len(data))
+        if data:
+            self._metrics.outgoing_byte_total += len(data)
         return data
 
     def can_receive(self, now: float) -> bool:
@@ -393,14 +396,14 @@ class Link:
         """
         if self.state is LinkState.OVER:
             return False
-        self._metrics.add("incoming_byte_total", count)
+        self._metrics.incoming_byte_total += count
         return self._take(self._connection.buffer_updated(count), now)
 
     def receive_data(self, chunk: bytes, now: float) -> bool:
         """As ``buffer_updated``; empty bytes are the end of the stream."""
         if self.state is LinkState.OVER:
             return False
-        self._metrics.add("incoming_byte_total", len(chunk))
+        self._metrics.incoming_byte_total += len(chunk)
         return self._take(self._connection.receive_data(chunk), now)
 
     def _take(self, events: Iterable[ConnectionEvent], now: float) -> bool:
@@ -424,9 +427,11 @@ class Link:
             self.has_answered = True
             self._throttle(event.response, now)
             call = self._calls.popleft()
-            self._metrics.add("requests_in_flight", -1)
-            self._metrics.time(REQUEST_LATENCY, now - call.sent_at)
-            self._latency.add(now - call.sent_at)
+            metrics = self._metrics
+            metrics.requests_in_flight -= 1
+            metrics.request_latency.add(now - call.sent_at)
+            if self._latency is not None:
+                self._latency.add(now - call.sent_at)
             call.done(event.response, now)
         elif isinstance(event, Negotiated):
             self._authenticate(now)
@@ -448,7 +453,7 @@ class Link:
         if pause_ms > 0:
             pause_s = pause_ms / 1000
             self.quiet_until = max(self.quiet_until, now + pause_s)
-            self._metrics.time(THROTTLE_TIME, pause_s)
+            self._metrics.throttle_time.add(pause_s)
             self._report(Event.THROTTLED, pause_s=pause_s)
 
     def _report(self, event: Event, **fields: Any) -> None:
@@ -458,7 +463,7 @@ class Link:
         self.state = LinkState.READY
         if not self._has_been_ready:
             self._has_been_ready = True
-            self._metrics.add("connection_count")
+            self._metrics.connection_count += 1
             self._report(Event.CONNECTION_OPENED)
 
     def _authenticate(self, now: float) -> None:
@@ -578,8 +583,8 @@ class Link:
                 event = Event.CONNECTION_CLOSED
         self._report(event, reason=reason)
         if self._has_been_ready:
-            self._metrics.add("connection_count", -1)
-        self._metrics.add("requests_in_flight", -len(self._calls))
+            self._metrics.connection_count -= 1
+        self._metrics.requests_in_flight -= len(self._calls)
         self._connection.close()
         self._budget.forget(self)
         while self._calls:

@@ -78,7 +78,7 @@ class Metadata:
         self.cluster_id: str | None = None
         self.controller = -1
         # What ``take_leader_changes`` has not returned yet.
-        self._leader_changes: list[LeaderChange] = []
+        self.leader_changes: list[LeaderChange] = []
 
     def update(self, response: Any, requested: Collection[str] | None) -> None:
         """Replace the metadata by that of a response.
@@ -102,12 +102,12 @@ class Metadata:
         for each in response.topics:
             if each.name is not None and (requested is None or each.name in requested):
                 known = self.topics.get(each.name)
-                topics[each.name] = _merge(known, each, self._leader_changes)
+                topics[each.name] = _merge(known, each, self.leader_changes)
         self.topics = topics
 
     def take_leader_changes(self) -> list[LeaderChange]:
         """Return the partitions whose leader has changed since the last call."""
-        changes, self._leader_changes = self._leader_changes, []
+        changes, self.leader_changes = self.leader_changes, []
         return changes
 
     def partition(self, topic: str, partition: int) -> PartitionInfo | None:
@@ -151,7 +151,7 @@ class Metadata:
         )
         if leader != known.leader:
             change = LeaderChange(topic, partition, known.leader, leader)
-            self._leader_changes.append(change)
+            self.leader_changes.append(change)
         return True
 
 

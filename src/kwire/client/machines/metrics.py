@@ -10,33 +10,76 @@ in seconds. ``docs/reference/metrics.md`` describes each name.
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
 
 class Timer(NamedTuple):
-    """The three metrics of something that takes time: how often, how long, longest."""
+    """The metrics of something that takes time: how often, how long, longest.
 
+    ``attribute`` is the attribute of ``Metrics`` with the ``Latency``.
+    """
+
+    attribute: str
     total: str
     total_s: str
     max_s: str
 
 
 REQUEST_LATENCY = Timer(
-    "response_total", "request_latency_total_s", "request_latency_max_s"
+    "request_latency",
+    "response_total",
+    "request_latency_total_s",
+    "request_latency_max_s",
 )
-THROTTLE_TIME = Timer("throttle_total", "throttle_time_total_s", "throttle_time_max_s")
+THROTTLE_TIME = Timer(
+    "throttle_time", "throttle_total", "throttle_time_total_s", "throttle_time_max_s"
+)
+FETCH_LATENCY = Timer(
+    "fetch_latency", "fetch_total", "fetch_latency_total_s", "fetch_latency_max_s"
+)
+COMMIT_LATENCY = Timer(
+    "commit_latency", "commit_total", "commit_latency_total_s", "commit_latency_max_s"
+)
+REBALANCE_LATENCY = Timer(
+    "rebalance_latency",
+    "rebalance_total",
+    "rebalance_latency_total_s",
+    "rebalance_latency_max_s",
+)
+PRODUCE_LATENCY = Timer(
+    "produce_latency",
+    "produce_total",
+    "produce_latency_total_s",
+    "produce_latency_max_s",
+)
+RECORD_QUEUE_TIME = Timer(
+    "record_queue_time",
+    "batch_send_total",
+    "record_queue_time_total_s",
+    "record_queue_time_max_s",
+)
+
+_TIMERS = (
+    REQUEST_LATENCY,
+    THROTTLE_TIME,
+    FETCH_LATENCY,
+    COMMIT_LATENCY,
+    REBALANCE_LATENCY,
+    PRODUCE_LATENCY,
+    RECORD_QUEUE_TIME,
+)
 
 CLIENT_METRICS = (
     "connection_count",
     "connection_creation_total",
     "connection_failure_total",
     "request_total",
-    *REQUEST_LATENCY,
+    *REQUEST_LATENCY[1:],
     "requests_in_flight",
     "outgoing_byte_total",
     "incoming_byte_total",
-    *THROTTLE_TIME,
+    *THROTTLE_TIME[1:],
     "metadata_refresh_total",
     "leader_change_total",
     "retry_total",
@@ -45,26 +88,27 @@ CLIENT_METRICS = (
 )
 """Metrics of everything that talks to brokers."""
 
-FETCH_LATENCY = Timer("fetch_total", "fetch_latency_total_s", "fetch_latency_max_s")
-
 FETCH_METRICS = (
-    *FETCH_LATENCY,
+    *FETCH_LATENCY[1:],
     "bytes_consumed_total",
     "offsets_consumed_total",
     "data_loss_total",
 )
 """Metrics of scans and consumers."""
 
-PRODUCE_LATENCY = Timer(
-    "produce_total", "produce_latency_total_s", "produce_latency_max_s"
+GROUP_METRICS = (
+    "join_total",
+    "fence_total",
+    *REBALANCE_LATENCY[1:],
+    "partition_loss_total",
+    *COMMIT_LATENCY[1:],
+    "commit_error_total",
 )
-RECORD_QUEUE_TIME = Timer(
-    "batch_send_total", "record_queue_time_total_s", "record_queue_time_max_s"
-)
+"""Metrics of consumers."""
 
 PRODUCE_METRICS = (
-    *PRODUCE_LATENCY,
-    *RECORD_QUEUE_TIME,
+    *PRODUCE_LATENCY[1:],
+    *RECORD_QUEUE_TIME[1:],
     "record_send_total",
     "record_retry_total",
     "record_error_total",
@@ -73,25 +117,56 @@ PRODUCE_METRICS = (
 )
 """Metrics of producers."""
 
-METRICS = (*CLIENT_METRICS, *FETCH_METRICS, *PRODUCE_METRICS)
+METRICS = (*CLIENT_METRICS, *FETCH_METRICS, *GROUP_METRICS, *PRODUCE_METRICS)
 """All metrics that are counted."""
+
+SCAN_SNAPSHOT = (
+    *CLIENT_METRICS,
+    "metadata_age_s",
+    *FETCH_METRICS,
+    "held_bytes",
+    "records_lag_max",
+    "records_lag",
+)
+"""Names in the metrics of a scan, of which some are not counted but computed."""
+
+CONSUMER_SNAPSHOT = (*SCAN_SNAPSHOT, *GROUP_METRICS, "assigned_partition_count")
+"""Names in the metrics of a consumer."""
+
+PRODUCER_SNAPSHOT = (
+    *CLIENT_METRICS,
+    "metadata_age_s",
+    *PRODUCE_METRICS,
+    "held_bytes",
+)
+"""Names in the metrics of a producer."""
+
+_COUNTS = tuple(name for name in METRICS if not any(name in each for each in _TIMERS))
+
+
+def empty_snapshot(names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the metrics of an object that has not connected yet."""
+    return {name: {} if name == "records_lag" else 0 for name in names}
 
 
 class Latency:
     """How often something took time, how long in all, and the longest time."""
 
-    __slots__ = ("count", "max_s", "total_s")
+    __slots__ = ("_recent_max_s", "count", "max_s", "total_s")
 
     def __init__(self) -> None:
         self.count = 0
         self.total_s = 0.0
         self.max_s = 0.0
+        self._recent_max_s = 0.0
 
     def add(self, duration_s: float) -> None:
         """Count one duration."""
         self.count += 1
         self.total_s += duration_s
-        self.max_s = max(self.max_s, duration_s)
+        if duration_s > self._recent_max_s:
+            self._recent_max_s = duration_s
+            self.max_s = max(self.max_s, duration_s)
 
     def merge(self, other: Latency) -> None:
         """Add the durations of another object."""
@@ -99,44 +174,54 @@ class Latency:
         self.total_s += other.total_s
         self.max_s = max(self.max_s, other.max_s)
 
+    def take_recent_max(self) -> float:
+        """Return the longest duration since the last call, or 0.0."""
+        recent, self._recent_max_s = self._recent_max_s, 0.0
+        return recent
+
 
 class Metrics:
-    """The numbers of one state machine since it was made."""
+    """The numbers of one state machine since it was made.
 
-    __slots__ = ("__weakref__", "_recent_maxima", "_values")
+    Each count is an attribute, and each ``Timer`` names one with a ``Latency``. Code
+    that runs for each response or chunk changes the attributes directly, because even
+    the call of a method would be noticeable there.
+    """
+
+    __slots__ = ("__weakref__", *_COUNTS, *(each.attribute for each in _TIMERS))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self) -> None:
-        self._values: dict[str, float] = dict.fromkeys(METRICS, 0)
-        self._recent_maxima: dict[Timer, float] = {}
+        for name in _COUNTS:
+            setattr(self, name, 0)
+        for timer in _TIMERS:
+            setattr(self, timer.attribute, Latency())
 
-    def add(self, name: str, count: float = 1) -> None:
-        """Increase a number, or decrease it by a negative count."""
-        self._values[name] += count
-
-    def time(self, timer: Timer, duration_s: float) -> None:
-        """Count something that took ``duration_s``."""
-        values = self._values
-        values[timer.total] += 1
-        values[timer.total_s] += duration_s
-        if duration_s > values[timer.max_s]:
-            values[timer.max_s] = duration_s
-        if duration_s > self._recent_maxima.get(timer, -1.0):
-            self._recent_maxima[timer] = duration_s
-
-    def take_recent_max(self, timer: Timer) -> float:
-        """Return the longest duration since the last call, or 0.0."""
-        return self._recent_maxima.pop(timer, 0.0)
+    def add(self, name: str, count: int = 1) -> None:
+        """Increase a count."""
+        setattr(self, name, getattr(self, name) + count)
 
     def merge(self, other: Metrics) -> None:
-        """Add the numbers of another machine; of maxima, the larger one remains."""
-        values = self._values
-        for name, value in other._values.items():
-            is_max = name.endswith("_max_s")
-            values[name] = max(values[name], value) if is_max else values[name] + value
+        """Add the numbers of another machine. The larger one of two maxima remains."""
+        for name in _COUNTS:
+            self.add(name, getattr(other, name))
+        for timer in _TIMERS:
+            getattr(self, timer.attribute).merge(getattr(other, timer.attribute))
 
-    def snapshot(self, names: tuple[str, ...] = METRICS) -> dict[str, float]:
+    def snapshot(self, names: tuple[str, ...] = METRICS) -> dict[str, Any]:
         """Return the present value of each name."""
-        return {name: self._values[name] for name in names}
+        values = {name: getattr(self, name) for name in _COUNTS}
+        for timer in _TIMERS:
+            latency = getattr(self, timer.attribute)
+            values[timer.total] = latency.count
+            values[timer.total_s] = latency.total_s
+            values[timer.max_s] = latency.max_s
+        return {name: values[name] for name in names}
 
 
 class MetricsSum:

@@ -262,7 +262,7 @@ class Telemetry:
             if response is None or response.error_code:
                 self._note_error(response, link, now)
             else:
-                self._cluster.metrics.add("telemetry_push_total")
+                self._cluster.metrics.telemetry_push_total += 1
                 self._window.begin(values, now)
                 self._window_start_ns = now_ns
                 self._wait(now + self._interval_s)

@@ -116,7 +116,8 @@ class Window:
             if count:
                 total_s = values[timer.total_s] - self._values.get(timer.total_s, 0)
                 yield Point(f"{name}.avg", total_s / count * 1000.0)
-                max_s = self._metrics.take_recent_max(timer)
+                latency: Latency = getattr(self._metrics, timer.attribute)
+                max_s = latency.take_recent_max()
                 yield Point(f"{name}.max", max_s * 1000.0)
         for name, key in _GAUGES.items():
             if key in values:

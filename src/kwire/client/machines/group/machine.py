@@ -13,11 +13,12 @@ chunks that it has.
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import BrokersUnreachable, PartitionLost
 from ..cluster import ClusterMachine
 from ..coordinators import Coordinators
+from ..metrics import GROUP_METRICS
 from ..scan.fetcher import Fetcher
 from ..scan.options import EARLIEST, choose_spec
 from ..scan.partition_finder import PartitionFinder
@@ -265,6 +266,16 @@ class ConsumerMachine:
     def paused(self) -> set[tuple[str, int]]:
         """Return the partitions that are paused."""
         return {place for place, reader in self._owned.items() if reader.is_paused}
+
+    def read_metrics(self, now: float) -> dict[str, Any]:
+        """Return the metrics in ``CONSUMER_SNAPSHOT``.
+
+        May be called from any thread.
+        """
+        metrics = self._fetcher.read_metrics(now)
+        metrics |= self.cluster.metrics.snapshot(GROUP_METRICS)
+        metrics["assigned_partition_count"] = len(self._owned)
+        return metrics
 
     def has_changes(self) -> bool:
         """Whether the owned partitions differ from those at the last call."""

@@ -20,7 +20,6 @@ from ....schema import error_codes as codes
 from ..cluster import hinted_brokers
 from ..events import Event
 from ..metadata import NO_ID
-from ..metrics import PRODUCE_LATENCY, RECORD_QUEUE_TIME
 from ..settings import MAX_EPOCH_RETRIES
 from .batch_records import BatchRecords
 from .identity import ProducerIdentity
@@ -245,7 +244,7 @@ class BatchSender:
         sent_at = now
 
         def done(response: Any, now: float) -> None:
-            self._cluster.metrics.time(PRODUCE_LATENCY, now - sent_at)
+            self._cluster.metrics.produce_latency.add(now - sent_at)
             # The producer may have failed while the request was in flight.
             waiting = [(writer, batch) for writer, batch in sent if not batch.is_over]
             if response is None:
@@ -276,8 +275,8 @@ class BatchSender:
         metrics = self._cluster.metrics
         if batch.attempts == 1:
             begun_at = batch.give_up_at - self._options.delivery_timeout_s
-            metrics.time(RECORD_QUEUE_TIME, now - begun_at)
-            metrics.add("record_send_total", batch.count)
+            metrics.record_queue_time.add(now - begun_at)
+            metrics.record_send_total += batch.count
         else:
             self._cluster.report(
                 Event.BATCH_RESENT,

@@ -84,7 +84,7 @@ class Deliveries:
         if not writer.batches:
             self.active.pop(writer, None)
         if batch.failure is not None:
-            self._cluster.metrics.add("record_error_total", batch.count)
+            self._cluster.metrics.record_error_total += batch.count
             if batch.is_background:
                 self.fail_background(batch.failure)
             if self._transactions is not None:

@@ -138,7 +138,10 @@ class ProducerMachine:
         assert self.failure is None or self.is_idle(), "records of a failed producer"
 
     def read_metrics(self, now: float) -> dict[str, float]:
-        """Return the metrics of the cluster and of producing."""
+        """Return the metrics in ``PRODUCER_SNAPSHOT``.
+
+        May be called from any thread.
+        """
         metrics = self.cluster.read_metrics(now)
         metrics |= self.cluster.metrics.snapshot(PRODUCE_METRICS)
         metrics["held_bytes"] = self.deliveries.held_bytes

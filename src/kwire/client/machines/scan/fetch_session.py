@@ -156,7 +156,7 @@ class FetchSession:
             self.epoch = self.epoch + 1 if self.epoch < _LAST_EPOCH else 1
 
     @property
-    def limits(self) -> Mapping[PartitionReader, int]:
+    def limits(self) -> dict[PartitionReader, int]:
         """What ``limit`` returns, by partition."""
         return self._limits
 

@@ -23,7 +23,7 @@ from ....schema import error_codes as codes
 from .. import faults
 from ..cluster import hinted_brokers
 from ..faults import Reaction
-from ..metrics import FETCH_LATENCY, FETCH_METRICS
+from ..metrics import FETCH_METRICS
 from .fetch_session import FetchSession
 from .frame_budget import HeldFrame, find_frame
 from .log_truncation import LogTruncation
@@ -77,6 +77,7 @@ class Fetcher:
         self._lookups = OffsetLookups(cluster, options, self.partitions)
         self._truncation = LogTruncation(cluster, self.partitions)
         self._cluster = cluster
+        self._metrics = cluster.metrics
         self._options = options
         self._fetched: deque[Fetched] = deque()
         self._budget = cluster.frame_budget
@@ -159,12 +160,13 @@ class Fetcher:
 
         Partitions whose offset is not known yet are omitted.
         """
+        # Copies, because another thread may call this for its metrics.
         positions = {
             place: reader.position
-            for place, reader in self.readers.items()
+            for place, reader in self.readers.copy().items()
             if reader.position is not None
         }
-        for fetched in reversed(self._fetched):
+        for fetched in reversed(self._fetched.copy()):
             positions[fetched.topic, fetched.partition] = fetched.start_offset
         return positions
 
@@ -179,10 +181,9 @@ class Fetcher:
         if not self._fetched:
             return None
         fetched = self._fetched.popleft()
-        metrics = self._cluster.metrics
-        metrics.add("bytes_consumed_total", len(fetched.data))
-        count = fetched.next_offset - fetched.start_offset
-        metrics.add("offsets_consumed_total", count)
+        metrics = self._metrics
+        metrics.bytes_consumed_total += len(fetched.data)
+        metrics.offsets_consumed_total += fetched.next_offset - fetched.start_offset
         return fetched
 
     def split(self, fetched: Fetched, offset: int) -> Fetched:
@@ -206,17 +207,17 @@ class Fetcher:
         """Return the metrics of the cluster and of fetching.
 
         "records_lag" is a dict by (topic, partition), without partitions of which no
-        broker has sent the log end offset recently.
+        broker has sent the log end offset recently. May be called from any thread.
         """
         lags: dict[tuple[str, int], int] = {}
         position = self.position()
-        for session in self._sessions.values():
-            for reader, limit in session.limits.items():
+        for session in self._sessions.copy().values():
+            for reader, limit in session.limits.copy().items():
                 offset = position.get(reader.place)
                 if offset is not None and self.readers.get(reader.place) is reader:
                     lags[reader.place] = max(limit - offset, lags.get(reader.place, 0))
         metrics: dict[str, Any] = self._cluster.read_metrics(now)
-        metrics |= self._cluster.metrics.snapshot(FETCH_METRICS)
+        metrics |= self._metrics.snapshot(FETCH_METRICS)
         metrics["held_bytes"] = self._budget.held
         metrics["records_lag_max"] = max(lags.values(), default=0)
         metrics["records_lag"] = lags
@@ -335,7 +336,7 @@ class Fetcher:
         sent_at = now
 
         def done(response: Any, now: float) -> None:
-            self._cluster.metrics.time(FETCH_LATENCY, now - sent_at)
+            self._metrics.fetch_latency.add(now - sent_at)
             self._budget.end_expected(link)
             del self._fetching[node]
             waiting = [reader for reader in epochs if reader.end_request(request)]

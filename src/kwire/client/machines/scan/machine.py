@@ -10,7 +10,7 @@ options name. A scan with an end fails if it makes no progress.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..cluster import ClusterMachine
 from .fetcher import Fetcher
@@ -55,8 +55,7 @@ class ScanMachine:
         # Whether the caller has had records since the last ``advance``.
         self._was_taken = False
         labels = {"client_rack": options.rack} if options.rack else {}
-        read_metrics = self.fetcher.read_metrics
-        self.cluster.push_metrics("consumer", read_metrics, labels, now)
+        self.cluster.push_metrics("consumer", self.read_metrics, labels, now)
 
     @property
     def wake_at(self) -> float:
@@ -93,6 +92,10 @@ class ScanMachine:
     def position(self) -> dict[tuple[str, int], int]:
         """Return the next offset of each partition after the chunks that were taken."""
         return self.fetcher.position()
+
+    def read_metrics(self, now: float) -> dict[str, Any]:
+        """Return the metrics in ``SCAN_SNAPSHOT``. May be called from any thread."""
+        return self.fetcher.read_metrics(now)
 
     def remaining_offsets(self) -> int | None:
         """Return the number of offsets from ``position`` to the end of the scan.
