@@ -25,7 +25,8 @@ LONGEST_S = 200.0
 FOLLOWED_S = 40.0
 """How long a group consumer may wait for records that a false offset hides."""
 SASL = {17: (1, 1), 36: (0, 2)}
-USERS = {"ann": "secret"}
+PASSWORD = "secret"
+USERS = {"ann": PASSWORD}
 
 
 class ChangedConnection:
@@ -90,7 +91,7 @@ class Session:
             sasl = importlib.import_module(f"{kwire.__name__}.connection.sasl")
             ranges = {**self.broker.table.ranges(), **SASL}
             self.broker.table = negotiation.ApiVersionTable.from_ranges(ranges)
-            new_mechanism = lambda: sasl.Scram("ann", "secret")  # noqa: E731
+            new_mechanism = lambda: sasl.Scram("ann", PASSWORD)  # noqa: E731
         # Damaged metadata can name an address without a listener.
         absent = SimpleNamespace(node=0, is_up=False, is_silent=False)
         self.cluster.at = lambda host, port: (

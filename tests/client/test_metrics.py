@@ -29,7 +29,7 @@ READERS = {
     "scan": (SCAN_SNAPSHOT, lambda kafka: kafka.scan("orders")),
     "consumer": (
         CONSUMER_SNAPSHOT,
-        lambda kafka: kafka.consumer("orders", group="etl", partitions="all"),
+        lambda kafka: kafka.consumer("orders", group_id="etl", partitions="all"),
     ),
 }
 

@@ -115,6 +115,10 @@ class ChunkReader(Operations, Generic[M]):
         """Close the connections. May be called again, and while another call waits."""
         raise NotImplementedError
 
+    async def _finish(self) -> None:
+        """Close the connections in good order; as ``_end``."""
+        await self._end()
+
     def _use(self) -> AbstractContextManager[None]:
         """Reject a second caller while the first one waits within the block."""
         raise NotImplementedError
@@ -205,7 +209,7 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
 
     async def _close(self) -> None:
         self._is_closing = True
-        await self._end()
+        await self._finish()
 
     @contextmanager
     def _use(self) -> Iterator[None]:
@@ -250,7 +254,7 @@ class BlockingReader(ChunkReader[M], Blocking):
         user = object()
         try:
             if self._claim(user):
-                await self._end()
+                await self._finish()
             elif self._runner is not None:
                 # The caller that waits closes the connections.
                 self._runner.wake()

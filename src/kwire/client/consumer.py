@@ -337,7 +337,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
             return
         try:
             machine.begin_close(runner.now())
-            await runner.wait(machine.has_left)
+            await runner.wait(machine.is_closable)
         finally:
             self._is_closed = True
             self._close_machine(machine, runner)

@@ -334,6 +334,7 @@ class ProducerBase(Operations, Generic[T]):
         try:
             if flush:
                 await self._flush()
+                await self._push_last_metrics()
         finally:
             self._is_closed = True
             machine, runner = self._machine, self._runner
@@ -343,6 +344,13 @@ class ProducerBase(Operations, Generic[T]):
             self._machine = self._runner = None
             if runner is not None:
                 await runner.end()
+
+    async def _push_last_metrics(self) -> None:
+        self._is_closed = True
+        machine, runner = self._machine, self._runner
+        if machine is not None and runner is not None:
+            machine.begin_close(runner.now())
+            await runner.wait(machine.is_closable)
 
     async def _flush(self) -> None:
         machine, runner = self._machine, self._runner

@@ -86,8 +86,17 @@ class ScanBase(ChunkReader[ScanMachine]):
                 await self._end()
                 raise
             self._is_consumed = not self._is_closing
-            await self._end()
+            await self._finish()
         return None
+
+    async def _finish(self) -> None:
+        try:
+            machine, runner = self._machine, self._runner
+            if machine is not None and runner is not None and not self._is_closed:
+                machine.begin_close(runner.now())
+                await runner.wait(machine.is_closable)
+        finally:
+            await self._end()
 
     async def _end(self) -> None:
         self._is_closed = True

@@ -136,6 +136,8 @@ class GroupScenario:
         self.by_name = random.random() < 0.8
         self.habits = Habits(random, self.module)
         self.callers: list[SimulatedCaller] = []
+        self.settings = []
+        """The settings of each member, which have its metrics."""
         self.done: dict[tuple, int] = {}
         """Up to where callers have had each partition, without a gap."""
         self.acknowledged: dict[tuple, int] = {}
@@ -217,6 +219,7 @@ class GroupScenario:
             max_poll_interval_s=MAX_POLL_S,
         )
         settings = module.ClusterSettings(request_timeout_s=3.0, connect_timeout_s=2.0)
+        self.settings.append(settings)
         machine = module.ConsumerMachine(
             [("sim", 9000 + node) for node in self.cluster.brokers],
             settings,

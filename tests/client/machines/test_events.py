@@ -6,13 +6,20 @@ import importlib
 import logging
 import random as random_module
 import re
+from collections import Counter
+from contextlib import contextmanager
 
 import pytest
 
 from kwire.client.machines.events import Event, report
 from kwire.client.machines.metrics import Metrics
+from tests.client import client_sessions
+from tests.client.machines.group_scenario import GroupScenario
+from tests.client.machines.liar import Liar
 from tests.client.machines.scan_scenario import Scenario
 from tests.client.machines.test_link import Broker
+from tests.client.machines.test_rebootstrap import Recovery
+from tests.client.machines.test_telemetry import Client
 from tests.client.machines.transaction_scenario import TransactionScenario
 
 HOSTILE = "\x1b[2J\x00\r\nfake: line\u202e\x9b\ud800" * 500
@@ -66,8 +73,9 @@ def test_a_program_without_logging_prints_nothing(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def run_seed(kwire, scenario_class, seed):
-    """Run a seed of a simulation; return the events and texts that are logged."""
+@contextmanager
+def logged():
+    """Collect the events and texts that are logged within the block."""
     records = []
     handler = logging.Handler()
     handler.emit = lambda record: records.append((record.event, record.getMessage()))
@@ -75,10 +83,16 @@ def run_seed(kwire, scenario_class, seed):
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
     try:
-        scenario_class(kwire, seed).run()
+        yield records
     finally:
         logger.removeHandler(handler)
         logger.setLevel(logging.NOTSET)
+
+
+def run_seed(kwire, scenario_class, seed):
+    """Run a seed of a simulation; return the events and texts that are logged."""
+    with logged() as records:
+        scenario_class(kwire, seed).run()
     return records
 
 
@@ -113,6 +127,83 @@ def test_a_simulation_of_transactions_logs_what_happens_to_them(kwire):
         "transaction_aborted",
         "transaction_committed",
     }
+
+
+def run_telemetry(kwire):
+    """Have a broker subscribe to metrics, and reject the first."""
+    client = Client(kwire)
+    client.receiver.errors = [kwire.error_codes.TELEMETRY_TOO_LARGE]
+    client.run(60)
+
+
+def run_rebootstrap(kwire):
+    """Have the brokers require the use of the bootstrap addresses."""
+    recovery = Recovery(kwire)
+    recovery.read(3)
+    recovery.require_rebootstrap([1, 2, 3])
+    recovery.world.run(recovery.machine, lambda: False, recovery.world.now + 30)
+
+
+def test_every_event_occurs(kwire):
+    """In the simulations of scans, transactions and groups, and in two other cases."""
+    names = set()
+    with logged() as records:
+        for seed in range(40):
+            Scenario(kwire, seed).run()
+        for seed in range(30):
+            TransactionScenario(kwire, seed).run()
+        for seed in range(15):
+            GroupScenario(kwire, seed).run()
+        run_telemetry(kwire)
+        run_rebootstrap(kwire)
+    names = {name for name, _ in records}
+    assert {event.name.lower() for event in Event} - names == set()
+
+
+def test_metrics_of_a_group_agree_with_its_events(kwire):
+    """Each event with a metric is counted, in the metrics of some machine."""
+    totals = Counter()
+    with logged() as records:
+        for seed in range(8):
+            scenario = GroupScenario(kwire, seed)
+            scenario.run()
+            for settings in scenario.settings:
+                totals.update(settings.metrics.snapshot())
+    counts = Counter(name for name, _ in records)
+    assert totals["join_total"] == counts["member_joined"] > 0
+    assert totals["fence_total"] == counts["member_fenced"] > 0
+    assert totals["commit_error_total"] == counts["commit_failed"] > 0
+    assert totals["partition_loss_total"] >= counts["partitions_lost"] > 0
+    assert totals["commit_total"] >= counts["offsets_committed"] > 0
+    assert totals["retry_total"] == counts["retry"] > 0
+    assert totals["rebalance_total"] > 0
+
+
+def test_no_log_line_of_an_authentication_has_the_password(kwire, monkeypatch):
+    """Brokers answer as they should, or with other texts, codes and lengths."""
+    monkeypatch.setattr(client_sessions, "PASSWORD", SECRET)
+    monkeypatch.setattr(client_sessions, "USERS", {"ann": SECRET})
+    failures = 0
+    with logged() as records:
+        for seed in range(30):
+            liar = Liar(kwire, random_module.Random(seed))
+            lie = liar.in_place_of if seed else None
+            _, failure = client_sessions.run_session(kwire, "sasl", "4.1", lie=lie)
+            failures += failure is not None
+        damage = random_module.Random(1)
+        for _ in range(30):
+
+            def change(data):
+                data = bytearray(data)
+                if data:
+                    data[damage.randrange(len(data))] ^= 1 << damage.randrange(8)
+                return bytes(data)
+
+            _, failure = client_sessions.run_session(kwire, "sasl", "4.1", change)
+            failures += failure is not None
+    assert failures > 20
+    assert {"connection_opened", "connection_failed"} <= {name for name, _ in records}
+    assert [text for _, text in records if SECRET in text] == []
 
 
 class Indiscreet:

@@ -218,6 +218,10 @@ def run_operation(kwire, name, seed):
                 if fetched is None:
                     break
                 machine.release(fetched)
+            if hasattr(machine, "commit") and not machine.failure:
+                commit = machine.commit(world.now)
+                world.run(machine, lambda: commit.is_over, world.now + LONGEST_S)
+                errors.append(commit.failure)
         errors += [machine.failure, *getattr(machine, "losses", [])]
         texts += [machine.cluster.reasons(), machine.cluster.reasons(since=0.0)]
         machine.close(world.now)

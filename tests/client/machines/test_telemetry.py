@@ -274,6 +274,15 @@ def test_pushes_continue_on_another_broker_with_the_same_instance(kwire):
     assert ids == {UUID(int=77)}
 
 
+def test_close_without_a_connection_is_not_delayed(kwire):
+    client = Client(kwire)
+    client.run(30)
+    client.brokers.brokers[1].is_up = False
+    client.world.break_wires(1)
+    client.run(1)
+    assert client.close() < 0.1
+
+
 class ModernScenario(Scenario):
     """A simulation with brokers that all know telemetry."""
 

@@ -18,7 +18,7 @@ from ...errors import KwireError
 from ...messages import MetadataRequest
 from ...schema import error_codes
 from ..errors import AuthenticationFailed, BrokersUnreachable, FeatureUnsupported
-from .events import Event, report
+from .events import Event, list_first, report
 from .link import Link, LinkState
 from .metadata import (
     Broker,
@@ -52,9 +52,6 @@ _CONNECT_BURST = 10
 _CONNECT_S = 0.1
 """As above, for connections to any broker, of which Metadata may name thousands."""
 
-
-_MAX_SHOWN_CHANGES = 3
-"""Number of partitions in a log line about leaders; a broker may lead thousands."""
 
 _FRAME_BYTES = 16 << 20
 """Frame budget of a machine without records. Larger frames arrive one after another."""
@@ -543,13 +540,11 @@ class ClusterMachine:
         changes = self.metadata.take_leader_changes()
         if not changes:
             return
-        shown = ", ".join(
+        texts = [
             f"{quote_text(topic)}-{partition} from {old} to {new}"
-            for topic, partition, old, new in changes[:_MAX_SHOWN_CHANGES]
-        )
-        if len(changes) > _MAX_SHOWN_CHANGES:
-            shown += f" and {len(changes) - _MAX_SHOWN_CHANGES} more"
-        self.report(Event.LEADER_MOVED, len(changes), changes=shown)
+            for topic, partition, old, new in changes
+        ]
+        self.report(Event.LEADER_MOVED, len(texts), changes=list_first(texts))
 
 
 _REBOOTSTRAP_REQUIRED = error_codes.REBOOTSTRAP_REQUIRED

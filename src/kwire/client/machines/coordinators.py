@@ -19,6 +19,7 @@ from ...messages import FindCoordinatorRequest
 from ...schema import error_codes as codes
 from . import faults
 from .backoff import Backoff
+from .events import Event
 from .metadata import Broker
 
 if TYPE_CHECKING:
@@ -166,8 +167,17 @@ class Coordinators:
                 results = results if has_many else {keys[0]: response}
             for key, search in chosen.items():
                 search.is_in_flight = False
+                code = codes.NETWORK_EXCEPTION
                 if key in results:
                     self._take(kind, key, search, results[key])
+                    code = results[key].error_code
+                if code and search.failure is None:
+                    self._cluster.report(
+                        Event.RETRY,
+                        operation=f"finding the coordinator of the {_name(kind, key)}",
+                        pause_s=max(search.backoff.retry_at - now, 0.0),
+                        reason=codes.name(code),
+                    )
 
         for search in chosen.values():
             search.backoff.fail(now)
@@ -187,18 +197,23 @@ class Coordinators:
             known = brokers.get(result.node_id)
             rack = None if known is None else known.rack
             search.node_id = result.node_id
+            event, name = Event.COORDINATOR_FOUND, _name(kind, key)
+            self._cluster.report(event, node_id=result.node_id, key=name)
             brokers[result.node_id] = Broker(
                 result.node_id, result.host, result.port, rack=rack
             )
         elif not faults.may_pass(result.error_code):
-            what = "group"
-            if kind is CoordinatorType.TRANSACTION:
-                what = "transactional id"
             search.failure = faults.refusal(
-                f"finding the coordinator of the {what} {key!r}",
+                f"finding the coordinator of the {_name(kind, key)}",
                 result.error_code,
                 "the operation Describe",
             )
+
+
+def _name(kind: CoordinatorType, key: str) -> str:
+    """Name a key for errors and events."""
+    is_transaction = kind is CoordinatorType.TRANSACTION
+    return f"{'transactional id' if is_transaction else 'group'} {key!r}"
 
 
 def is_moved(error_code: int) -> bool:

@@ -23,9 +23,14 @@ from typing import TYPE_CHECKING
 from ..._text import quote_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from .metrics import Metrics
 
 _ROOT = "kwire.client"
+
+_MAX_SHOWN = 3
+"""Number of partitions in a log line; a consumer or a broker may have thousands."""
 
 # A program that does not configure logging prints nothing on stderr.
 logging.getLogger(_ROOT).addHandler(logging.NullHandler())
@@ -91,6 +96,68 @@ class Event(Enum):
         " at %(start)s",
         "data_loss_total",
     )
+    COORDINATOR_FOUND = (
+        "group",
+        DEBUG,
+        "broker %(node_id)d coordinates the %(key)s",
+        None,
+    )
+    MEMBER_JOINED = (
+        "group",
+        INFO,
+        "member %(member_id)s joined group %(group)s in epoch %(epoch)d",
+        "join_total",
+    )
+    MEMBER_LEFT = (
+        "group",
+        INFO,
+        "member %(member_id)s left group %(group)s",
+        None,
+    )
+    MEMBER_FENCED = (
+        "group",
+        WARNING,
+        "member %(member_id)s of group %(group)s was fenced, and joins again:"
+        " %(reason)s",
+        "fence_total",
+    )
+    CALLER_LATE = (
+        "group",
+        WARNING,
+        "leaving group %(group)s, because the program has not requested a chunk for"
+        " %(pause_s).1f s; process less at a time, or increase max_poll_interval_s",
+        None,
+    )
+    PARTITIONS_ASSIGNED = (
+        "group",
+        INFO,
+        "partitions assigned in group %(group)s: %(partitions)s",
+        None,
+    )
+    PARTITIONS_REVOKED = (
+        "group",
+        INFO,
+        "partitions given up in group %(group)s: %(partitions)s",
+        None,
+    )
+    PARTITIONS_LOST = (
+        "group",
+        WARNING,
+        "partitions lost in group %(group)s: %(partitions)s",
+        "partition_loss_total",
+    )
+    OFFSETS_COMMITTED = (
+        "group",
+        DEBUG,
+        "offsets of %(partition_count)d partitions committed for group %(group)s",
+        None,
+    )
+    COMMIT_FAILED = (
+        "group",
+        WARNING,
+        "offset of %(partition)s was not committed for group %(group)s: %(reason)s",
+        "commit_error_total",
+    )
     BATCH_RESENT = (
         "produce",
         INFO,
@@ -135,6 +202,19 @@ class Event(Enum):
         self.level = level
         self.text = text
         self.metric = metric
+
+
+def list_partitions(partitions: Iterable[tuple[str, int]]) -> str:
+    """Format partitions for an event: the first few of them by name."""
+    names = [f"{quote_text(topic)}-{partition}" for topic, partition in partitions]
+    return list_first(names)
+
+
+def list_first(texts: Sequence[str]) -> str:
+    """Join texts for an event. Only the first few are shown."""
+    shown = ", ".join(texts[:_MAX_SHOWN])
+    hidden_count = len(texts) - _MAX_SHOWN
+    return f"{shown} and {hidden_count} more" if hidden_count > 0 else shown
 
 
 def report(metrics: Metrics, event: Event, count: int = 1, **fields: object) -> None:

@@ -146,7 +146,8 @@ class Telemetry:
         if self.is_over:
             return
         if self._close_by is not None:
-            if now >= self._close_by or self.state is TelemetryState.SUBSCRIBING:
+            is_subscribed = self.state is TelemetryState.PUSHING
+            if now >= self._close_by or not (is_subscribed and self._cluster.links()):
                 self.state = TelemetryState.OVER
                 return
             self._cluster.wake(self._close_by)
@@ -169,9 +170,15 @@ class Telemetry:
             self.state = TelemetryState.OVER
 
     def begin_close(self, now: float) -> None:
-        """Push the metrics for the last time; ``is_over`` becomes True soon."""
-        if self.state is TelemetryState.PUSHING and self._close_by is None:
-            self._close_by = now + _GOODBYE_S
+        """Push the metrics for the last time. Further calls do nothing.
+
+        ``is_over`` becomes True within ``_GOODBYE_S``. It is True immediately if no
+        broker subscribes to metrics, or if there is no connection.
+        """
+        if self._close_by is not None:
+            return
+        self._close_by = now + _GOODBYE_S
+        if self.state is TelemetryState.PUSHING and self._cluster.links():
             self._cluster.wake(now)
         else:
             self.state = TelemetryState.OVER

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...errors import BrokersUnreachable, PartitionLost
 from ..cluster import ClusterMachine
 from ..coordinators import Coordinators
+from ..events import Event, list_partitions
 from ..metrics import GROUP_METRICS
 from ..scan.fetcher import Fetcher
 from ..scan.options import EARLIEST, choose_spec
@@ -117,8 +118,22 @@ class ConsumerMachine:
         self._caller = CallerState.BUSY
         self._busy_since = self._started_at = self._advanced_at = now
         self._close_at = 0.0
+        # When the assignment last began to differ from the owned partitions.
+        self._rebalance_began_at: float | None = None
         # The incarnation and the identity in which the last chunk was taken.
         self._taken_as: tuple[int, GroupMetadata] | None = None
+        self.cluster.push_metrics("consumer", self.read_metrics, self._labels(), now)
+
+    def _labels(self) -> dict[str, str]:
+        """Return the labels of the metrics that are pushed (KIP-714)."""
+        labels = {"group_id": self.group.group_id}
+        if self._membership is not None:
+            labels["group_member_id"] = self._membership.metadata.member_id
+        if self.group.group_instance_id is not None:
+            labels["group_instance_id"] = self.group.group_instance_id
+        if self.options.rack:
+            labels["client_rack"] = self.options.rack
+        return labels
 
     @property
     def wake_at(self) -> float:
@@ -296,11 +311,16 @@ class ConsumerMachine:
             self._close_at = now + self.group.leave_timeout_s
             for reader in self._owned.values():
                 self._fetcher.remove(reader)
+            self.cluster.begin_close(now)
             self.cluster.wake(now)
 
     def has_left(self) -> bool:
         """Whether the group does not count on this consumer any more."""
         return self.state is ConsumerState.LEFT
+
+    def is_closable(self) -> bool:
+        """Whether nothing is left to send after ``begin_close``."""
+        return self.has_left() and self.cluster.is_closable
 
     def close(self, now: float) -> None:
         """Close all connections."""
@@ -364,7 +384,7 @@ class ConsumerMachine:
         self._offsets.advance(now)
         member, has_pending = self._membership, self._offsets.has_pending()
         if member is not None and not has_pending:
-            self._lose_all()
+            self._lose_all(Event.PARTITIONS_REVOKED)
             member.leave(now)
             member.advance(now)
         has_left = not has_pending and (member is None or member.is_outside)
@@ -421,12 +441,14 @@ class ConsumerMachine:
         elif now < late_at:
             self.cluster.wake(late_at)
         else:
+            self._report(Event.CALLER_LATE, pause_s=now - self._busy_since)
             member.leave(now)
 
     def _find_chosen(self, now: float) -> None:
         """Own the partitions that were chosen by hand, as long as they exist."""
-        for deleted in self._finder.take_deleted(self._owned, now):
-            self._lose(self._owned[deleted.place])
+        deleted = self._finder.take_deleted(self._owned, now)
+        readers = [self._owned[each.place] for each in deleted]
+        self._lose(readers, Event.PARTITIONS_LOST)
         found = self._finder.find(self._owned, now)
         for topic, partition in found.new:
             self._own(topic, partition)
@@ -442,12 +464,18 @@ class ConsumerMachine:
             return
         owned = self._owned_ids()
         if owned != target or any(self._revoked()):
+            if self._rebalance_began_at is None:
+                self._rebalance_began_at = self._advanced_at
             self._revoke(owned - target)
             if self._caller is CallerState.WAITING:
                 self._give_up_revoked()
             if member.can_add:
                 self._add(target - self._owned_ids())
             owned = self._owned_ids()
+            if owned == target:
+                latency_s = self._advanced_at - self._rebalance_began_at
+                self.cluster.metrics.rebalance_latency.add(latency_s)
+                self._rebalance_began_at = None
         member.report(owned)
 
     def _owned_ids(self) -> Assignment:
@@ -470,14 +498,16 @@ class ConsumerMachine:
 
     def _give_up_revoked(self) -> None:
         """Give up the revoked partitions whose offsets are not being committed."""
-        for reader in list(self._revoked()):
-            if not self._offsets.is_pending(reader):
-                self._lose(reader)
+        readers = [
+            reader for reader in self._revoked() if not self._offsets.is_pending(reader)
+        ]
+        self._lose(readers, Event.PARTITIONS_REVOKED)
 
     def _add(self, partitions: Assignment) -> None:
         topics = {
             topic.topic_id: topic for topic in self.cluster.metadata.topics.values()
         }
+        added = []
         for topic_id, partition in sorted(partitions):
             topic = topics.get(topic_id)
             if topic is None:
@@ -485,6 +515,9 @@ class ConsumerMachine:
                 self.cluster.want_metadata()
             elif (topic.name, partition) not in self._owned:
                 self._own(topic, partition)
+                added.append((topic.name, partition))
+        if added:
+            self._report(Event.PARTITIONS_ASSIGNED, partitions=list_partitions(added))
 
     def _own(self, topic: TopicInfo, partition: int) -> None:
         reader = GroupReader(topic.name, partition, topic.topic_id)
@@ -495,16 +528,23 @@ class ConsumerMachine:
         """Lose the partitions of earlier incarnations of the membership."""
         if member.incarnation != self._incarnation:
             self._incarnation = member.incarnation
+            self._rebalance_began_at = None
             self._lose_all()
 
-    def _lose_all(self) -> None:
-        for reader in list(self._owned.values()):
-            self._lose(reader)
+    def _lose_all(self, event: Event = Event.PARTITIONS_LOST) -> None:
+        self._lose(list(self._owned.values()), event)
 
-    def _lose(self, reader: GroupReader) -> None:
-        self._fetcher.remove(reader)
-        reader.give_up()
-        del self._owned[reader.place]
+    def _lose(self, readers: Sequence[GroupReader], event: Event) -> None:
+        for reader in readers:
+            self._fetcher.remove(reader)
+            reader.give_up()
+            del self._owned[reader.place]
+        if readers:
+            names = list_partitions(reader.place for reader in readers)
+            self._report(event, len(readers), partitions=names)
+
+    def _report(self, event: Event, count: int = 1, **fields: Any) -> None:
+        self.cluster.report(event, count, group=self.group.group_id, **fields)
 
     def _begin(self, reader: GroupReader) -> None:
         """Read a partition from its committed offset, or as the options specify."""

@@ -21,6 +21,7 @@ from ...errors import FeatureUnsupported, RequestRefused
 from .. import faults
 from ..backoff import Backoff
 from ..coordinators import CoordinatorType, is_moved
+from ..events import Event
 from ..pace import Pace
 from .options import GroupMetadata
 from .requests import assignment_entries, read_assignment
@@ -261,12 +262,24 @@ class GroupMember:
             return True
         if self.state is MemberState.LEAVING:
             self._move("end")
+            self._report_left()
         else:
-            self._lose(now)
+            timeout_s = self._options.session_timeout_s
+            self._lose(now, f"no response to heartbeats for {timeout_s:g} s")
         return False
 
-    def _lose(self, now: float) -> None:
+    def _report_left(self) -> None:
+        group = self._options.group_id
+        self._cluster.report(Event.MEMBER_LEFT, member_id=self.member_id, group=group)
+
+    def _lose(self, now: float, reason: str) -> None:
         """Join again, because other members may own the partitions now."""
+        self._cluster.report(
+            Event.MEMBER_FENCED,
+            member_id=self.member_id,
+            group=self._options.group_id,
+            reason=reason,
+        )
         self._begin("lose", now)
         self._cluster.wake(now)
 
@@ -333,13 +346,14 @@ class GroupMember:
                 self._retry(code, now)
             else:
                 self._move("end")
+                self._report_left()
         elif not code and not _is_possible(response):
             self._retry(codes.UNKNOWN_SERVER_ERROR, now)
         elif not code:
             self._accept(response, owned, now)
         elif code in _FENCED:
             is_repeated = self._backoff.failures > 0
-            self._lose(now)
+            self._lose(now, f"the coordinator answered {codes.name(code)}")
             # A member that is fenced repeatedly waits before it joins again.
             self._backoff.fail(now)
             if is_repeated:
@@ -363,6 +377,13 @@ class GroupMember:
         self._reported = owned if self.epoch else None
         self._heard_at = now
         self._backoff.reset()
+        if self.state is MemberState.UNCERTAIN:
+            self._cluster.report(
+                Event.MEMBER_JOINED,
+                member_id=self.member_id,
+                group=self._options.group_id,
+                epoch=self.epoch,
+            )
         self._interval_s = max(response.heartbeat_interval_ms / 1000, _MIN_INTERVAL_S)
         self._next_at = now + self._interval_s
         if response.assignment is None:
@@ -377,7 +398,8 @@ class GroupMember:
             group = self._options.group_id
             self._coordinators.forget(CoordinatorType.GROUP, group)
         self._reported = None
-        self._backoff.fail(now)
+        operation = f"heartbeat in group {self._options.group_id!r}"
+        self._backoff.fail(now, operation, codes.name(code))
         self._next_at = self._backoff.retry_at
 
     def _wait_for_instance_id(self, now: float) -> None:

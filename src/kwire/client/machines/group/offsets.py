@@ -23,6 +23,7 @@ from ...errors import (
 from .. import faults
 from ..backoff import Backoff
 from ..coordinators import CoordinatorType, is_moved
+from ..events import Event
 from .group_reader import Committed, Ownership
 from .options import GroupMetadata
 from .requests import (
@@ -48,6 +49,8 @@ _STALE = {codes.STALE_MEMBER_EPOCH, codes.ILLEGAL_GENERATION}
 _NOT_A_MEMBER = {codes.UNKNOWN_MEMBER_ID, codes.FENCED_MEMBER_EPOCH}
 
 _NO_TOPIC = {codes.UNKNOWN_TOPIC_ID, codes.UNKNOWN_TOPIC_OR_PARTITION}
+
+_FETCHING, _COMMITTING = "fetching the offsets", "committing"
 
 _FIRST_PAUSE_S = 0.01
 """First pause if the coordinator has another member epoch. The next heartbeat usually
@@ -99,11 +102,6 @@ class PendingCommit:
         """Record that the offset of a partition was not committed."""
         self.failure = self.failure or failure
         del self.waiting[reader]
-
-    def fail_all(self, failure: KwireError) -> None:
-        """End the commit with an error."""
-        self.failure = self.failure or failure
-        self.waiting.clear()
 
 
 class GroupOffsets:
@@ -202,11 +200,16 @@ class GroupOffsets:
             self.failure = self.failure or self._coordinators.failure(*place)
         return link
 
-    def _retry(self, backoff: Backoff, code: int, now: float) -> None:
-        """Send a request again after a pause."""
+    def _retry(self, backoff: Backoff, operation: str, code: int, now: float) -> None:
+        """Send a request again after a pause. Without a code, answers are missing."""
         if is_moved(code):
             self._coordinators.forget(CoordinatorType.GROUP, self._group)
-        backoff.fail(now, first_s=_FIRST_PAUSE_S if code in _STALE else None)
+        backoff.fail(
+            now,
+            f"{operation} of group {self._group!r}",
+            codes.name(code) if code else "the coordinator left partitions unanswered",
+            first_s=_FIRST_PAUSE_S if code in _STALE else None,
+        )
 
     def _is_rejected(self, code: int, now: float) -> bool:
         """Whether the coordinator rejects the member. If so, the member verifies it."""
@@ -227,7 +230,8 @@ class GroupOffsets:
         def done(response: Any, now: float) -> None:
             self._is_fetching = False
             if response is None:
-                self._retry(self._fetch_backoff, codes.NETWORK_EXCEPTION, now)
+                code = codes.NETWORK_EXCEPTION
+                self._retry(self._fetch_backoff, _FETCHING, code, now)
                 return
             code, entries = read_offsets(response, readers)
             code = code or self._take_offsets(entries)
@@ -235,9 +239,9 @@ class GroupOffsets:
                 self._fetch_backoff.reset()
                 self.has_answered = True
             elif not code or self._is_rejected(code, now) or faults.may_pass(code):
-                self._retry(self._fetch_backoff, code, now)
+                self._retry(self._fetch_backoff, _FETCHING, code, now)
             else:
-                self.failure = self._refusal("fetching the offsets", code)
+                self.failure = self._refusal(_FETCHING, code)
 
         try:
             version = pick_version(link, OffsetFetchRequest, readers)
@@ -268,9 +272,9 @@ class GroupOffsets:
         for pending in self._commits:
             for reader in list(pending.waiting):
                 if reader.is_lost:
-                    pending.fail(reader, PartitionLost(*reader.place))
+                    self._fail(pending, reader, PartitionLost(*reader.place))
             if not pending.is_over and now >= pending.give_up_at:
-                pending.fail_all(self._timeout())
+                self._fail_all(pending, self._timeout())
         self._commits = deque(each for each in self._commits if not each.is_over)
         for pending in self._commits:
             self._cluster.wake(pending.give_up_at)
@@ -283,20 +287,29 @@ class GroupOffsets:
             return
         pending = self._commits[0]
 
+        sent_at = now
+
         def done(response: Any, now: float) -> None:
             self._is_committing = False
+            self._cluster.metrics.commit_latency.add(now - sent_at)
             if response is None:
-                self._retry(self._commit_backoff, codes.NETWORK_EXCEPTION, now)
+                code = codes.NETWORK_EXCEPTION
+                self._retry(self._commit_backoff, _COMMITTING, code, now)
                 return
             code = 0
+            done_before = len(pending.done)
             for reader, part in read_entries(response.topics, pending.waiting).items():
                 if not part.error_code:
                     pending.succeed(reader)
                 else:
                     self._judge_commit(pending, reader, part.error_code, now)
                     code = code or part.error_code
+            if count := len(pending.done) - done_before:
+                self._cluster.report(
+                    Event.OFFSETS_COMMITTED, group=self._group, partition_count=count
+                )
             if pending.waiting:
-                self._retry(self._commit_backoff, code, now)
+                self._retry(self._commit_backoff, _COMMITTING, code, now)
             else:
                 self._commit_backoff.reset()
             self._cluster.wake(now)
@@ -318,14 +331,29 @@ class GroupOffsets:
         is_deleted = reader.ownership is Ownership.REVOKED and code in _NO_TOPIC
         if is_deleted or self._is_rejected(code, now):
             if code not in _STALE:
-                pending.fail(reader, PartitionLost(*reader.place))
+                self._fail(pending, reader, PartitionLost(*reader.place))
         elif not faults.may_pass(code):
-            pending.fail(reader, self._refusal("committing", code))
+            self._fail(pending, reader, self._refusal(_COMMITTING, code))
 
     def _fail_commits(self, failure: KwireError) -> None:
         for pending in self._commits:
-            pending.fail_all(failure)
+            self._fail_all(pending, failure)
         self._commits.clear()
+
+    def _fail_all(self, pending: PendingCommit, failure: KwireError) -> None:
+        for reader in list(pending.waiting):
+            self._fail(pending, reader, failure)
+
+    def _fail(
+        self, pending: PendingCommit, reader: GroupReader, failure: KwireError
+    ) -> None:
+        self._cluster.report(
+            Event.COMMIT_FAILED,
+            partition=reader.name,
+            group=self._group,
+            reason=failure,
+        )
+        pending.fail(reader, failure)
 
     def _timeout(self) -> BrokersUnreachable:
         return BrokersUnreachable(

@@ -116,13 +116,25 @@ class ProducerMachine:
         if self.failure is not None:
             self._fail_all(self.failure)
 
+    def begin_close(self, now: float) -> None:
+        """Push the metrics for the last time. Batches without acknowledgement fail."""
+        self._end()
+        self.cluster.begin_close(now)
+
+    def is_closable(self) -> bool:
+        """Whether nothing is left to send after ``begin_close``."""
+        return self.cluster.is_closable
+
     def close(self, now: float) -> None:
         """Close all links. Batches that are not acknowledged fail."""
+        self._end()
+        self.cluster.close(now)
+
+    def _end(self) -> None:
         self.failure = self.failure or ClusterError(
             "writing records: the producer is closed; make a new one"
         )
         self._fail_all(self.failure)
-        self.cluster.close(now)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if the parts of the producer contradict themselves.

@@ -23,6 +23,7 @@ from ....schema.destinations import Destination, Route, find_route
 from ...errors import BrokersUnreachable, OutcomeUnknown
 from ..cluster import ClusterMachine
 from ..coordinators import Coordinators, CoordinatorType
+from ..events import Event
 from ..settings import MAX_UNKNOWN_TOPIC_S
 from . import items, older_forms
 
@@ -420,10 +421,11 @@ class RequestMachine:
                 part.response, part.answer = response, answers[part.identity]
                 found = items.error_codes(part.answer[-1])
             else:
-                self._retry(part, now)
+                self._retry(part, "the broker left it unanswered", now)
                 continue
             if self._may_pass(found, now):
-                self._retry(part, now)
+                names = sorted(codes.name(code) for code in found if code)
+                self._retry(part, f"the broker answered {', '.join(names)}", now)
             else:
                 part.is_settled = True
 
@@ -435,7 +437,7 @@ class RequestMachine:
                 " so check before you send it again"
             )
         for part in parts:
-            self._retry(part, now)
+            self._retry(part, "there was no response", now)
 
     def _may_pass(self, found: set[int], now: float) -> bool:
         """Whether another broker, or the same one later, may answer without errors."""
@@ -452,12 +454,18 @@ class RequestMachine:
         is_for_leaders = self._route.destination is Destination.LEADER
         return bool(found & _UNKNOWN) and is_new and is_for_leaders
 
-    def _retry(self, part: _Part, now: float) -> None:
+    def _retry(self, part: _Part, reason: str, now: float) -> None:
         part.tries += 1
         jitter = self.cluster.random.random()
         pause_s = self.cluster.settings.backoff_s(part.tries, jitter)
         rounds = ceil((now + pause_s - self._begun_at) / _ROUND_S)
         part.retry_at = self._begun_at + rounds * _ROUND_S
+        self.cluster.report(
+            Event.RETRY,
+            operation=self._name,
+            pause_s=part.retry_at - now,
+            reason=reason,
+        )
         # Leaders and controllers may have moved.
         self.cluster.want_metadata()
         if self._route.destination in _COORDINATOR_TYPES:

@@ -54,6 +54,7 @@ class ScanMachine:
         self._finder = PartitionFinder(self.cluster, options, now)
         # Whether the caller has had records since the last ``advance``.
         self._was_taken = False
+        self._is_closing = False
         labels = {"client_rack": options.rack} if options.rack else {}
         self.cluster.push_metrics("consumer", self.read_metrics, labels, now)
 
@@ -116,13 +117,22 @@ class ScanMachine:
         """Do what can be done now."""
         self.cluster.advance(now)
         self._collect_failure()
-        if self.failure is None:
+        if self.failure is None and not self._is_closing:
             self._choose_partitions(now)
             self.fetcher.advance(now)
             self._check_progress(now)
             self._collect_failure()
             # Some of these may have requested metadata.
             self.cluster.refresh_metadata(now)
+
+    def begin_close(self, now: float) -> None:
+        """Read no more, and push the metrics for the last time."""
+        self._is_closing = True
+        self.cluster.begin_close(now)
+
+    def is_closable(self) -> bool:
+        """Whether nothing is left to send after ``begin_close``."""
+        return self.cluster.is_closable
 
     def close(self, now: float) -> None:
         """Close all connections."""

@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scans, consumers and producers push their metrics when they are closed (KIP-714).
+
+The state machine of the pushes is tested in ``machines/test_telemetry.py``.
+"""
+
+import asyncio
+import importlib
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from tests.client.log_broker import LogBroker
+from tests.client.machines.telemetry_answers import Receiver
+from tests.client.runners import RUNNERS
+
+LONGEST_S = 20.0
+MAX_DELAY_S = 1.0
+NAMES = {
+    "scan": b"org.apache.kafka.consumer.fetch.manager.bytes.consumed.total",
+    "consumer": b"org.apache.kafka.consumer.fetch.manager.bytes.consumed.total",
+    "producer": b"org.apache.kafka.producer.record.send.total",
+}
+
+
+@pytest.fixture
+def broker():
+    """A broker that subscribes to metrics, of which the first push is far away."""
+    with LogBroker({"orders": [10]}) as broker:
+        truth = broker.cluster_truth
+        truth.add_group("etl", ["orders"])
+        truth.coordinator(0, "etl")
+        truth.world = SimpleNamespace(now=0.0)
+        truth.receiver = Receiver(push_interval_ms=3_600_000)
+        broker.node.become("3.9")
+        broker.table = broker.node.table
+        yield broker
+
+
+async def use(kafka, kind, broker):
+    """Use an object of a client until a broker subscribes to its metrics."""
+    if kind == "producer":
+        made = kafka.producer()
+    elif kind == "consumer":
+        made = kafka.consumer("orders", group_id="etl", partitions="all")
+    else:
+        made = kafka.scan("orders", follow=True)
+    deadline = time.monotonic() + LONGEST_S
+    while not broker.cluster_truth.receiver.subscriptions:
+        assert time.monotonic() < deadline, "no broker was asked for a subscription"
+        if kind == "producer":
+            await call(made.send_many, "orders", [(b"k", b"v")])
+        else:
+            broker.log("orders").append(3)
+            step = made.__anext__ if hasattr(made, "__anext__") else made.__next__
+            await call(step)
+    # The subscription arrives.
+    time.sleep(0.1)
+    return made
+
+
+async def call(method, *arguments):
+    """Call a method of either form."""
+    result = method(*arguments)
+    return await result if hasattr(result, "__await__") else result
+
+
+async def close(made):
+    """Close an object; return how long that took."""
+    begun = time.monotonic()
+    await call(made.close)
+    return time.monotonic() - begun
+
+
+def use_and_close(kwire, runner, broker, kind):
+    """Use and close an object; return how long ``close`` took."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+
+    async def run_asyncio():
+        async with client.connect(broker.address) as kafka:
+            return await close(await use(kafka, kind, broker))
+
+    async def run_blocking():
+        with client.connect_sync(broker.address) as kafka:
+            return await close(await use(kafka, kind, broker))
+
+    return asyncio.run(run_asyncio() if runner == "asyncio" else run_blocking())
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_close_pushes_the_metrics_for_the_last_time(kwire, broker, runner, kind):
+    delay_s = use_and_close(kwire, runner, broker, kind)
+    (push,) = broker.cluster_truth.receiver.pushes
+    assert push.request.terminating
+    assert NAMES[kind] in bytes(push.request.metrics)
+    assert (b"group_id" in bytes(push.request.metrics)) is (kind == "consumer")
+    assert delay_s < MAX_DELAY_S
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_broker_that_does_not_answer_delays_close_by_a_second(
+    kwire, broker, runner, kind
+):
+    is_over = threading.Event()
+    broker.cluster_truth.receiver.find_error = lambda *_: is_over.wait(LONGEST_S)
+    try:
+        delay_s = use_and_close(kwire, runner, broker, kind)
+    finally:
+        is_over.set()
+    assert MAX_DELAY_S * 0.9 < delay_s < MAX_DELAY_S * 2
