@@ -7,6 +7,7 @@ That the numbers are right is tested in ``tests/client/machines/test_metrics.py`
 
 import asyncio
 import importlib
+import logging
 import re
 import sys
 import threading
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.client.machines.events import Event
 from kwire.client.machines.metrics import (
     CONSUMER_SNAPSHOT,
     METRICS,
@@ -176,6 +178,20 @@ def read_page():
         }
         for text in sections
     }
+
+
+def test_the_reference_has_each_event_with_its_logger_and_level_and_no_other():
+    text = PAGE.read_text("utf-8").split("\n## Events\n")[1]
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (\w+) \| .+ \|$", text, re.M)
+    events = [
+        (
+            event.name.lower(),
+            event.logger.name.removeprefix("kwire.client."),
+            logging.getLevelName(event.level),
+        )
+        for event in Event
+    ]
+    assert sorted(rows) == sorted(events)
 
 
 def test_the_reference_has_each_metric_with_its_unit_and_no_other():

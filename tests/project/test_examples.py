@@ -5,14 +5,19 @@
 ``spark_logs.py`` runs in ``tests/spark/test_docs_run.py``, which has a Spark session.
 """
 
+import importlib
+import json
 import re
+import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from kwire import records
+from kwire.client.machines.metrics import SCAN_SNAPSHOT
 from kwire.messages import MetadataRequest, framing
 from tests.client.log_broker import LogBroker
 
@@ -71,6 +76,69 @@ def test_decode_prints_a_request_as_json():
 def test_decode_names_the_offset_of_damage():
     (line,) = run_example("decode.py", "0000000600030fff0000", exit_code=1)
     assert line.startswith(("UnsupportedVersion: ", "Truncated: "))
+
+
+def test_prometheus_metrics_serves_the_metrics_of_a_scan():
+    with LogBroker({"orders": [20, 10]}) as broker:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-W", "error", EXAMPLES / "prometheus_metrics.py"),
+                *(broker.address, "orders", "0"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            lines = [process.stdout.readline().strip() for _ in range(2)]
+            with urllib.request.urlopen(url, timeout=TIMEOUT_S) as response:
+                page = response.read().decode()
+            process.send_signal(signal.SIGINT)
+            rest, _ = process.communicate(timeout=TIMEOUT_S)
+        finally:
+            process.kill()
+    assert sorted(lines) == ["orders 0 20", "orders 1 10"]
+    assert (process.returncode, rest) == (0, "")
+    parser = importlib.import_module("prometheus_client.parser")
+    families = {
+        family.name: family for family in parser.text_string_to_metric_families(page)
+    }
+    consumed = families["kwire_offsets_consumed"]
+    assert consumed.type == "counter"
+    assert [sample.value for sample in consumed.samples] == [30]
+    lags = families["kwire_records_lag"].samples
+    assert [sample.labels for sample in lags] == [
+        {"topic": "orders", "partition": "0"},
+        {"topic": "orders", "partition": "1"},
+    ]
+    assert families["kwire_request_latency_seconds"].type == "counter"
+    assert families["kwire_request_latency_max_seconds"].type == "gauge"
+    assert len(families) == len(SCAN_SNAPSHOT)
+
+
+def test_opentelemetry_metrics_exports_the_metrics_of_a_scan():
+    with LogBroker({"orders": [20, 10]}) as broker:
+        lines = run_example("opentelemetry_metrics.py", broker.address, "orders")
+    is_json = [line.startswith(("{", " ", "}")) for line in lines]
+    text = "\n".join(
+        line for line, is_part in zip(lines, is_json, strict=True) if is_part
+    )
+    (resource,) = json.loads(text)["resource_metrics"]
+    (scope,) = resource["scope_metrics"]
+    metrics = {metric["name"]: metric for metric in scope["metrics"]}
+    assert set(metrics) == {f"kwire.{name}" for name in SCAN_SNAPSHOT}
+    consumed = metrics["kwire.offsets_consumed_total"]["data"]
+    assert consumed["is_monotonic"]
+    assert [point["value"] for point in consumed["data_points"]] == [30]
+    lags = metrics["kwire.records_lag"]["data"]["data_points"]
+    assert [point["attributes"] for point in lags] == [
+        {"topic": "orders", "partition": 0},
+        {"topic": "orders", "partition": 1},
+    ]
+    assert metrics["kwire.bytes_consumed_total"]["unit"] == "By"
+    assert metrics["kwire.fetch_latency_max_s"]["unit"] == "s"
 
 
 def test_releases_prints_the_first_and_the_last_release():
