@@ -14,7 +14,15 @@ SHARED = {
     "--limit": {"dump", "read"},
     "--key": {"dump", "read"},
     "--isolation-level": {"dump", "read"},
-    "--tls-key": {"read", "restore", "topics", "versions", "write"},
+    "--tls-key": {
+        "configs",
+        "groups",
+        "read",
+        "restore",
+        "topics",
+        "versions",
+        "write",
+    },
     "--output": {
         "audit",
         "dump",

@@ -142,7 +142,7 @@ def program() -> None:
     """Inspect Kafka: brokers, traffic, bytes of the protocol, and log files.
 
     \b
-    Brokers           versions, topics, read, write, restore
+    Brokers           versions, topics, groups, configs, read, write, restore
     Traffic           record, audit
     Bytes             decode, explain, schema
     Log files         ls, dump, verify, repair

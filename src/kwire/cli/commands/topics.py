@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire topics``: lists the topics of a cluster and where their partitions are."""
+"""``kwire topics``: lists, creates and deletes the topics of a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,20 @@ from ..._text import format_count, suggest_names
 from ...errors import KwireError
 from ...schema import error_codes
 from ..input.brokers import add_cluster_options, connect_cluster
+from ..input.changes import (
+    Outcome,
+    change_each,
+    check_confirmation,
+    check_requirements,
+    confirm_deletion,
+    delete_option,
+    dry_run_option,
+    quote,
+    write_outcomes,
+    yes_option,
+)
 from ..input.cluster_address import ClusterCommand
+from ..input.new_topics import add_new_topic_options, parse_properties
 from ..main import CANNOT, EXIT_CODES, FINE, PROBLEMS, explain
 from ..output.tables import RowFormat, format_option, open_output, write_table
 from ..output.terminal import say
@@ -51,10 +64,15 @@ _TITLES = (
 @click.command(
     cls=ClusterCommand,
     epilog=EXIT_CODES.replace("1 problems found", "1 partitions without a leader"),
-    short_help="List topics: partitions, leaders, replicas, offsets.",
+    short_help="List topics and their partitions; create and delete topics.",
 )
 @add_cluster_options
 @click.argument("names", metavar="[TOPIC]...", nargs=-1)
+@click.option("--create", is_flag=True, help="Create the topics.")
+@delete_option
+@add_new_topic_options
+@dry_run_option
+@yes_option
 @click.option(
     "--offsets/--no-offsets", default=True, help="Show where partitions start and end."
 )
@@ -65,18 +83,59 @@ _TITLES = (
 def command(
     address: str,
     names: tuple[str, ...],
+    create: bool,
+    delete: bool,
+    partitions: int | None,
+    replication_factor: int | None,
+    configs: tuple[str, ...],
+    dry_run: bool,
+    yes: bool,
     offsets: bool,
     sizes: bool,
     form: RowFormat,
     **access: Any,
 ) -> int:
-    """List the partitions of all topics, or of the given ones.
+    """List the partitions of all topics or of the specified ones; create and delete.
 
     START is the first offset of a partition, END the next one to be written. Not every
     offset has a record: compaction removes some, transactions use some. BYTES is the
     size of the leader's log, where the broker reports it to this user.
+
+    --create and --delete print a row for each TOPIC. Without --partitions, the number
+    of partitions is the default of the brokers. A deletion asks first; a script needs
+    --yes. If a TOPIC does not exist, nothing is deleted.
     """
+    if create and delete:
+        raise click.UsageError("--create and --delete exclude each other")
+    check_requirements(
+        (
+            ("--create", create, "a TOPIC", names),
+            ("--delete", delete, "a TOPIC", names),
+            ("--partitions", partitions, "--create", create),
+            ("--replication-factor", replication_factor, "--create", create),
+            ("--topic-config", configs, "--create", create),
+            ("--dry-run", dry_run, "--create or --delete", create or delete),
+            ("--yes", yes, "--delete", delete),
+        )
+    )
+    properties = parse_properties("--topic-config", configs)
+    if delete and not dry_run:
+        check_confirmation(yes)
     with connect_cluster(address, **access) as kafka:
+        if create:
+            outcomes = change_each(
+                dict.fromkeys(names),
+                lambda name: kafka.create_topics(
+                    {name: partitions or -1},
+                    replication_factor=replication_factor or -1,
+                    configs=properties,
+                    validate_only=dry_run,
+                ),
+            )
+            done = "would be created" if dry_run else "created"
+            return write_outcomes(form, "topic", outcomes, done)
+        if delete:
+            return _delete(kafka, names, form, dry_run, yes)
         topics = _choose(kafka.topics(), names)
         starts: Offsets = {}
         ends: Offsets = {}
@@ -119,6 +178,25 @@ def command(
     if failure is not None or unknown:
         return CANNOT
     return PROBLEMS if leaderless else FINE
+
+
+def _delete(
+    kafka: KafkaSync, names: tuple[str, ...], form: RowFormat, dry_run: bool, yes: bool
+) -> int:
+    topics = _choose(kafka.topics(), names)
+    if dry_run:
+        outcomes = [Outcome(name) for name in topics]
+        return write_outcomes(form, "topic", outcomes, "would be deleted")
+    confirm_deletion(
+        [
+            f"{'internal ' if topic.is_internal else ''}topic {quote(topic.name)}:"
+            f" {format_count(len(topic.partitions), 'partition')}"
+            for topic in topics.values()
+        ],
+        yes,
+    )
+    outcomes = change_each(topics, kafka.delete_topics)
+    return write_outcomes(form, "topic", outcomes, "deleted")
 
 
 def _choose(

@@ -122,7 +122,7 @@ isolation_level_option = click.option(
 )
 
 topic_option = click.option(
-    "--topic", "-t", multiple=True, help="Only this topic; repeatable."
+    "--topic", "-t", multiple=True, metavar="TOPIC", help="Only this topic; repeatable."
 )
 
 partition_option = click.option(

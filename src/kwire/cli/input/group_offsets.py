@@ -1,0 +1,195 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the lag of groups, and the offsets to which a reset would move them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import click
+
+from ..._text import format_count
+from ...client.errors import RequestRefused
+from ...schema import error_codes as codes
+from ..output.terminal import say
+from .changes import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ...client import KafkaSync
+    from .selection import Position
+
+    Selection: TypeAlias = "tuple[Collection[str], Collection[int]]"
+    """Names of topics, and partitions. An empty collection selects all."""
+
+    Partition: TypeAlias = "tuple[str, int]"
+    Offsets: TypeAlias = "dict[Partition, int]"
+
+
+_GROUP_NAMES = ("group", "group_type", "state", "assignor", "members")
+_PARTITION_NAMES = (
+    "topic",
+    "partition",
+    "committed_offset",
+    "end_offset",
+    "lag",
+    "member_id",
+    "group_instance_id",
+    "client_id",
+    "client_host",
+)
+DESCRIBED_NAMES = (*_GROUP_NAMES, *_PARTITION_NAMES)
+"""Names of the columns of ``describe_group``."""
+
+
+class Change(NamedTuple):
+    """The committed offset of a partition before a reset (None: none) and after it."""
+
+    before: int | None
+    after: int
+
+
+def describe_group(
+    kafka: KafkaSync, group_id: str, selection: Selection
+) -> list[dict[str, Any]]:
+    """Return a row for each partition that a group has committed or is assigned.
+
+    A group without such partitions has one row, whose ``topic`` is None. ``lag`` is
+    None if the partition does not exist, has no leader, or has no committed offset.
+    """
+    group = kafka.describe_group(group_id)
+    committed = kafka.group_offsets(group_id)
+    owners = {place: member for member in group.members for place in member.partitions}
+    places = sorted(
+        place for place in {*committed, *owners} if _is_selected(place, selection)
+    )
+    ends = _find_offsets(kafka, places, "latest")
+    values_of_group = (
+        group_id,
+        group.group_type,
+        group.state,
+        group.assignor,
+        len(group.members),
+    )
+    facts: dict[str, Any] = dict(zip(_GROUP_NAMES, values_of_group, strict=True))
+    if not places:
+        return [facts | dict.fromkeys(_PARTITION_NAMES)]
+    rows = []
+    for place in places:
+        offset, end, owner = committed.get(place), ends.get(place), owners.get(place)
+        lag = None if offset is None or end is None else end - offset
+        values: tuple[Any, ...] = (*place, offset, end, lag)
+        if owner is None:
+            values += (None,) * 4
+        else:
+            values += (
+                owner.member_id,
+                owner.group_instance_id,
+                owner.client_id,
+                owner.client_host,
+            )
+        rows.append(facts | dict(zip(_PARTITION_NAMES, values, strict=True)))
+    return rows
+
+
+def plan_reset(
+    kafka: KafkaSync, group_id: str, position: Position, selection: Selection
+) -> dict[Partition, Change]:
+    """Find the offsets that a reset of a group would commit.
+
+    Raises ``RequestRefused`` if the group has members, and ``ClickException`` if
+    nothing is selected.
+    """
+    topics, partitions = selection
+    check_no_members(kafka, group_id, may_be_new=bool(topics))
+    committed = kafka.group_offsets(group_id)
+    if topics:
+        known = kafka.topics()
+        for name in topics:
+            if name not in known:
+                raise click.ClickException(
+                    f"no topic is named {quote(name)}; kwire topics lists the topics"
+                )
+        chosen = {(name, index) for name in topics for index in known[name].partitions}
+    else:
+        chosen = set(committed)
+    places = sorted(
+        place for place in chosen if not partitions or place[1] in partitions
+    )
+    if not places:
+        raise click.ClickException(
+            f"group {quote(group_id)} has no committed offset to reset; select"
+            " partitions with --topic and --partition"
+        )
+    starts = _find_offsets(kafka, places, "earliest")
+    ends = _find_offsets(kafka, places, "latest")
+    if isinstance(position, int):
+        wanted = {
+            place: ends[place] + position if position < 0 else position
+            for place in ends
+        }
+    elif position == "earliest":
+        wanted = starts
+    elif position == "latest":
+        wanted = ends
+    else:
+        wanted = _find_offsets(kafka, places, position)
+    changes = {}
+    for place in places:
+        if place not in starts or place not in ends or place not in wanted:
+            say(
+                f"{place[0]}-{place[1]} is skipped: it does not exist, or has no leader"
+            )
+            continue
+        after = min(max(wanted[place], starts[place]), ends[place])
+        if isinstance(position, int) and position >= 0 and after != position:
+            say(
+                f"{place[0]}-{place[1]} has the offsets {starts[place]} to"
+                f" {ends[place]}; {after} is used in place of {position}"
+            )
+        changes[place] = Change(committed.get(place), after)
+    return changes
+
+
+def check_no_members(
+    kafka: KafkaSync, group_id: str, *, may_be_new: bool = False
+) -> None:
+    """Check that a group has no members, so that it can be changed.
+
+    Raises ``RequestRefused`` if it has members, or does not exist. ``may_be_new``
+    accepts a group that does not exist.
+    """
+    try:
+        members = kafka.describe_group(group_id).members
+    except RequestRefused as error:
+        if error.error_code != codes.GROUP_ID_NOT_FOUND or not may_be_new:
+            raise
+        say(f"group {quote(group_id)} does not exist yet")
+        return
+    if members:
+        raise RequestRefused(
+            f"group {quote(group_id)} has {format_count(len(members), 'member')}",
+            codes.NON_EMPTY_GROUP,
+        )
+
+
+def _is_selected(place: Partition, selection: Selection) -> bool:
+    topics, partitions = selection
+    return (not topics or place[0] in topics) and (
+        not partitions or place[1] in partitions
+    )
+
+
+def _find_offsets(kafka: KafkaSync, places: Collection[Partition], at: Any) -> Offsets:
+    """Find an offset of each partition that exists and has a leader."""
+    if not places:
+        return {}
+    known = kafka.topics()
+    led: dict[str, list[int]] = {}
+    for name, index in places:
+        topic = known.get(name)
+        info = topic and topic.partitions.get(index)
+        if info and info.leader >= 0:
+            led.setdefault(name, []).append(index)
+    return kafka.offsets(led, at=at) if led else {}
