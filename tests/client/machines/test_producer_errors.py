@@ -4,6 +4,7 @@
 
 import importlib
 import random
+from uuid import UUID
 
 import pytest
 
@@ -297,3 +298,30 @@ def test_without_acknowledgement_the_network_holds_up_the_producer(kwire):
         assert setting.machine.wake_at <= setting.world.now + 0.01
         while link.data_to_send():
             pass
+
+
+@pytest.mark.parametrize("release", ["3.9", "4.1"])
+@pytest.mark.parametrize("is_recreated", [False, True])
+def test_a_response_is_read_after_its_topic_has_left_the_metadata(
+    kwire, monkeypatch, release, is_recreated
+):
+    """The topic was deleted, and perhaps created again, while Produce was in flight."""
+    setting = Setting(kwire, release)
+    module = importlib.import_module("tests.client.machines.world")
+    answer, versions = module.Wire._answer, []
+
+    def change_metadata(wire, event):
+        answer(wire, event)
+        if type(event.request).__name__ == "ProduceRequest":
+            versions.append(event.version)
+            topics = setting.machine.cluster.metadata.topics
+            topic = topics.pop("orders")
+            if is_recreated:
+                topics["orders"] = topic._replace(topic_id=UUID(int=99))
+
+    monkeypatch.setattr(module.Wire, "_answer", change_metadata)
+    (batch,) = setting.send(b"a")
+    assert batch.receipt
+    assert setting.values() == [b"a"]
+    assert len(versions) == 1
+    assert (versions[0] >= 13) is (release == "4.1")

@@ -39,6 +39,9 @@ from .requests import (
 from .transaction_requests import transaction_failure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
     from ....connection.negotiation import Constraint
     from ..cluster import ClusterMachine
     from ..link import Link
@@ -252,7 +255,8 @@ class BatchSender:
                     batch.lose()
                     writer.retry(link.reason, now)
                 return
-            self._take_response(response, waiting, node, now)
+            names = {each.topic_id: each.name for each in request.topic_data}
+            self._take_response(response, waiting, names, node, now)
             if not any(batch.is_over or batch.parts for _, batch in sent):
                 self._cluster.note_fruitless(link, ProduceRequest, now)
 
@@ -289,16 +293,26 @@ class BatchSender:
 
     # From responses to batches.
 
-    def _take_response(self, response: Any, sent: Sent, node: int, now: float) -> None:
-        topics = self._cluster.metadata.topics
-        parts: dict[Any, Any] = {}
+    def _take_response(
+        self,
+        response: Any,
+        sent: Sent,
+        names: Mapping[UUID, str],
+        node: int,
+        now: float,
+    ) -> None:
+        """Pass each result to its batch.
+
+        ``names`` are the topics of the request by id. The metadata may have another id
+        by now, or no longer contain the topic.
+        """
+        parts: dict[tuple[str | None, int], Any] = {}
         for topic in response.responses:
+            name = topic.name or names.get(topic.topic_id)
             for part in topic.partition_responses:
-                parts[topic.name or topic.topic_id, part.index] = part
+                parts[name, part.index] = part
         for writer, batch in sent:
-            topic_id = topics[batch.topic].topic_id
             part = parts.get((batch.topic, batch.partition))
-            part = part or parts.get((topic_id, batch.partition))
             if part is None:
                 batch.lose()
                 writer.retry("the broker left the batch unanswered", now)
