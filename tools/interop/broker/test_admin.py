@@ -65,7 +65,7 @@ class Setting:
 
     def offsets(self, topic: str, at: str) -> tuple[Any, Any]:
         """Return the offsets of all partitions of a topic, of kwire and of Java."""
-        ours = name_partitions(self.kafka.offsets([topic], at=at))  # type: ignore[arg-type]
+        ours = name_partitions(self.kafka.offsets([topic], at=at))
         return ours, self.java.call("offsets", list(ours), at)
 
 
@@ -136,12 +136,11 @@ def test_topics_are_created_extended_and_deleted(
     found = wait_equal(read)
     assert {name: len(each["partitions"]) for name, each in found.items()} == counts
     for name in counts:
-        configs = wait_equal(
-            lambda name=name: (
-                read_configs(kafka, "topic", name),
-                java.configs("topic", name),
-            )
-        )
+
+        def read_topic(name: str = name) -> tuple[Any, Any]:
+            return read_configs(kafka, "topic", name), java.configs("topic", name)
+
+        configs = wait_equal(read_topic)
         assert {key: configs[key]["value"] for key in values} == values
     assert_same_error(
         lambda: kafka.create_topics(counts, replication_factor=3),
