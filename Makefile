@@ -87,6 +87,7 @@ check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types,
 	$(PY) -m tools.generate.error_classes
 	$(PY) -m tools.generate.import_schemas index --check
 	$(PY) -m tools.generate.promises --check
+	$(PY) -m tools.generate.draft_requirements --check
 	$(PY) -m pytest --quiet tools/check tools/generate tools/prove
 	$(PY) -m pytest --quiet benchmarks --ignore benchmarks/spark --numprocesses 2 --dist loadfile
 

@@ -120,6 +120,7 @@ COMMANDS = [
     ["record", "--listen", NAME, "--upstream", NAME, "--output", NAME],
     ["record", *LISTEN, "--upstream", f"{NAME}:1", "--output", "NEW"],
     ["completion", NAME],
+    ["drafts", NAME],
     ["spark-bundle", "--output", f"{NAME}.txt"],
     ["spark-bundle", "--output", "NEW", "--wheel", NAME],
     ["dump", "good", "--key", f"hex:{NAME}"],

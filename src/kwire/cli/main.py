@@ -148,6 +148,7 @@ def program() -> None:
     Log files         ls, dump, verify, repair
     Logs of clusters  export, offsets
     Spark             spark-bundle
+    Designs           drafts
     Shell             completion
 
     PATH of log files is a data directory of a broker, a folder above several, the

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Both sides of a run of KIP-35: a broker of a draft, and a client that asks it.
+
+The broker answers the request of the draft, and requests of some APIs of Kafka with the
+default response, so that a client can use the versions that it has negotiated.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ... import messages
+from ...errors import LocalProtocolError
+from ...messages import framing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ...connection.negotiation import ApiVersionTable
+    from ..exchange import Question
+    from .loopback import LoopbackBroker
+
+_CORRELATION_ID = 7
+
+
+class Server(Protocol):
+    """The server of a draft: the versions that it serves, and its answers."""
+
+    table: ApiVersionTable
+
+    def answer(self, frame: bytes) -> bytes | None:
+        """Answer the request of the draft, and reject all others."""
+        ...
+
+
+class DraftBroker:
+    """A broker of a draft that serves some APIs of Kafka as well.
+
+    ``server`` can be replaced, as in an upgrade of the broker.
+    """
+
+    def __init__(self, server: Server, api_keys: Collection[int]) -> None:
+        self.server = server
+        self._api_keys = api_keys
+
+    def answer(self, frame: bytes) -> bytes | None:
+        """Answer a served version of an API; other requests are the server's."""
+        api_key = int.from_bytes(frame[:2], "big")
+        version = int.from_bytes(frame[2:4], "big")
+        if api_key in self._api_keys and version in self.server.table.usable(api_key):
+            response = messages.by_key(api_key, "response")()
+            correlation_id = int.from_bytes(frame[4:8], "big")
+            return framing.encode_response(response, version, correlation_id)
+        return self.server.answer(frame)
+
+
+def ask(broker: LoopbackBroker, question: Question) -> ApiVersionTable:
+    """Ask on a new connection; return the table of versions."""
+    with broker.connect() as connection:
+        frame = connection.exchange(question.data_to_send())
+    if frame is None:
+        return question.connection_lost()
+    return question.receive_frame(frame)
+
+
+def is_answered(broker: LoopbackBroker, api_key: int, version: int) -> bool:
+    """Send the default request of an API; return whether a response comes back.
+
+    Raises ``DecodeError`` if the bytes that come back are not that response.
+    """
+    request = messages.by_key(api_key, "request")()
+    with broker.connect() as connection:
+        data = framing.encode_request(request, version, _CORRELATION_ID)
+        frame = connection.exchange(data)
+    if frame is None or len(frame) <= 4:
+        return False
+    framing.decode_response(messages.by_key(api_key, "response"), frame, version)
+    return True
+
+
+def describe_expired(table: ApiVersionTable, api_key: int) -> str:
+    """Say whether the table of a closed connection can still be used."""
+    try:
+        table.pick(api_key)
+    except LocalProtocolError:
+        return "the old table is expired"
+    return "the old table can still be used"
