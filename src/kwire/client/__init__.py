@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .errors import RequestRefused as RequestRefused
     from .errors import TopicNotFound as TopicNotFound
     from .errors import TransactionFailed as TransactionFailed
+    from .errors import UsedAfterFork as UsedAfterFork
     from .kafka import Kafka as Kafka
     from .kafka import KafkaSync as KafkaSync
     from .machines.broker_versions import BrokerVersions as BrokerVersions
@@ -82,6 +83,7 @@ else:
         "RequestRefused": ".errors",
         "TopicNotFound": ".errors",
         "TransactionFailed": ".errors",
+        "UsedAfterFork": ".errors",
         "BrokerVersions": ".machines.broker_versions",
         "GroupMetadata": ".machines.group.options",
         "Broker": ".machines.metadata",
@@ -158,6 +160,7 @@ __all__ = [
     "Transaction",
     "TransactionFailed",
     "TransactionSync",
+    "UsedAfterFork",
     "connect",
     "connect_sync",
     "read_properties",

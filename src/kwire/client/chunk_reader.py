@@ -95,7 +95,8 @@ class ChunkReader(Operations, Generic[M]):
         return f"<{type(self).__name__} of {self._describe(cluster)}>"
 
     def __del__(self) -> None:
-        if self._machine is not None and not (self._is_closing or self._is_closed):
+        is_over = self._is_closing or self._is_closed or self.is_forked
+        if self._machine is not None and not is_over:
             warn_unclosed(self)
             if self._runner is not None:
                 self._runner.abandon()
@@ -137,7 +138,7 @@ class ChunkReader(Operations, Generic[M]):
     def _connect(self) -> tuple[M, Runner]:
         """Return the machine and its runner, which the first use makes."""
         if self._machine is None or self._runner is None:
-            self._kafka.has_connected = True
+            self._kafka.note_connection()
             self._machine, self._runner = self._start(
                 self._make_machine, self._kafka.network
             )
@@ -209,10 +210,12 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
 
     async def _close(self) -> None:
         self._is_closing = True
-        await self._finish()
+        if not self.is_forked:
+            await self._finish()
 
     @contextmanager
     def _use(self) -> Iterator[None]:
+        self.check_process()
         if self._is_in_use:
             raise ValueError("another task is reading; use one object for each task")
         self._is_in_use = True
@@ -251,6 +254,9 @@ class BlockingReader(ChunkReader[M], Blocking):
 
     async def _close(self) -> None:
         self._is_closing = True
+        if self.is_forked:
+            # A thread that exists only in the parent process may be the user.
+            return
         user = object()
         try:
             if self._claim(user):
@@ -264,6 +270,7 @@ class BlockingReader(ChunkReader[M], Blocking):
 
     @contextmanager
     def _use(self) -> Iterator[None]:
+        self.check_process()
         user = object()
         try:
             if not self._claim(user):

@@ -255,6 +255,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         ``chunk``. Without ``chunk``, such partitions are skipped, unless they are lost
         during the call. Other errors are ``ClusterError`` too.
         """
+        self.check_process()
         with self._use_to_commit():
             machine, runner = self._machine, self._runner
             if machine is None or runner is None or self._is_closing:
@@ -321,6 +322,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
     @contextmanager
     def _use_machine(self) -> Iterator[ConsumerMachine]:
         """Use the machine between two calls, or within a callback."""
+        self.check_process()
         self._check_usable()
         if self._machine is None:
             raise ValueError(

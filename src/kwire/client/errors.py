@@ -34,6 +34,10 @@ class ClusterError(KwireError):
         return super().__str__()
 
 
+class UsedAfterFork(KwireError, ValueError):
+    """A client that has connected is used in a forked child process."""
+
+
 class BrokersUnreachable(ClusterError):
     """No broker takes a connection, or none answers in time."""
 

@@ -295,7 +295,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         return f"<{type(self).__name__} of {describe_cluster(self.addresses)}>"
 
     def __del__(self) -> None:
-        if self.has_connected:
+        if self.has_connected and not self.is_forked:
             warn_unclosed(self)
 
     @operation

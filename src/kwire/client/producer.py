@@ -393,7 +393,7 @@ class ProducerBase(Operations, Generic[T]):
         return self._machine, self._runner
 
     def _make_machine(self, now: float) -> ProducerMachine:
-        self._kafka.has_connected = True
+        self._kafka.note_connection()
         keep_freed_memory(_KEPT_BYTES)
         machine = ProducerMachine(
             self._kafka.addresses,
@@ -422,7 +422,14 @@ class ProducerBase(Operations, Generic[T]):
             partition = choose_by_key(machine, topic, row[0])
         return machine.send(topic, partition, row, now)
 
+    def note_fork(self) -> None:
+        """Drop what belongs to the parent process, which sends these records."""
+        super().note_fork()
+        self._machine = self._runner = None
+        self._stages = {}
+
     def _check_open(self) -> None:
+        self.check_process()
         if self._is_closed:
             raise ValueError("the producer is closed; make another")
 

@@ -40,9 +40,19 @@ class ClusterQueries(Operations):
     # True from the first connection until ``close``.
     has_connected: bool
 
+    def note_connection(self) -> None:
+        """Note that a connection will be opened. Raises ``UsedAfterFork``."""
+        self.check_process()
+        self.has_connected = True
+        self.watch_forks()
+
+    def note_fork(self) -> None:
+        """Reject uses in this child process, unless the parent closed the client."""
+        self.is_forked = self.has_connected
+
     async def _run_query(self, make: QueryMaker[R]) -> R:
         """Run a machine over connections of its own; return its result or raise."""
-        self.has_connected = True
+        self.note_connection()
         query, runner = self._start(
             lambda now: make(self.addresses, self.settings, now=now, random=Random()),
             self.network,

@@ -69,10 +69,14 @@ class TransactionBase(Operations):
         if machine.failure is not None:
             raise machine.failure
         machine.begin_transaction()
+        self.watch_forks()
         self._machine = machine
         self._is_used = True
 
     async def _leave(self, has_failed: bool) -> None:
+        if has_failed and self.is_forked:
+            # The parent process decides, and the exception of the block is raised.
+            return
         machine, runner = self._machine, self._runner
         assert machine is not None and runner is not None
         transactions = machine.transactions
@@ -110,6 +114,7 @@ def _check_offsets(
 ) -> tuple[GroupMetadata, Mapping[tuple[str, int], int]]:
     """Return the group and the offsets; ``ValueError`` names a wrong argument."""
     if isinstance(group, ConsumerBase):
+        group.check_process()
         group, offsets = group._find_offsets(offsets)
     if isinstance(group, str):
         group = GroupMetadata(group, "", -1, None)

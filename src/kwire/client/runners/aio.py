@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from .addresses import connection_problem
+from .forks import ForkAware
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ _GOODBYE_S = 1.0
 """How long a peer may take to end TLS in good order."""
 
 
-class AsyncRunner:
+class AsyncRunner(ForkAware):
     """Runs one machine, on the event loop that it was made on."""
 
     def __init__(
@@ -47,6 +48,7 @@ class AsyncRunner:
         # One for each caller of ``wait``.
         self._waiters: set[asyncio.Future[None]] = set()
         self._is_closed = False
+        self.watch_forks()
         self._failure: BaseException | None = None
 
     def now(self) -> float:
@@ -70,6 +72,7 @@ class AsyncRunner:
                 await self._wait(is_over)
 
     async def _wait(self, is_over: Callable[[], bool]) -> None:
+        self.check_process()
         # A timer that is due is left to the loop, which reads the sockets first: what
         # came while the caller took its time was not late.
         is_due = self._loop.time() >= self._timer_at
@@ -126,12 +129,18 @@ class AsyncRunner:
         self._timer, self._timer_at = None, _NEVER
         self.step()
 
+    def note_fork(self) -> None:
+        """Stop in this child process. The transports belong to the event loop."""
+        super().note_fork()
+        self._is_closed = True
+
     def abandon(self) -> None:
         """Close all connections for an owner that the garbage collector deletes.
 
         May be called from any thread, and after the end of the event loop.
         """
-        if not self._loop.is_closed():
+        # The event loop of a parent process would be woken through a shared socket.
+        if not self._loop.is_closed() and not self.is_forked:
             self._loop.call_soon_threadsafe(self._abort)
 
     def _abort(self) -> None:
@@ -150,6 +159,8 @@ class AsyncRunner:
 
     async def end(self) -> None:
         """Close all connections; return when no task and no socket is left."""
+        if self.is_forked:
+            return
         self._stop()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._openings.clear()

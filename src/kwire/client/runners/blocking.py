@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .addresses import connection_problem
+from .forks import ForkAware
 from .network import set_no_delay
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _LONGEST_WAIT_S = 3600.0
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
-class BlockingRunner:
+class BlockingRunner(ForkAware):
     """Runs one machine, in the thread that calls its methods.
 
     The coroutines block the thread and never suspend. They let the operations of
@@ -54,6 +55,7 @@ class BlockingRunner:
         self._alarm.setblocking(False)
         self._bell.setblocking(False)
         self._selector.register(self._alarm, _READ)
+        self.watch_forks()
 
     def run_until(self, is_over: Callable[[], bool], until: float = _NEVER) -> None:
         """Run the machine until ``is_over()``, which is called after each step.
@@ -61,11 +63,14 @@ class BlockingRunner:
         Or until the time ``until``, of ``time.monotonic``.
         What the machine wants to send by then has been given to the kernel.
         """
+        self.check_process()
         # A caller that took its time: what came meanwhile was not late.
         has_news = time.monotonic() >= self._due_at and self._take_ready(0.0)
         # The caller may have done something to the machine, and waits for it.
         has_news = has_news or not is_over()
         while True:
+            # A callback of the machine can fork, too.
+            self.check_process()
             now = time.monotonic()
             if has_news or now >= self._machine.wake_at:
                 self._advance(now)
@@ -84,6 +89,7 @@ class BlockingRunner:
 
     def poll(self) -> None:
         """Move the machine by what has happened, without waiting."""
+        self.check_process()
         if self._take_ready(0.0):
             self._advance(time.monotonic())
         self.run_until(lambda: True)
@@ -111,6 +117,17 @@ class BlockingRunner:
 
     async def end(self) -> None:
         """Call ``close``."""
+        self.close()
+
+    def note_fork(self) -> None:
+        """Close the copies of the sockets in this child process, and send nothing.
+
+        Nothing is unregistered from the selector: the parent process uses the same one.
+        """
+        super().note_fork()
+        for each in self._sockets.values():
+            each.close_copy()
+        self._sockets.clear()
         self.close()
 
     def abandon(self) -> None:
@@ -247,6 +264,13 @@ class _LinkSocket:
         if self._socket is not None:
             with suppress(KeyError, ValueError):
                 self._selector.unregister(self._connection())
+            self._connection().close()
+            self._socket = self._tls = None
+            self._is_open = False
+
+    def close_copy(self) -> None:
+        """Close the socket in a child process, without a message to the peer."""
+        if self._socket is not None:
             self._connection().close()
             self._socket = self._tls = None
             self._is_open = False

@@ -40,6 +40,8 @@ from typing import (
     overload,
 )
 
+from .forks import ForkAware
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
@@ -96,7 +98,7 @@ class operation(Generic[P, R]):
         return self
 
 
-class Operations:
+class Operations(ForkAware):
     """Base of a class with operations, in neither form."""
 
     def _start(self, make: Callable[[float], M], network: Network) -> tuple[M, Runner]:
@@ -134,6 +136,7 @@ class Asynchronous(Operations):
 
         from .aio import AsyncRunner
 
+        self.watch_forks()
         machine = make(asyncio.get_running_loop().time())
         return machine, AsyncRunner(machine, machine.cluster, network)
 
@@ -160,6 +163,7 @@ class Blocking(Operations):
 
         from .blocking import BlockingRunner
 
+        self.watch_forks()
         machine = make(monotonic())
         return machine, BlockingRunner(machine, machine.cluster, network)
 

@@ -86,4 +86,6 @@ class ClusterAccess(Protocol):
     addresses: list[tuple[str, int]]
     settings: ClusterSettings
     network: Network
-    has_connected: bool
+
+    def note_connection(self) -> None:
+        """Note that a connection will be opened. Raises ``UsedAfterFork``."""
