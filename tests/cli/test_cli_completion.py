@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire completion``: the scripts run in their shells and complete commands."""
 
+import importlib
 import os
 import shutil
 import stat
 import subprocess
 import sys
 
+import click
 import pytest
 
 from tests.cli.test_cli_process import SOURCE
@@ -53,6 +55,10 @@ def shell_environment(tmp_path):
     ("words", "offered"),
     [
         ("kwire re", ["read", "record", "repair", "restore"]),
+        ("kwire gr", ["groups"]),
+        ("kwire conf", ["configs"]),
+        ("kwire groups broker:9092 etl --re", ["--reset"]),
+        ("kwire topics broker:9092 --de", ["--delete"]),
         ("kwire read broker:9092 --on", ["--on-data-loss"]),
         ("kwire read broker:9092 orders --isolation-level read_c", ["read_committed"]),
         ("kwire completion f", ["fish"]),
@@ -76,6 +82,21 @@ def test_a_shell_completes_commands_options_and_values(
     # zsh and fish add the help of a command or option, after a colon or a tab.
     names = [line.split("\t")[0].split(":")[0] for line in ran.stdout.splitlines()]
     assert sorted(name for name in names if name) == offered
+
+
+def test_help_shows_the_line_of_each_shell(run):
+    lines = run("completion", "--help").out.splitlines()
+    starts = [line.split()[:2] for line in lines if "completion" in line]
+    assert ["bash", "source"] in starts and ["zsh", "source"] in starts
+    assert ["fish", "kwire"] in starts
+
+
+def test_overview_names_each_command(run, kwire):
+    program = importlib.import_module(f"{kwire.__name__}.cli.main").program
+    names = program.list_commands(click.Context(program))
+    overview, _, _ = run("--help").out.partition("PATH of log files")
+    words = overview.replace(",", " ").split()
+    assert [name for name in names if name not in words] == []
 
 
 def test_an_unknown_shell_is_named(run):

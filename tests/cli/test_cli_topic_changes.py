@@ -77,6 +77,32 @@ def test_refused_deletion_is_an_error_and_the_others_are_deleted(run, kwire):
     assert "'a'" in ran.err and "set delete.topic.enable=true" in ran.err
 
 
+def test_user_without_permission_is_told_what_to_do(run, kwire):
+    with AdminBroker({"a": (1,), "b": (1,)}) as broker:
+        code = kwire.error_codes.TOPIC_AUTHORIZATION_FAILED
+        broker.refused["DeleteTopics", "a"] = code
+        ran = run("topics", broker.address, "--delete", "a", "b", "--yes")
+    assert ran.code == 2 and "deleted  b" in ran.out
+    assert ran.err.endswith("; grant the user of this connection access\n")
+
+
+def test_lost_cluster_ends_the_changes(run, kwire, monkeypatch):
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    calls = []
+
+    def delete_topics(self, name):
+        calls.append(name)
+        if name == "b":
+            raise client.BrokersUnreachable(["127.0.0.1:1: connection refused"])
+
+    monkeypatch.setattr(client.KafkaSync, "delete_topics", delete_topics)
+    with AdminBroker({"a": (1,), "b": (1,), "c": (1,)}) as broker:
+        args = ["--delete", "a", "b", "c", "--yes", "-o", "jsonl"]
+        ran = run("topics", broker.address, *args)
+    assert (ran.code, calls) == (2, ["a", "b"])
+    assert [row["result"] for row in ran.rows] == ["deleted", "failed"]
+
+
 def test_deletion_requires_a_confirmation(run):
     with AdminBroker({"a": (1,)}) as broker:
         ran = run("topics", broker.address, "--delete", "a")

@@ -139,7 +139,7 @@ def _make_line(text: str) -> str:
     __version__, prog_name="kwire", message=f"%(prog)s %(version)s, {backend} engine"
 )
 def program() -> None:
-    """Inspect Kafka: brokers, traffic, bytes of the protocol, and log files.
+    """Inspect and manage Kafka: brokers, traffic, protocol bytes, and log files.
 
     \b
     Brokers           versions, topics, groups, configs, read, write, restore

@@ -174,7 +174,7 @@ def raise_errors(doing: str, errors: Iterable[tuple[str, int, str | None]]) -> N
 
 def _make_error(text: str, code: int) -> ClusterError:
     if code in _UNAUTHORIZED:
-        return NotAuthorized(text)
+        return NotAuthorized(f"{text}; grant the user of this connection access")
     if code == codes.UNKNOWN_TOPIC_OR_PARTITION:
         return TopicNotFound(text)
     return RequestRefused(text, code)

@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the command ``kwire versions`` in a process of its own."""
+"""Runs commands of ``kwire`` in processes of their own."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from typing import Any
 
 from tools.interop.broker.broker import BrokerError
 
@@ -14,22 +16,29 @@ SECONDS = 180
 
 def kwire_versions(address: str, *options: str, code: int = 0) -> str:
     """Run ``kwire versions`` and return what it printed; stderr if it has to fail."""
+    done = _run_kwire(address, "versions", *options, code=code)
+    return done.stderr if code else done.stdout
+
+
+def kwire_rows(
+    address: str, command: str, *options: str, code: int = 0
+) -> list[dict[str, Any]]:
+    """Run a command that prints rows, and return these."""
+    done = _run_kwire(address, command, *options, "-o", "jsonl", code=code)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _run_kwire(
+    address: str, command: str, *options: str, code: int
+) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-m", "kwire", command, address]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "kwire",
-            "versions",
-            address,
-            "--timeout",
-            str(SECONDS),
-            *options,
-        ],
+        [*program, "--timeout", str(SECONDS), *options],
         capture_output=True,
         encoding="utf-8",
     )
     if done.returncode != code:
         raise BrokerError(
-            f"kwire versions ended with {done.returncode}, not {code}: {done.stderr}"
+            f"kwire {command} ended with {done.returncode}, not {code}: {done.stderr}"
         )
-    return done.stderr if code else done.stdout
+    return done

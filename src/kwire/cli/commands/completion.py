@@ -19,7 +19,7 @@ _VARIABLE = "_KWIRE_COMPLETE"
 )
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 def command(shell: str) -> int:
-    r"""Print the script that completes commands, options and files in a shell.
+    """Print the script that completes commands, options and files in a shell.
 
     \b
     bash  source <(kwire completion bash)      in ~/.bashrc
@@ -27,7 +27,7 @@ def command(shell: str) -> int:
     fish  kwire completion fish | source       in ~/.config/fish/config.fish
 
     The script calls kwire for each completion. It needs bash 4.4 or newer.
-    """
+    """  # noqa: D301 - click reads the escape
     program = click.get_current_context().find_root().command
     completion = get_completion_class(shell)
     assert completion is not None, "click knows these shells"
