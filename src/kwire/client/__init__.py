@@ -216,7 +216,8 @@ def connect(
       for this number of seconds. Time that the caller spends between chunks does not
       count.
     * ``enable_metrics_push``: whether scans, consumers and producers push their metrics
-      to brokers that subscribe to them (KIP-714).
+      to brokers that subscribe to them (KIP-714). The last push delays their ``close``
+      by at most one second.
 
     ``ssl`` and ``sasl`` may complete ``config``: ``security.protocol`` with ``ssl=``
     and without ``ssl.*``, or ``sasl.mechanism`` with ``sasl=`` and without a password.
