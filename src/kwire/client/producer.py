@@ -350,7 +350,8 @@ class ProducerBase(Operations, Generic[T]):
         machine, runner = self._machine, self._runner
         if machine is not None and runner is not None:
             machine.begin_close(runner.now())
-            await runner.wait(machine.is_closable)
+            if not machine.is_closable():
+                await runner.wait(machine.is_closable)
 
     async def _flush(self) -> None:
         machine, runner = self._machine, self._runner

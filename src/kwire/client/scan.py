@@ -94,7 +94,8 @@ class ScanBase(ChunkReader[ScanMachine]):
             machine, runner = self._machine, self._runner
             if machine is not None and runner is not None and not self._is_closed:
                 machine.begin_close(runner.now())
-                await runner.wait(machine.is_closable)
+                if not machine.is_closable():
+                    await runner.wait(machine.is_closable)
         finally:
             await self._end()
 

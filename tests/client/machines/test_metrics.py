@@ -4,6 +4,9 @@
 
 import importlib
 import random as random_module
+import sys
+
+import pytest
 
 from kwire.client.machines.metrics import METRICS, MetricsSum
 from tests.client.machines.brokers import SimulatedCluster
@@ -87,6 +90,55 @@ def test_metrics_of_a_scan_count_what_was_read(kwire):
     total = setting.settings.metrics.snapshot()
     assert total["connection_count"] == total["requests_in_flight"] == 0
     assert total["offsets_consumed_total"] == 6
+
+
+def count_calls(function):
+    """Run a function; return how often functions of metrics and events were called."""
+    calls = 0
+    files = "machines/metrics.py", "machines/events.py", "logging/__init__.py"
+
+    def profile(frame, event, _):
+        nonlocal calls
+        if event == "call":
+            calls += frame.f_code.co_filename.replace("\\", "/").endswith(files)
+
+    sys.setprofile(profile)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("partitions", [2, 20])
+def test_unread_metrics_cost_two_calls_for_each_response(kwire, partitions):
+    """Whatever the number of chunks is: latencies are counted by calls, no others."""
+    setting = Setting(kwire, brokers=1)
+    topic = setting.cluster.add_topic("wide", partitions)
+    for broker in setting.cluster.brokers.values():
+        broker.learn()
+    options = setting.machines.ScanOptions(topics=("wide",), follow=True)
+    machine = setting.make("ScanMachine", options)
+    setting.run(machine, 5)
+    before = machine.read_metrics(setting.world.now)
+    taken = 0
+
+    def read():
+        nonlocal taken
+        for _ in range(20):
+            for log in topic.logs:
+                log.append(1)
+            setting.run(machine, 1)
+            while (fetched := machine.take()) is not None:
+                machine.release(fetched)
+                taken += 1
+
+    calls = count_calls(read)
+    after = machine.read_metrics(setting.world.now)
+    assert taken >= 20 * partitions
+    responses = after["response_total"] - before["response_total"]
+    assert 20 <= responses <= 100
+    assert calls <= 2 * responses
 
 
 def test_throttle_time_is_the_sum_of_the_pauses(kwire):
