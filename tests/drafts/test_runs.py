@@ -181,6 +181,21 @@ def test_other_names_are_errors_with_the_choices(kwire, name, words):
         part_of(kwire, "runs").find_document(name)
 
 
+def test_failure_of_a_loopback_broker_is_raised(kwire):
+    """The client sees a closed connection, and the end of the block the reason."""
+    loopback = part_of(kwire, "runs.loopback")
+
+    def fail(frame):
+        raise AssertionError("the broker is wrong")
+
+    with (
+        pytest.raises(AssertionError, match="the broker is wrong"),
+        loopback.LoopbackBroker(fail) as broker,
+        broker.connect() as connection,
+    ):
+        assert connection.exchange(bytes.fromhex("00000001 00")) is None
+
+
 def test_each_requirement_has_a_function_and_a_test():
     assert list(draft_requirements.find_problems()) == []
     assert draft_requirements.PAGE.read_text("utf-8") == draft_requirements.make_page()

@@ -56,7 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         document = find_document(options.document)
     except LookupError as error:
         parser.error(str(error.args[0]))
-    results = run_document(document)
+    try:
+        results = run_document(document)
+    except OSError as error:
+        parser.error(f"the loopback sockets cannot be opened: {error}")
     _print(
         options.format,
         report.describe_results(document, results),

@@ -73,7 +73,8 @@ def _observe_answer(broker: LoopbackBroker, head: bytes) -> str:
         if frame is None:
             return "connection closed"
         is_open = connection.exchange(data) is not None
-    body = "id 7 alone" if frame == _CORRELATION_ID.to_bytes(4, "big") else frame.hex()
+    is_empty = frame == _CORRELATION_ID.to_bytes(4, "big")
+    body = f"correlation id {_CORRELATION_ID} alone" if is_empty else frame.hex()
     return f"{body}, connection {'open' if is_open else 'closed'}"
 
 

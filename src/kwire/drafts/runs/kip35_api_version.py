@@ -138,7 +138,7 @@ def _observe_deprecation(brokers: _Brokers) -> Observation:
     return Observation(value, f"ApiVersion {number}")
 
 
-_EMPTY = "id 7 alone, connection open"
+_EMPTY = "correlation id 7 alone, connection open"
 
 DOCUMENT = Document(
     "000",

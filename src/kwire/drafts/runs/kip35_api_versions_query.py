@@ -18,7 +18,7 @@ from ...connection.negotiation import (
     Feature,
     VersionPolicy,
 )
-from ...errors import RemoteProtocolError
+from ...errors import RemoteProtocolError, UnsupportedVersion
 from ..kip35_api_versions_query import VERSION, ClientStrategy, Server, decode
 from .loopback import LoopbackBroker
 from .negotiating import DraftBroker, ask, describe_expired, is_answered
@@ -106,6 +106,13 @@ def _observe_latest(brokers: _Brokers) -> str:
     cluster = _make_cluster(brokers)
     picked = (f"API {key}: v{cluster.pick(key)}" for key in (0, 1))
     return ", ".join(picked)
+
+
+def _observe_missing_api(brokers: _Brokers) -> str:
+    try:
+        return f"v{_make_cluster(brokers).pick(2)}"
+    except UnsupportedVersion as error:
+        return type(error).__name__
 
 
 def _observe_deprecation(brokers: _Brokers) -> Observation:
@@ -214,6 +221,14 @@ DOCUMENT = Document(
             "test_kip35_api_versions_query.py"
             "::test_two_brokers_have_in_common_what_the_document_says",
             _observe_latest,
+        ),
+        Requirement(
+            "It raises an error for an API that a broker lacks: API 2, B1",
+            "UnsupportedVersion",
+            "kip35_api_versions_query.ClientStrategy",
+            "test_kip35_api_versions_query.py"
+            "::test_two_brokers_have_in_common_what_the_document_says",
+            _observe_missing_api,
         ),
         Requirement(
             "Feature1 needs (0, 3, 3), which not all brokers support",

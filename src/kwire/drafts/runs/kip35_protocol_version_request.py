@@ -166,7 +166,7 @@ def _observe_brokers(brokers: _Brokers) -> str:
     )
 
 
-_EMPTY = "id 7 alone, connection open"
+_EMPTY = "correlation id 7 alone, connection open"
 
 DOCUMENT = Document(
     "001",
