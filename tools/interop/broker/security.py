@@ -23,8 +23,11 @@ ITERATIONS = 8192
 SCRAM = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
 
 
-def make_certificate(folder: Path) -> Path:
-    """Make a file with a key and a certificate that signs itself."""
+def make_certificate(folder: Path, host: str = "localhost") -> Path:
+    """Make a file with a key and a certificate that signs itself.
+
+    The certificate is valid for a host name and for the loopback address.
+    """
     path = folder / "certificate.pem"
     key, certificate = folder / "key.pem", folder / "alone.pem"
     brokers.run(
@@ -40,7 +43,7 @@ def make_certificate(folder: Path) -> Path:
             "-newkey",
             "rsa:2048",
             "-addext",
-            f"subjectAltName=IP:{brokers.LOOPBACK}",
+            f"subjectAltName=IP:{brokers.LOOPBACK},DNS:{host}",
             "-keyout",
             str(key),
             "-out",
@@ -52,18 +55,24 @@ def make_certificate(folder: Path) -> Path:
 
 
 def add_listener(
-    kafka: Broker, port: int, certificate: Path, session_ms: int = 0
+    kafka: Broker,
+    port: int,
+    certificate: Path,
+    session_ms: int = 0,
+    advertised: str | None = None,
 ) -> None:
     """Add a listener with TLS and SASL to a broker that has not started yet.
 
     A client has to authenticate again within ``session_ms`` (KIP-368), unless it is 0.
+    ``advertised`` is the "host:port" that clients get, by default that of the listener.
     """
+    own = f"{brokers.LOOPBACK}:{port}"
     login = "org.apache.kafka.common.security"
     path = kafka.folder / "server.properties"
     text = path.read_text(encoding="utf-8")
     for name, more in (
-        ("listeners", f"SECURE://{brokers.LOOPBACK}:{port}"),
-        ("advertised.listeners", f"SECURE://{brokers.LOOPBACK}:{port}"),
+        ("listeners", f"SECURE://{own}"),
+        ("advertised.listeners", f"SECURE://{advertised or own}"),
         ("listener.security.protocol.map", "SECURE:SASL_SSL"),
     ):
         text = re.sub(rf"(?m)^({re.escape(name)}=.*)$", rf"\1,{more}", text)

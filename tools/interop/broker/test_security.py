@@ -25,6 +25,7 @@ from kwire import client
 from kwire.client import AuthenticationFailed, ClusterError
 from kwire.client.sasl_mechanisms import PASSWORD_MECHANISMS
 from kwire.connection import sasl
+from tests.client.token_server import serve_tokens
 from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, security, workloads
 from tools.interop.broker.broker import Broker
@@ -254,6 +255,22 @@ def test_versions_are_read_through_tls_and_sasl(
     error = kwire_versions(secure.address, *options, str(wrong), code=2)
     assert secure.address in error
     assert mechanism in error
+
+
+def test_versions_are_read_with_tokens_of_an_endpoint(
+    secure: Secure, tmp_path: Path
+) -> None:
+    """The options are those of KIP-768: the endpoint, and the client credentials."""
+    password = tmp_path / "secret"
+    password.write_text(PASSWORD, encoding="utf-8")
+    token = {"access_token": new_token(), "expires_in": 3600, "token_type": "Bearer"}
+    with serve_tokens([(200, token)]) as endpoint:
+        options = ["--tls", "--ca", str(secure.certificate), "--username", USER]
+        options += ["--sasl-mechanism", security.OAUTH, "--token-url", endpoint.url]
+        options += ["--password-file", str(password), "-o", "jsonl"]
+        said = kwire_versions(secure.address, *options)
+    assert json.loads(said.splitlines()[0])["address"] == secure.address
+    assert endpoint.requests
 
 
 def test_plaintext_at_a_tls_port_is_named(secure: Secure) -> None:
