@@ -246,7 +246,7 @@ def test_a_producer_without_an_id_has_no_transactions(kwire):
         ({"transactional_id": 7}, "transactional_id must be a name"),
         ({"transactional_id": "a", "acks": 1}, 'transactional_id requires acks="all"'),
         ({"transactional_id": "a", "idempotent": False}, "and idempotent=True"),
-        ({"transaction_timeout_s": 0}, "transaction_timeout_s must be positive"),
+        ({"transaction_timeout_s": 0}, "transaction_timeout_s must be more than 0"),
     ],
 )
 def test_options_of_transactions_that_cannot_be(kwire, options, text):

@@ -420,8 +420,8 @@ def test_two_tasks_may_not_read_at_once(kwire, cluster, topic):
     ("topics", "options", "words"),
     [
         ("a", {"group_id": ""}, "group_id must be a name"),
-        ("a", {"session_timeout_s": 0}, "session_timeout_s must be positive"),
-        ("a", {"max_poll_interval_s": -1}, "max_poll_interval_s must be positive"),
+        ("a", {"session_timeout_s": 0}, "session_timeout_s must be more than 0"),
+        ("a", {"max_poll_interval_s": -1}, "max_poll_interval_s must be more than 0"),
         ({"a": [0]}, {}, "choose partitions with partitions="),
         (["a", "b"], {"partitions": [0]}, 'partitions must be "all"'),
         (["a", "b"], {"partitions": {"a": [0]}}, "a key for each topic"),

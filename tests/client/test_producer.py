@@ -547,9 +547,9 @@ def test_an_exception_drops_what_is_not_sent(cluster, produce, topic):
         ({"acks": 2}, 'acks must be "all", 1 or 0'),
         ({"acks": 1, "idempotent": True}, 'idempotent=True requires acks="all"'),
         ({"linger_s": -1}, "linger_s must be 0 or more"),
-        ({"max_batch_bytes": 0}, "max_batch_bytes must be positive"),
-        ({"memory_bytes": 0}, "memory_bytes must be positive"),
-        ({"delivery_timeout_s": 0}, "delivery_timeout_s must be positive"),
+        ({"max_batch_bytes": 0}, "max_batch_bytes must be 1 or more"),
+        ({"memory_bytes": 0}, "memory_bytes must be 1 or more"),
+        ({"delivery_timeout_s": 0}, "delivery_timeout_s must be more than 0"),
     ],
 )
 def test_options_that_cannot_be_are_refused(kwire, options, text):

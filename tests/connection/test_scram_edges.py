@@ -45,8 +45,8 @@ def test_scram_errors_escape_what_the_server_sent(sasl):
         # The client's nonce comes after the server's.
         ("r=xyzabc1,s=c2FsdA==,i=4096", "does not continue the client's"),
         # Digits, and 4096 in Arabic, but not those of RFC 5802.
-        ("r=abcxyz,s=c2FsdA==,i=٤٠٩٦", "from 4096 to 5000"),
-        ("r=abcxyz,s=c2FsdA==,i=5001", "from 4096 to 5000"),
+        ("r=abcxyz,s=c2FsdA==,i=٤٠٩٦", "be 4096 to 5000"),
+        ("r=abcxyz,s=c2FsdA==,i=5001", "be 4096 to 5000"),
         ("rr=1,r=abcxyz,s=c2FsdA==,i=4096", "a name twice"),
     ],
 )

@@ -72,7 +72,9 @@ def make_consumer_options(
         ("max_poll_interval_s", max_poll_interval_s),
     ):
         if not 0 < value < 1e6:
-            raise ValueError(f"{name} must be positive seconds (got {value!r:.40})")
+            raise ValueError(
+                f"{name} must be more than 0 and less than 1000000 (got {value!r:.40})"
+            )
     if isinstance(topics, Mapping):
         raise TypeError(
             "topics must be a name, names, or a compiled pattern; choose partitions"

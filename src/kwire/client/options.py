@@ -95,8 +95,8 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
     fallback = settings.get("fallback")
     if fallback is not None and not is_fallback(fallback):
         raise ValueError(
-            "fallback must be a release from 0.8.0 to 0.9.0; newer brokers report their"
-            " versions, so leave it out"
+            f"fallback must be 0.8.0 to 0.9.0 (got {fallback!r:.40}); newer brokers"
+            " report their versions, so leave it out"
         )
     return ClusterSettings(**settings)
 
@@ -175,7 +175,7 @@ def make_scan_options(
             f" (got {on_data_loss!r})"
         )
     if memory_bytes <= 0:
-        raise ValueError(f"memory_bytes must be positive (got {memory_bytes})")
+        raise ValueError(f"memory_bytes must be 1 or more (got {memory_bytes})")
     if follow and end != "latest":
         raise ValueError(f"end cannot be given with follow=True (got {end!r:.60})")
     names: tuple[str, ...] = ()

@@ -105,15 +105,19 @@ def make_producer_options(
                 'transactional_id requires acks="all" and idempotent=True'
                 f" (got acks={acks!r} and idempotent={idempotent})"
             )
-    for name, number in (
-        ("transaction_timeout_s", transaction_timeout_s),
+    for name, size in (
         ("max_batch_bytes", max_batch_bytes),
         ("max_request_bytes", max_request_bytes),
         ("memory_bytes", memory_bytes),
+    ):
+        if size < 1:
+            raise ValueError(f"{name} must be 1 or more (got {size})")
+    for name, duration in (
+        ("transaction_timeout_s", transaction_timeout_s),
         ("delivery_timeout_s", delivery_timeout_s),
     ):
-        if number <= 0:
-            raise ValueError(f"{name} must be positive (got {number})")
+        if duration <= 0:
+            raise ValueError(f"{name} must be more than 0 (got {duration})")
     if linger_s < 0:
         raise ValueError(f"linger_s must be 0 or more (got {linger_s})")
     if partitioner is not None and not callable(partitioner):

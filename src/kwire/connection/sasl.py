@@ -184,8 +184,8 @@ class Scram:
         if not MIN_ITERATIONS <= iterations <= self._max_iterations:
             sent = quote_text(text[:20]) or "no"
             raise SaslError(
-                f"the number of SCRAM iterations must be from {MIN_ITERATIONS} to"
-                f" {self._max_iterations} (the server sent {sent})"
+                f"the number of SCRAM iterations must be {MIN_ITERATIONS} to"
+                f" {self._max_iterations} (got {sent})"
             )
         return iterations
 

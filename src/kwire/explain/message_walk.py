@@ -41,7 +41,7 @@ class MessageWalk(SpanNotes):
         end = len(data) if end is None else end
         if not 0 <= start <= end <= len(data):
             raise ValueError(
-                f"start must be between 0 and {end}, the end of the input (got {start})"
+                f"start must be 0 to {end}, the end of the input (got {start})"
             )
         super().__init__(MapCursor(data, start, end), [], "", "", "")
         self._data = data

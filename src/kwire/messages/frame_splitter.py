@@ -144,9 +144,10 @@ class FrameSplitter:
         ``ValueError`` for more bytes than ``get_buffer`` gave room for.
         """
         view = self._view
-        if view is None or not 0 <= count <= len(view) - self._pending:
+        room = 0 if view is None else len(view) - self._pending
+        if view is None or not 0 <= count <= room:
             raise ValueError(
-                f"count must be at most the length of the buffer (got {count})"
+                f"count must be 0 to {room}, the length of the buffer (got {count})"
             )
         if self._failure is not None:
             return []

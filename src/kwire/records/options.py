@@ -179,8 +179,7 @@ def make_header(options: BatchOptions, count: int) -> BatchHeader:
             low, high = base_offset - 1, base_offset + _INT32
         if type(number) is not int or not low <= number <= high:
             raise EncodeError(
-                f"must be an int from {low} to {high} (got {errors.quote(number)})",
-                name,
+                f"must be {low} to {high} (got {errors.quote(number)})", name
             )
         attributes |= bit
     codecs.check_magic(codec, magic)

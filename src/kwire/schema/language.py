@@ -189,8 +189,7 @@ class _Keys:
             return int(text)
         self.fail(
             "value-invalid",
-            f"{key} must be an integer from {-limit} to {limit - 1} (got"
-            f" {_describe_value(value)})",
+            f"{key} must be {-limit} to {limit - 1} (got {_describe_value(value)})",
             key,
         )
 

@@ -33,9 +33,7 @@ class VersionRange:
         if min > max:
             min, max = 0, -1
         elif min < 0 or max > HIGHEST:
-            raise ValueError(
-                f"versions must be between 0 and {HIGHEST} (got {min}-{max})"
-            )
+            raise ValueError(f"versions must be 0 to {HIGHEST} (got {min}-{max})")
         object.__setattr__(self, "min", min)
         object.__setattr__(self, "max", max)
 

@@ -270,7 +270,7 @@ cpdef Memory hold_memory(object view, Py_ssize_t start):
         raise TypeError(f"a memoryview is required (got {type(view).__name__})")
     if not 0 <= start <= view.nbytes:
         raise ValueError(
-            f"start must be between 0 and {view.nbytes}, the length of the view"
+            f"start must be 0 to {view.nbytes}, the length of the view"
             f" (got {start})"
         )
     memory = Memory.__new__(Memory)

@@ -187,11 +187,11 @@ cpdef int check_range(Py_ssize_t position, Py_ssize_t end, Py_ssize_t size) exce
     """Refuse a position or an end outside of an input of ``size`` bytes."""
     if not 0 <= end <= size:
         raise ValueError(
-            f"end must be between 0 and {size}, the length of the input (got {end})"
+            f"end must be 0 to {size}, the length of the input (got {end})"
         )
     if not 0 <= position <= end:
         raise ValueError(
-            f"position must be between 0 and {end}, where the input ends"
+            f"position must be 0 to {end}, where the input ends"
             f" (got {position})"
         )
     return 0

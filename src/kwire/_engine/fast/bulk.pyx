@@ -133,7 +133,7 @@ cdef object decode_values(
     try:
         if not 0 <= offset <= source.len:
             raise ValueError(
-                f"offset must be between 0 and {source.len}, the length of the input"
+                f"offset must be 0 to {source.len}, the length of the input"
                 f" (got {offset})"
             )
         cursor.fault = 0

@@ -552,7 +552,7 @@ cdef object decode_part(
             note(&d.cursor, FRAME_TOO_LARGE, d.cursor.start, size)
         elif not 0 <= at[0] <= size:
             raise ValueError(
-                f"start must be between 0 and {size}, the length of the input"
+                f"start must be 0 to {size}, the length of the input"
                 f" (got {at[0]})"
             )
         else:

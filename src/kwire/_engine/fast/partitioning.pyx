@@ -201,7 +201,7 @@ def split_rows(rows, Py_ssize_t count, int kind):
     cdef list lists, others
     check_rows(rows)
     if count < 1:
-        raise ValueError(f"count must be positive (got {count})")
+        raise ValueError(f"count must be 1 or more (got {count})")
     lists = [[] for _ in range(count)]
     others = []
     for index in range(len(rows)):

@@ -420,7 +420,7 @@ cdef int open_input(Input* source, object data, Py_ssize_t offset) except -1:
     if not 0 <= offset <= size:
         finish_read(source, new_ref(NONE))
         raise ValueError(
-            f"offset must be between 0 and {size}, the length of the input"
+            f"offset must be 0 to {size}, the length of the input"
             f" (got {offset})"
         )
     source.cursor.at += offset

@@ -163,8 +163,7 @@ def hold_memory(view: memoryview, start: int) -> memoryview:
         raise TypeError(f"a memoryview is required (got {type(view).__name__})")
     if not 0 <= start <= view.nbytes:
         raise ValueError(
-            f"start must be between 0 and {view.nbytes}, the length of the view"
-            f" (got {start})"
+            f"start must be 0 to {view.nbytes}, the length of the view (got {start})"
         )
     return view[start:].toreadonly()
 

@@ -161,12 +161,11 @@ def check_range(position: int, end: int, size: int) -> None:
     """Refuse a position or an end outside of an input of ``size`` bytes."""
     if not 0 <= end <= size:
         raise ValueError(
-            f"end must be between 0 and {size}, the length of the input (got {end})"
+            f"end must be 0 to {size}, the length of the input (got {end})"
         )
     if not 0 <= position <= end:
         raise ValueError(
-            f"position must be between 0 and {end}, where the input ends"
-            f" (got {position})"
+            f"position must be 0 to {end}, where the input ends (got {position})"
         )
 
 

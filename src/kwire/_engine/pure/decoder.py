@@ -262,7 +262,7 @@ def decode_part(
     if not 0 <= start <= size:
         del body
         raise ValueError(
-            f"start must be between 0 and {size}, the length of the input (got {start})"
+            f"start must be 0 to {size}, the length of the input (got {start})"
         )
     max_elements, max_tags = limits.array_elements, limits.tagged_fields
     if max_elements is None and max_tags is None and not zero_copy and not lenient:

@@ -90,7 +90,7 @@ def split_rows(rows: Any, count: int, kind: int) -> tuple[list[Any], list[Any]]:
     """
     check_rows(rows)
     if count < 1:
-        raise ValueError(f"count must be positive (got {count})")
+        raise ValueError(f"count must be 1 or more (got {count})")
     mask = ALL if kind == CRC32 else ALL >> 1
     lists: list[list[Any]] = [[] for _ in range(count)]
     others: list[Any] = []

@@ -382,8 +382,7 @@ def open_input(data: Buffer, offset: int) -> Cursor:
         body = data if type(data) is bytes else view.tobytes()
     if not 0 <= offset <= size:
         raise ValueError(
-            f"offset must be between 0 and {size}, the length of the input"
-            f" (got {offset})"
+            f"offset must be 0 to {size}, the length of the input (got {offset})"
         )
     return Cursor(body, offset, size)
 

@@ -190,7 +190,7 @@ def read_access(
     if tls_key is not None and cert is None:
         raise click.UsageError("--tls-key requires --cert")
     if not timeout_s > 0:
-        raise click.UsageError("--timeout must be above 0 seconds")
+        raise click.UsageError("--timeout must be more than 0 seconds")
     try:
         needless = fallback is not None and fallback_table(fallback) is None
     except ValueError as error:

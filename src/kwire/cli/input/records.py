@@ -145,7 +145,9 @@ def _make_row(fields: Mapping[str, Any]) -> InputRow:
             f"timestamp must be a number of ms (got {_shorten(timestamp)})"
         )
     if timestamp is not None and timestamp > _LAST_TIMESTAMP:
-        raise ValueError(f"timestamp must be below 2^63 (got {_shorten(timestamp)})")
+        raise ValueError(
+            f"timestamp must be {_LAST_TIMESTAMP} or less (got {_shorten(timestamp)})"
+        )
     headers = fields.get("headers")
     if headers is None:
         headers = []

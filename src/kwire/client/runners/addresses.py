@@ -41,9 +41,7 @@ def split_address(text: str) -> tuple[str, int]:
         raise ValueError("an address must be HOST:PORT, or [HOST]:PORT for IPv6")
     port = int(digits) if digits.isascii() and digits.isdigit() else 0
     if not 0 < port < 1 << 16:
-        raise ValueError(
-            "an address must be HOST:PORT with a port that is a number from 1 to 65535"
-        )
+        raise ValueError("an address must be HOST:PORT with a port of 1 to 65535")
     return host, port
 
 

@@ -118,7 +118,7 @@ def compress(codec: int, data: Buffer, magic: int, level: int | None = None) -> 
     if level is None:
         level = row.usual_level
     elif not isinstance(level, int) or not low <= level <= high:
-        allowed = f"must be an int from {low} to {high} for {row.name}"
+        allowed = f"must be {low} to {high} for {row.name}"
         if low > high:
             allowed = f"cannot be given: {row.name} has no levels"
         raise errors.EncodeError(
