@@ -38,6 +38,8 @@ FIELDS = (
 )
 # Kafka does not count within a compressed message before it has read it.
 UNKNOWN_OUTSIDE = ("count",)
+RENAMED = {"count": "record_count"}
+"""Fields with another name in the vectors than in ``BatchHeader``."""
 
 
 class Entry(NamedTuple):
@@ -110,7 +112,7 @@ def of_kwire(kwire, data: bytes, **options) -> Reading:
                 (each.type_name, control_json(kwire, each.message))
                 for each in batch.control_records
             )
-            fields = {name: getattr(batch, name) for name in FIELDS}
+            fields = {name: getattr(batch, RENAMED.get(name, name)) for name in FIELDS}
             entries += common_entries(fields, records, control)
     except (kwire.DecodeError, kwire.UnsupportedVersion):
         return Reading(tuple(entries), True)

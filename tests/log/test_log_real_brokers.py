@@ -63,7 +63,7 @@ def batch_fields(header):
         "offset": header.base_offset,
         "base_offset": header.base_offset,
         "last_offset": header.last_offset,
-        "count": header.count,
+        "count": header.record_count,
         "base_sequence": header.base_sequence,
         "last_sequence": header.last_sequence,
         "producer_id": header.producer_id,

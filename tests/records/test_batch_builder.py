@@ -36,16 +36,16 @@ def test_a_batch_is_filled_and_not_overfilled(records, magic, codec):
         rows = []
         while True:
             value = dice.randbytes(dice.randrange(limit // 10))
-            before = builder.size_bound
+            before = builder.size_bound_bytes
             taken = builder.append(b"key", value, 1000)
             if not taken:
                 break
             rows.append((b"key", value))
-            assert before < builder.size_bound
-        assert builder.size_bound == before
+            assert before < builder.size_bound_bytes
+        assert builder.size_bound_bytes == before
         assert len(builder) == len(rows) >= 1
         data = builder.build()
-        assert len(data) <= builder.size_bound <= limit
+        assert len(data) <= builder.size_bound_bytes <= limit
         assert [row[2:4] for row in built(records, builder)] == rows
         if codec == "none":
             # The bound is near enough to fill most of a batch.
@@ -57,7 +57,7 @@ def test_the_first_row_is_always_taken(records, magic, codec):
     """However large: there is no smaller batch that has it. The second is not."""
     builder = records.BatchBuilder(100, magic=magic, compression=codec)
     assert builder.append(b"k", bytes(5000), 5)
-    assert builder.size_bound >= 100
+    assert builder.size_bound_bytes >= 100
     assert not builder.append(None, None)
     assert [row[3] for row in built(records, builder)] == [bytes(5000)]
 
@@ -67,8 +67,8 @@ def test_the_bound_of_a_plain_batch_is_tight(records):
     builder = records.BatchBuilder(10**6)
     for number in range(100):
         builder.append(b"k" * 10, bytes(100), number, [("h", b"x")])
-    assert len(builder.build()) <= builder.size_bound
-    assert builder.size_bound - len(builder.build()) <= 100 * 28
+    assert len(builder.build()) <= builder.size_bound_bytes
+    assert builder.size_bound_bytes - len(builder.build()) <= 100 * 28
 
 
 @pytest.mark.parametrize(("magic", "codec"), MAGICS_AND_CODECS)
@@ -79,9 +79,9 @@ def test_the_last_byte_may_be_used(records, magic, codec):
     rows = [(b"k", bytes(70)), (None, bytes(200))]
     for row in rows:
         assert first.append(*row)
-    exact = records.BatchBuilder(first.size_bound, **options)
+    exact = records.BatchBuilder(first.size_bound_bytes, **options)
     assert [exact.append(*row) for row in rows] == [True, True]
-    short = records.BatchBuilder(first.size_bound - 1, **options)
+    short = records.BatchBuilder(first.size_bound_bytes - 1, **options)
     assert [short.append(*row) for row in rows] == [True, False]
 
 
@@ -100,13 +100,13 @@ def test_the_bound_is_kept_whatever_the_rows_are(kwire, rows, limit, kind):
         row = row if magic == 2 else (*row[:3], ())
         if builder.append(*row):
             taken.append(row)
-            assert len(taken) == 1 or builder.size_bound <= limit
+            assert len(taken) == 1 or builder.size_bound_bytes <= limit
         else:
             assert taken
     assert bool(taken) == bool(rows)
     if taken:
         data = builder.build()
-        assert len(data) <= builder.size_bound
+        assert len(data) <= builder.size_bound_bytes
         assert data == kwire.records.encode_batch(taken, **options)
 
 
@@ -124,7 +124,7 @@ def test_both_engines_have_the_same_bound(twins):
             )
             row = (None, dice.randbytes(dice.randrange(200)), None, headers)
             assert builders[0].append(*row) == builders[1].append(*row)
-            assert builders[0].size_bound == builders[1].size_bound
+            assert builders[0].size_bound_bytes == builders[1].size_bound_bytes
 
 
 BAD = [
@@ -144,11 +144,11 @@ def test_what_is_no_row_is_refused_by_append(kwire, records, row, path):
     """Not by ``build``, when it could not be taken back; the builder goes on."""
     builder = records.BatchBuilder(1000)
     builder.append(b"a", b"b")
-    before = builder.size_bound
+    before = builder.size_bound_bytes
     with pytest.raises(kwire.EncodeError) as caught:
         builder.append(*row)
     assert caught.value.path == path
-    assert (len(builder), builder.size_bound) == (1, before)
+    assert (len(builder), builder.size_bound_bytes) == (1, before)
     builder.append(b"c", b"d")
     assert [row[2:4] for row in built(records, builder)] == [(b"a", b"b"), (b"c", b"d")]
 
@@ -171,7 +171,7 @@ def test_rows_are_kept_as_they_were(records):
     builder.append(b"k", b"v", 5, (pair for pair in [("i", b"2")]))
     value.extend(bytes(1000))
     headers.append(("j", bytes(1000)))
-    assert len(builder.build()) <= builder.size_bound <= 300
+    assert len(builder.build()) <= builder.size_bound_bytes <= 300
     assert [row[2:] for row in built(records, builder)] == [
         (b"v", b"v", (("h", b"1"),)),
         (b"k", b"v", (("i", b"2"),)),
@@ -314,7 +314,7 @@ def test_rows_are_taken_while_they_fit(records):
         builder = records.BatchBuilder(2000)
         at = builder.extend(rows, at, 5)
         assert len(builder) >= 1
-        assert len(builder.build()) <= builder.size_bound <= 2000
+        assert len(builder.build()) <= builder.size_bound_bytes <= 2000
         taken += built(records, builder)
     assert [row[2:4] for row in taken] == rows
     assert builder.extend(rows, 1000) == 1000

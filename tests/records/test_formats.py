@@ -201,7 +201,7 @@ def test_an_emptied_batch_moves_the_reader_on(records):
     )
     found = only(records, data)
     assert found.records == ()
-    assert (found.count, found.next_offset, found.max_timestamp) == (0, 16, 8)
+    assert (found.record_count, found.next_offset, found.max_timestamp) == (0, 16, 8)
 
 
 def test_holes_are_kept(records):
@@ -363,7 +363,7 @@ def test_a_run_of_messages_is_one_batch(records):
     data += message(1, 6, timestamp=1, attributes=8) + message(0, 7) + message(0, 8)
     found = list(records.decode_batches(data))
     assert [len(each.records) for each in found] == [3, 1, 2]
-    assert [each.count for each in found] == [3, 1, 2]
+    assert [each.record_count for each in found] == [3, 1, 2]
     assert [each.position for each in found] == [0, 102, 136]
     assert sum(each.size for each in found) == len(data)
     assert (found[0].base_offset, found[0].last_offset) == (0, 4)

@@ -39,10 +39,10 @@ def lies(package):
     make = package.records.BatchHeader
     for fields in HEADS:
         for magic in (0, 1):
-            head = make(magic=magic, attributes=1, count=-1, **fields)
+            head = make(magic=magic, attributes=1, record_count=-1, **fields)
             yield payload, head
-            yield run, head.replace(attributes=0, count=1)
-        yield records, make(magic=2, count=1, **fields)
+            yield run, head.replace(attributes=0, record_count=1)
+        yield records, make(magic=2, record_count=1, **fields)
 
 
 def test_heads_that_lie_are_refused(twins):
@@ -77,7 +77,7 @@ def test_a_negative_count_of_a_head_is_refused(kwire, count):
     """As a count that cannot be, plain or compressed."""
     read = readers(kwire)[2]
     data = batch(record())
-    head = kwire.records.read_batch_header(data).replace(count=count)
+    head = kwire.records.read_batch_header(data).replace(record_count=count)
     for given, options in ((data, {}), (data[61:], {"compressed": True})):
         with pytest.raises(kwire.DecodeError):
             read(given, head, **options)

@@ -40,10 +40,10 @@ ARGUMENTS = [
     ),
     ({"producer_epoch": 2**15}, "producer_epoch", "must be -1 to 32767"),
     ({"base_sequence": 2**31}, "base_sequence", "must be -1 to 2147483647"),
-    ({"partition_leader_epoch": -2}, "partition_leader_epoch", "from -1"),
+    ({"partition_leader_epoch": -2}, "partition_leader_epoch", "must be -1"),
     ({"is_transactional": True}, "producer_id", "is required in a transactional batch"),
-    ({"log_append_time": -2}, "log_append_time", "from -1"),
-    ({"delete_horizon": 2**63}, "delete_horizon", "from -1"),
+    ({"log_append_time": -2}, "log_append_time", "must be -1"),
+    ({"delete_horizon": 2**63}, "delete_horizon", "must be -1"),
     *(
         (
             {"magic": magic, name: value},

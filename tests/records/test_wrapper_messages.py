@@ -79,7 +79,7 @@ def test_offsets_of_magic_1_count_up_to_the_wrapper(
     assert offsets(rows(records, columns, data)) == expected
     (found,) = records.decode_batches(data)
     assert (found.base_offset, found.last_offset) == (expected[0], outer)
-    assert (found.count, found.compression) == (len(inner), "gzip")
+    assert (found.record_count, found.compression) == (len(inner), "gzip")
 
 
 @pytest.mark.parametrize(("inner", "outer"), [([0, 5], 4), ([1], -1), ([2], -(2**63))])

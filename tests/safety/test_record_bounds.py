@@ -120,7 +120,9 @@ def test_a_batch_has_no_more_records_than_bytes_for_them(kwire, extra):
     read = kwire.records.read_batch_header
     data = batch(LEAST, LEAST, bytes(extra))
     for count in (0, 2):
-        assert read(batch(LEAST, LEAST, bytes(extra), count=count)).count == count
+        assert (
+            read(batch(LEAST, LEAST, bytes(extra), count=count)).record_count == count
+        )
     for count in (-1, 3):
         data = batch(LEAST, LEAST, bytes(extra), count=count)
         assert fails(kwire, partial(read, data)) == "CorruptBatch"

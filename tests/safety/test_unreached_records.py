@@ -98,7 +98,7 @@ def test_the_checksum_of_the_first_message_is_not_asked_again(kwire, name, kind)
         (each.offset, each.timestamp, each.key, each.value)
         for each in next(good).records
     ]
-    assert len(rows) == run.count == count
+    assert len(rows) == run.record_count == count
     assert run.last_offset == rows[-1][0]
     assert run.max_timestamp == max(row[1] for row in rows)
     assert (run.position, run.base_offset) == (0, 7)

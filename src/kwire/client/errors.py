@@ -152,7 +152,7 @@ class PartitionLost(ClusterError):
 
 
 class DeliveryFailed(ClusterError):
-    """Records were not acknowledged: ``topic``, ``partition``, ``count``.
+    """Records were not acknowledged: ``topic``, ``partition``, ``record_count``.
 
     ``is_in_doubt`` where they may be in the log all the same: a broker got them and did
     not answer in time. ``error_code`` is that of the broker which rejected them, or 0.
@@ -162,15 +162,17 @@ class DeliveryFailed(ClusterError):
         self,
         topic: str,
         partition: int,
-        count: int,
+        record_count: int,
         reason: str,
         is_in_doubt: bool,
         error_code: int = 0,
     ) -> None:
-        super().__init__(topic, partition, count, reason, is_in_doubt, error_code)
+        super().__init__(
+            topic, partition, record_count, reason, is_in_doubt, error_code
+        )
         self.topic = topic
         self.partition = partition
-        self.count = count
+        self.record_count = record_count
         self.reason = reason
         self.is_in_doubt = is_in_doubt
         self.error_code = error_code
@@ -178,7 +180,7 @@ class DeliveryFailed(ClusterError):
     def _describe(self) -> str:
         doubt = "; they may be in the log all the same" if self.is_in_doubt else ""
         return (
-            f"writing {self.count} records to {self.topic}-{self.partition}:"
+            f"writing {self.record_count} records to {self.topic}-{self.partition}:"
             f" {self.reason}{doubt}"
         )
 

@@ -152,7 +152,7 @@ class RecordWalk:
                 start, "RECORDS", raw, "compressed", name="records", meaning=meaning
             )
         else:
-            for index in range(header.count):
+            for index in range(header.record_count):
                 notes.cursor.path[:] = ["records", index]
                 _read_record(notes, header)
             notes.cursor.path.clear()

@@ -154,7 +154,7 @@ class Checks:
             self._check_time(found)
         if header.max_timestamp > self._latest:
             self._latest = header.max_timestamp
-        if header.count < 0:
+        if header.record_count < 0:
             # What a compressed message of magic 0 or 1 begins with is not known.
             self._times = ()
             self._next_time_offset = _NEVER

@@ -60,7 +60,7 @@ def decode_runs(
     high = 2**63 if end_offset is None else end_offset
     for run in _runs(walk, on_corrupt):
         header = run[0]
-        if header.base_offset >= high and header.count >= 0:
+        if header.base_offset >= high and header.record_count >= 0:
             return
         if transactions is not None and not transactions.is_stable(header):
             return
@@ -88,7 +88,7 @@ def _runs(walk: SegmentWalk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader
             walk.hold = None
         if isinstance(item, Problem):
             report_problem(item, on_corrupt)
-        elif item.magic == 2 or item.count < 0:
+        elif item.magic == 2 or item.record_count < 0:
             yield [item]
         else:
             run.append(item)
@@ -102,8 +102,8 @@ def _continues(run: list[BatchHeader], item: BatchHeader | Problem) -> bool:
     return (
         not isinstance(item, Problem)
         and item.position == last.position + last.size
-        and (item.magic, item.attributes, item.count)
-        == (first.magic, first.attributes, first.count)
+        and (item.magic, item.attributes, item.record_count)
+        == (first.magic, first.attributes, first.record_count)
         and item.position + item.size - first.position <= _RUN
     )
 
@@ -176,7 +176,9 @@ def decode_columns(
             piece = []
             report_problem(item, on_corrupt)
             continue
-        if item.base_offset >= high and (isinstance(item, Run) or item.count >= 0):
+        if item.base_offset >= high and (
+            isinstance(item, Run) or item.record_count >= 0
+        ):
             break
         if item.last_offset < low:
             continue
@@ -235,7 +237,7 @@ def _columns(
             position=start,
             end=end,
             # The walk has checked batches, but not what is inside a wrapper.
-            check_crc=any(not isinstance(i, Run) and i.count < 0 for i in piece),
+            check_crc=any(not isinstance(i, Run) and i.record_count < 0 for i in piece),
             limits=tightened,
             **options,
         )

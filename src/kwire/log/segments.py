@@ -470,7 +470,7 @@ class Segment:
             self._has_holes = any(
                 header.magic == 2
                 and (
-                    header.count <= header.last_offset - header.base_offset
+                    header.record_count <= header.last_offset - header.base_offset
                     or header.delete_horizon is not None
                 )
                 for header, _ in self._iter_headers()

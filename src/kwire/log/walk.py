@@ -262,7 +262,7 @@ class SegmentWalk:
                 expected,
             )
         # A wrapper has the offset of its last message: what is before it is not known.
-        known = expected is not None and header.count >= 0
+        known = expected is not None and header.record_count >= 0
         if known and self._are_gaps_wrong is not None and self._are_gaps_wrong():
             return self._problem(
                 header.position,
@@ -410,7 +410,7 @@ class SegmentWalk:
                 if after is not None:
                     return after
                 span = base - head.base_offset
-                if head.base_offset == self.expected and head.count == span:
+                if head.base_offset == self.expected and head.record_count == span:
                     # The offsets of the damaged batch agree with the batch before it
                     # and with its own count, so the damage is elsewhere in it.
                     floor = base

@@ -227,9 +227,9 @@ def read_records(
     limits: Limits = DEFAULT,
 ) -> tuple[Record, ...]:
     """Read the records of a batch of magic 2 or of a compressed message."""
-    if limits.records is not None and header.count > limits.records:
+    if limits.records is not None and header.record_count > limits.records:
         raise errors.decode_failure(
-            errors.TOO_MANY_RECORDS, header.count, header.position, ""
+            errors.TOO_MANY_RECORDS, header.record_count, header.position, ""
         )
     codec = header.attributes & CODEC_MASK
     records: tuple[Record, ...]
@@ -351,7 +351,7 @@ class BatchBuilder(engine.RecordList):
         super().__init__(magic, self._room)
 
     @property
-    def size_bound(self) -> int:
+    def size_bound_bytes(self) -> int:
         """Maximum number of bytes that ``build`` can return for the present records."""
         return self._overhead() + codecs.bound(self._codec, self.content)
 

@@ -130,7 +130,7 @@ if not TYPE_CHECKING:
             "producer_epoch",
             "base_sequence",
             "partition_leader_epoch",
-            "count",
+            "record_count",
         ),
         (0, 0, 2, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, 0),
         (False,) * 14,
@@ -139,8 +139,8 @@ if not TYPE_CHECKING:
             "__reduce__": _reduce,
             "__doc__": "The header of one entry of a record set: a batch of magic 2, a "
             "message of magic 0 or 1, or a run of those. ``position`` and ``size`` in "
-            "bytes, timestamps in ms; -1 where the format has no such field. ``count`` "
-            "is -1 for a compressed message. Frozen.",
+            "bytes, timestamps in ms; -1 where the format has no such field. "
+            "``record_count`` is -1 for a compressed message. Frozen.",
             **_DERIVED,
         },
         False,

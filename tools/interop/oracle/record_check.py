@@ -134,7 +134,7 @@ def in_all_ways(case: Case) -> Iterator[Written]:
         for row in rows:
             assert builder.append(row.key, row.value, row.timestamp, row.headers)
         made = builder.build()
-        assert len(made) <= builder.size_bound
+        assert len(made) <= builder.size_bound_bytes
         yield Written(f"{case.name} builder", made, expected, fields)
 
     for target in (0, 1, 2):

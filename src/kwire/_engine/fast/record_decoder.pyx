@@ -49,10 +49,10 @@ def read_records(data, header, *, bint compressed=False, bint replace=False):
     ``data`` is the input that ``header.position`` counts in, or, if ``compressed``,
     what decompression gave. With ``replace``, header keys that are not UTF-8 get
     U+FFFD for the bad bytes.
-    Shape: ``header.count`` times: length VARINT, attributes INT8, timestamp delta
-    VARLONG, offset delta VARINT, key and value each as VARINT length (-1 is null) and
-    bytes, header count VARINT, then the headers: VARINT length and UTF-8 key, VARINT
-    length (-1 is null) and value.
+    Shape: ``header.record_count`` times: length VARINT, attributes INT8, timestamp
+    delta VARLONG, offset delta VARINT, key and value each as VARINT length (-1 is null)
+    and bytes, header count VARINT, then the headers: VARINT length and UTF-8 key,
+    VARINT length (-1 is null) and value.
     Units: offsets and timestamps (ms) are absolute. Raises ``DecodeError``: every
     record uses its length exactly, and the records use all bytes.
     Source: ``DefaultRecord.readFrom``.

@@ -236,7 +236,7 @@ def read_entry(
         producer_epoch=producer_epoch,
         base_sequence=base_sequence,
         partition_leader_epoch=leader_epoch,
-        count=count,
+        record_count=count,
     )
 
 
@@ -268,7 +268,7 @@ def read_message_head(
         last_offset=offset,
         base_timestamp=timestamp,
         max_timestamp=timestamp,
-        count=-1 if codec else 1,
+        record_count=-1 if codec else 1,
     )
 
 

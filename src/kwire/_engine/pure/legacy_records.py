@@ -50,7 +50,7 @@ def read_message_run(
         size=place - header.position,
         last_offset=records[-1].offset,
         max_timestamp=largest,
-        count=len(records),
+        record_count=len(records),
     )
     return records, run
 

@@ -62,10 +62,10 @@ def read_records(
     ``data`` is the input that ``header.position`` counts in, or, if ``compressed``,
     what decompression gave. With ``replace``, header keys that are not UTF-8 get
     U+FFFD for the bad bytes.
-    Shape: ``header.count`` times: length VARINT, attributes INT8, timestamp delta
-    VARLONG, offset delta VARINT, key and value each as VARINT length (-1 is null) and
-    bytes, header count VARINT, then the headers: VARINT length and UTF-8 key, VARINT
-    length (-1 is null) and value.
+    Shape: ``header.record_count`` times: length VARINT, attributes INT8, timestamp
+    delta VARLONG, offset delta VARINT, key and value each as VARINT length (-1 is null)
+    and bytes, header count VARINT, then the headers: VARINT length and UTF-8 key,
+    VARINT length (-1 is null) and value.
     Units: offsets and timestamps (ms) are absolute. Raises ``DecodeError``: every
     record uses its length exactly, and the records use all bytes.
     Source: ``DefaultRecord.readFrom``.
@@ -81,9 +81,9 @@ def read_records(
         else:
             body = bytes(view.cast("B")[start:stop]) if stop > start else b""
             first, last = 0, len(body)
-    if not 0 <= header.count <= (last - first) // LEAST_RECORD:
+    if not 0 <= header.record_count <= (last - first) // LEAST_RECORD:
         raise errors.decode_failure(
-            errors.BAD_RECORD_COUNT, header.count, header.position, ""
+            errors.BAD_RECORD_COUNT, header.record_count, header.position, ""
         )
     done = try_read_records(body, first, last, header, classes["record"])
     if done is not None:
@@ -91,7 +91,7 @@ def read_records(
     cursor = Cursor(body, first, last)
     records = []
     try:
-        for index in range(header.count):
+        for index in range(header.record_count):
             cursor.path[:] = ["records", index]
             records.append(read_record(cursor, header, replace))
         cursor.path.clear()

@@ -62,7 +62,7 @@ def _read_records(
     fixed = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
     lowest, highest = -_INT64 - 1, _INT64
     records = []
-    for _ in range(header.count):
+    for _ in range(header.record_count):
         byte = data[at]
         at += 1
         if byte > 127:

@@ -253,7 +253,7 @@ def read_every(
     The entry is then that of the run; a wrapper's has the offset of its first message.
     """
     entry, options, data = walk.entry, walk.options, walk.data
-    if entry.count > options.most_records:
+    if entry.record_count > options.most_records:
         raise make_record_limit_failure(entry)
     records: tuple[Record, ...]
     if not entry.attributes & CODEC_MASK:
@@ -282,7 +282,7 @@ def read_every(
         return records
     records = read_inner_messages(payload, entry, check_crc=options.check_crc)
     base_offset, count = records[0].offset, len(records)
-    walk.entry = entry = entry.replace(base_offset=base_offset, count=count)
+    walk.entry = entry = entry.replace(base_offset=base_offset, record_count=count)
     if count > options.most_records:
         raise make_record_limit_failure(entry)
     charge_entry(walk, payload)
@@ -300,7 +300,7 @@ def check_records(entry: BatchHeader, data: Buffer, start: int) -> None:
     previous = -1
     with memoryview(data) as view, view.cast("B") as source:
         cursor = Cursor(source, start, view.nbytes)
-        for index in range(entry.count):
+        for index in range(entry.record_count):
             length = zigzag(read_unsigned_varint(cursor))
             following = cursor.at + length
             attributes = read_uint8(cursor)
@@ -342,7 +342,7 @@ def charge_entry(walk: EntryWalk, payload: Buffer) -> None:
 
     A record count that the bytes rule out is left to the decoder, which rejects it.
     """
-    count = walk.entry.count
+    count = walk.entry.record_count
     with memoryview(payload) as view:
         size = view.nbytes
     if count > size // LEAST_RECORD:
@@ -364,7 +364,7 @@ def make_call_limit_failure(walk: EntryWalk) -> errors.DecodeError:
 def make_record_limit_failure(entry: BatchHeader) -> errors.DecodeError:
     """Make the exception of an entry with more records than the limit."""
     return errors.decode_failure(
-        errors.TOO_MANY_RECORDS, entry.count, entry.position, ""
+        errors.TOO_MANY_RECORDS, entry.record_count, entry.position, ""
     )
 
 
@@ -399,7 +399,7 @@ def is_outside(walk: EntryWalk) -> bool:
     # That of a compressed message has its last offset alone.
     return bool(
         entry.last_offset < options.lowest
-        or (entry.base_offset > options.highest and entry.count >= 0)
+        or (entry.base_offset > options.highest and entry.record_count >= 0)
     )
 
 

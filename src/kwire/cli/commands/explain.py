@@ -74,8 +74,8 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
     data = pieces[0].data
     if len(data) > _MOST_BYTES:
         raise click.ClickException(
-            f"the input must be at most {_MOST_BYTES // MIB} MiB to show each of its"
-            " bytes; cut it, or use kwire decode"
+            f"the input must be {_MOST_BYTES // MIB} MiB or less to show each of its"
+            f" bytes (got {len(data)} bytes); cut it, or use kwire decode"
         )
     maps = _maps(pieces)
     with open_output(html) as output:

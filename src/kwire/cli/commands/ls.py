@@ -171,7 +171,9 @@ def _summarize(file: log.Segment) -> PartitionSummary:
         times += _last_time(file)
     file.forget_indexes()
     # A compressed message of magic 0 or 1 has the offset of the last one in it.
-    start_offset = first.base_offset if first.count >= 0 else max(file.base_offset, 0)
+    start_offset = (
+        first.base_offset if first.record_count >= 0 else max(file.base_offset, 0)
+    )
     return PartitionSummary(
         start_offset,
         last.next_offset,

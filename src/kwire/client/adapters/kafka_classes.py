@@ -145,7 +145,7 @@ class FastPartitionRecords(_Own):
                     ),
                 )
             end_offset = next_offset
-            if is_gapless or header.is_control or (header.count and not rows):
+            if is_gapless or header.is_control or (header.record_count and not rows):
                 # The client passes hidden batches immediately, and the end of any other
                 # batch when it reaches the end of the fetched bytes.
                 self.next_fetch_offset = next_offset

@@ -194,7 +194,7 @@ class RunReader:
         if not offsets:
             return False
         if header.attributes & TRANSACTIONAL and (
-            header.producer_id < 0 or not header.count
+            header.producer_id < 0 or not header.record_count
         ):
             return True
         first, last = header.base_offset, header.last_offset
@@ -205,7 +205,7 @@ class RunReader:
 
 def is_gapless(header: BatchHeader) -> bool:
     """Return whether a batch has a record for each of its offsets, by its header."""
-    return header.count == header.last_offset - header.base_offset + 1
+    return header.record_count == header.last_offset - header.base_offset + 1
 
 
 def find_codecs(module: Any) -> dict[int, Callable[[bytes], bytes]]:
@@ -242,7 +242,7 @@ def _is_marker(data: bytes, header: BatchHeader) -> bool:
     start = header.position + BATCH_OVERHEAD
     return (
         header.size == _MARKER_SIZE
-        and header.count == 1
+        and header.record_count == 1
         and header.producer_id >= 0
         and not header.attributes & CODEC_MASK
         and data[start : start + len(_MARKERS[0])] in _MARKERS

@@ -264,7 +264,7 @@ def _read_variants(batches: PartitionBatches, rows: list[int]) -> Iterator[ReadS
                 for row, header in zip(rows, headers, strict=True)
                 if not header.is_control
             ),
-            first.count,
+            first.record_count,
             sum(header.size for header in readable),
             is_full(first)
             and first.base_offset <= min(header.base_offset for header in readable)

@@ -62,4 +62,4 @@ def split_runs(*columns: NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 def is_full(header: BatchHeader) -> bool:
     """Whether a batch has a record for each of its offsets."""
-    return header.count == header.last_offset - header.base_offset + 1
+    return header.record_count == header.last_offset - header.base_offset + 1

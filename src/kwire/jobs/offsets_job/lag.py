@@ -120,7 +120,7 @@ class LogEnds:
                 (
                     each.max_timestamp,
                     each.next_offset,
-                    each.count and not each.is_control,
+                    each.record_count and not each.is_control,
                 )
                 for each in log.headers(on_corrupt=self.problems.append)
             )

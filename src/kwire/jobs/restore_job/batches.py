@@ -66,7 +66,7 @@ class RestoredBatch:
         return int(self._rows.num_rows)
 
     @property
-    def size_bound(self) -> int:
+    def size_bound_bytes(self) -> int:
         """The most bytes of the batch."""
         codec = codec_of(self._numbering.compression)
         return BATCH_OVERHEAD + bound(codec, self.row_bytes)

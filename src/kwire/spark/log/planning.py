@@ -443,7 +443,7 @@ def _cut_range(
                 break
             header = _header_at(segment, begin) if begin and may_be_behind else None
             if header is not None and end is not None and header.base_offset >= end:
-                if header.count >= 0:
+                if header.record_count >= 0:
                     break
                 # A wrapper has the offset of its last message: others may be below.
                 is_behind = True

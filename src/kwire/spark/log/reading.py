@@ -216,7 +216,7 @@ def _read_batches(
             limits=options.limits,
         ):
             # A wrapper has the offset of its last message: others may be below.
-            first = header.base_offset if header.count >= 0 else behind
+            first = header.base_offset if header.record_count >= 0 else behind
             behind = header.next_offset
             if header.last_offset < low or first >= high:
                 continue
@@ -225,7 +225,9 @@ def _read_batches(
                 "partition": piece.partition,
                 "base_offset": header.base_offset,
                 "last_offset": header.last_offset,
-                "record_count": header.count if header.count >= 0 else None,
+                "record_count": header.record_count
+                if header.record_count >= 0
+                else None,
                 "position": header.position,
                 "size": header.size,
                 "magic": header.magic,

@@ -28,7 +28,7 @@ class BatchContent(Protocol):
     def __len__(self) -> int: ...
 
     @property
-    def size_bound(self) -> int:
+    def size_bound_bytes(self) -> int:
         """Maximum size of the batch in bytes."""
 
     def build(
@@ -63,7 +63,7 @@ class BatchRecords(engine.EncodedRows):
         super().__init__(self._room)
 
     @property
-    def size_bound(self) -> int:
+    def size_bound_bytes(self) -> int:
         """Maximum size of the batch in bytes."""
         return BATCH_OVERHEAD + bound(self._codec, self.content)
 

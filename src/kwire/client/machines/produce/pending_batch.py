@@ -91,7 +91,7 @@ class PendingBatch:
     def __post_init__(self) -> None:
         assert self.content is not None
         self.count = len(self.content)
-        self.size = self.content.size_bound
+        self.size = self.content.size_bound_bytes
 
     @property
     def is_in_flight(self) -> bool:

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lists the public functions and classes, with the names that their callers write.
+
+What is public is what the reference documents: the pages in ``docs/reference`` name
+modules, functions, classes and members. Parameters and attributes are found at run
+time, because annotations of compiled functions are not in the source of a stub.
+"""
+
+import importlib
+import inspect
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+_DIRECTIVE = re.compile(
+    r"^\.\. (module|currentmodule|autofunction|autoclass|automethod|autodata)::"
+    r" ([\w.]+)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class PublicName:
+    """A parameter or an attribute, or the name of a function or a method.
+
+    ``owner`` is the path of the function or the class, ``annotation`` the text of the
+    type, "" if there is none. ``kind`` is "function", "parameter" or "attribute".
+    """
+
+    module: str
+    owner: str
+    name: str
+    annotation: str = ""
+    kind: str = "parameter"
+
+    def __str__(self) -> str:
+        return f"{self.owner}: {self.name}"
+
+
+def list_public_names() -> list[PublicName]:
+    """Return the names of everything that the reference documents."""
+    found: list[PublicName] = []
+    for page in sorted(REFERENCE.glob("*.md")):
+        module = ""
+        for kind, name in _DIRECTIVE.findall(page.read_text()):
+            if kind.endswith("module"):
+                module = name
+            else:
+                found += describe(module, name)
+    return found
+
+
+def describe(module: str, name: str) -> list[PublicName]:
+    """Return the names of one function or class of a module."""
+    # A module such as ``kwire.error_codes`` is an attribute with another import path.
+    value: object = importlib.import_module("kwire")
+    for part in (*module.split(".")[1:], *name.split(".")):
+        if not hasattr(value, part):
+            importlib.import_module(f"{value.__name__}.{part}")  # type: ignore[attr-defined]
+        value = getattr(value, part)
+    path = f"{module}.{name}"
+    found = [PublicName(module, path, name.rpartition(".")[2], "", "function")]
+    if isinstance(value, type):
+        return found + _describe_class(module, path, value)
+    return found + _describe_function(module, path, value)
+
+
+def _describe_class(module: str, path: str, cls: type) -> list[PublicName]:
+    found: list[PublicName] = []
+    attributes: dict[str, str] = {}
+    methods: set[str] = set()
+    for base in reversed(cls.__mro__[:-1]):
+        if not base.__module__.startswith("kwire"):
+            continue
+        for name, annotation in vars(base).get("__annotations__", {}).items():
+            attributes[name] = str(annotation)
+        for name, value in vars(base).items():
+            attributes.setdefault(name, "")
+            function = getattr(value, "__func__", value)
+            if isinstance(value, property):
+                returned = getattr(value.fget, "__annotations__", {}).get("return", "")
+                attributes[name] = str(returned)
+            elif callable(function) and (
+                not name.startswith("_") or name == "__init__"
+            ):
+                owner = path if name == "__init__" else f"{path}.{name}"
+                found += _describe_function(module, owner, function)
+                methods.add(name)
+    found += [
+        PublicName(
+            module,
+            path,
+            name,
+            annotation,
+            "function" if name in methods else "attribute",
+        )
+        for name, annotation in attributes.items()
+        if not name.startswith("_")
+    ]
+    return found
+
+
+def _describe_function(module: str, path: str, function: object) -> list[PublicName]:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return []
+    return [
+        PublicName(module, path, parameter.name, _text(parameter.annotation))
+        for parameter in signature.parameters.values()
+        if parameter.name not in ("self", "cls") and not parameter.name.startswith("_")
+    ]
+
+
+def _text(annotation: object) -> str:
+    if annotation is inspect.Parameter.empty:
+        return ""
+    return annotation if isinstance(annotation, str) else str(annotation)

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Public names: one word has one meaning, and a number has its unit in its name.
+
+The rules apply to the parameters and attributes of everything that the reference
+documents, see ``public_names``. Fields of Kafka's messages are not among them, and a
+name that follows one of Kafka's properties is exempt from the rule about limits.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from kwire.client.property_names import KNOWN
+from tests.project.public_names import PublicName, list_public_names
+
+_LIMITS = {"most", "least", "maximum", "minimum", "largest", "smallest"}
+_DURATIONS = {
+    "age",
+    "backoff",
+    "delay",
+    "interval",
+    "latency",
+    "lifetime",
+    "linger",
+    "timeout",
+}
+_COUNTS = {"num", "number_of", "message_count", "messages_count", "row_count"}
+
+# Modules that have positions in bytes and no logs. ``kwire.messages.wire`` and
+# ``DecodeError`` are older, and their ``offset`` is part of their interface.
+_WITHOUT_LOGS = (
+    "kwire.connection",
+    "kwire.explain",
+    "kwire.messages",
+    "kwire.records.compression",
+    "kwire.schema",
+)
+_WIRE = "kwire.messages.wire"
+_WITH_RECORDS = ("kwire.client", "kwire.log", "kwire.records")
+
+
+def words_of(item: PublicName) -> set[str]:
+    """Return the words of a name."""
+    return set(item.name.split("_"))
+
+
+def is_value(item: PublicName) -> bool:
+    """Whether a name is that of a parameter or an attribute."""
+    return item.kind != "function"
+
+
+def is_of_kafka(item: PublicName) -> bool:
+    """Whether a name follows a property of Kafka: ``retry.backoff.max.ms``."""
+    name = item.name.removesuffix("_s") + "_ms" if item.name[-2:] == "_s" else item.name
+    return name.replace("_", ".") in KNOWN
+
+
+def has_milliseconds(item: PublicName) -> bool:
+    """Durations are seconds or ``timedelta``."""
+    return item.name.endswith("_ms")
+
+
+def lacks_seconds(item: PublicName) -> bool:
+    """A duration ends with ``_s``, unless it is a ``timedelta``."""
+    is_duration = is_value(item) and bool(words_of(item) & _DURATIONS)
+    has_unit = item.name.endswith("_s") or "timedelta" in item.annotation
+    return is_duration and not has_unit
+
+
+def has_other_limit(item: PublicName) -> bool:
+    """A limit begins with ``max_`` or ``min_``."""
+    words = item.name.split("_")
+    is_inside = bool({"max", "min"} & set(words[1:]))
+    return bool(_LIMITS & set(words)) or (is_inside and not is_of_kafka(item))
+
+
+def lacks_bytes(item: PublicName) -> bool:
+    """A size ends with ``_bytes``; ``size`` alone is that of the object, in bytes."""
+    words = words_of(item)
+    is_size = bool(words & {"size", "length"}) and len(words) > 1
+    return is_value(item) and is_size and not item.name.endswith("_bytes")
+
+
+def has_offset_in_bytes(item: PublicName) -> bool:
+    """An offset is an offset of a log; a position in bytes is ``position``."""
+    is_elsewhere = item.module.startswith(_WITHOUT_LOGS) and item.module != _WIRE
+    return is_value(item) and is_elsewhere and "offset" in words_of(item)
+
+
+def has_other_count(item: PublicName) -> bool:
+    """A number of records is ``record_count``."""
+    is_vague = item.kind == "attribute" and item.name == "count"
+    is_other = bool(words_of(item) & {"num"}) or item.name in _COUNTS
+    return is_value(item) and (is_vague or is_other or item.name == "records_count")
+
+
+def has_other_kafka_word(item: PublicName) -> bool:
+    """``isolation_level``, ``group_id``, ``group_instance_id``: as in Kafka."""
+    is_group = item.name == "group" and item.annotation in ("str", "str | None")
+    return is_value(item) and (item.name in ("isolation", "instance_id") or is_group)
+
+
+def has_rows(item: PublicName) -> bool:
+    """Records are records; rows belong to tables, and messages to the protocol."""
+    # The rows of an Arrow record batch.
+    if not item.module.startswith(_WITH_RECORDS) or item.name == "batch_rows":
+        return False
+    is_of_protocol = any(
+        word in item.annotation for word in ("Message", "Request", "messages.")
+    )
+    words = words_of(item)
+    has_message = bool(words & {"message", "messages"}) and not is_of_protocol
+    return has_message or bool(words & {"row", "rows"})
+
+
+Rule = Callable[[PublicName], bool]
+RULES: dict[Rule, PublicName] = {
+    has_milliseconds: PublicName("kwire.client", "a", "linger_ms"),
+    lacks_seconds: PublicName("kwire.client", "a", "poll_timeout", "float"),
+    has_other_limit: PublicName("kwire.records", "a", "most_bytes"),
+    lacks_bytes: PublicName("kwire.client", "a", "batch_size", "int"),
+    has_offset_in_bytes: PublicName("kwire.explain", "a", "offset", "int"),
+    has_other_count: PublicName("kwire.client", "a", "count", "int", "attribute"),
+    has_other_kafka_word: PublicName("kwire.client", "a", "group", "str"),
+    has_rows: PublicName("kwire.client", "a", "rows"),
+}
+"""Each rule, with a name that breaks this rule."""
+
+
+@pytest.fixture(scope="module")
+def names():
+    """All public names."""
+    found = list_public_names()
+    assert len(found) > 1500
+    return found
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_public_names_follow_the_rules(names, rule):
+    """No name breaks the rule."""
+    assert [str(item) for item in names if rule(item)] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_a_name_that_breaks_a_rule_is_noticed(rule):
+    """The example of the rule, and no other rule rejects it."""
+    example = RULES[rule]
+    assert [each.__name__ for each in RULES if each(example)] == [rule.__name__] or (
+        rule is has_milliseconds
+    )
+    assert rule(example)
+
+
+def test_names_of_kafka_properties_are_exempt():
+    """Also where Kafka's name has the limit in its middle."""
+    assert not has_other_limit(PublicName("kwire.client", "a", "retry_backoff_max_s"))
+    assert has_other_limit(PublicName("kwire.client", "a", "retry_pause_max_s"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kwire.client.Kafka.scan: isolation_level",
+        "kwire.client.KafkaSync.consumer: group_instance_id",
+        "kwire.client.Producer.send: value",
+        "kwire.client.Receipt: record_count",
+        "kwire.records.BatchHeader: record_count",
+        "kwire.records.encode_batch: compression",
+        "kwire.messages.wire.decode_varint: offset",
+        "kwire.Limits: frame_bytes",
+    ],
+)
+def test_the_list_of_names_is_complete(names, name):
+    """Parameters and attributes of classes, compiled functions, and inherited ones."""
+    assert name in {str(item) for item in names}
