@@ -350,18 +350,24 @@ class SimulatedBroker(
         if not self.is_describable:
             code = codes.CLUSTER_AUTHORIZATION_FAILED if version >= 3 else 0
             return make(error_code=code)
+        requested = {
+            name: [*range(len(topic.logs))]
+            for name, topic in self._cluster.topics.items()
+        }
+        if request.topics is not None:
+            requested = {each.topic: each.partitions for each in request.topics}
         topics = [
             make.DescribeLogDirsTopic(
-                name=topic.topic,
+                name=name,
                 partitions=[
                     make.DescribeLogDirsPartition(
                         partition_index=partition, partition_size=log.size
                     )
-                    for partition in topic.partitions
-                    if (log := self._find(topic.topic, None, partition, -1)[1])
+                    for partition in partitions
+                    if (log := self._find(name, None, partition, -1)[1])
                 ],
             )
-            for topic in request.topics
+            for name, partitions in requested.items()
         ]
         future = [
             topic.replace(
