@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Requests of each API are split into items, and the responses are merged.
+
+The requests and responses are made from the message definitions: each array of a route
+has some elements with keys of their own. So an API that is added is tested as well.
+"""
+
+import importlib
+import random
+from uuid import UUID
+
+import pytest
+
+from kwire.schema import registry
+from kwire.schema.destinations import Destination, find_route
+from tests.harness.sweeps import sweep
+
+ROUTES = {
+    registry.find_by_key(key, "request").name.removesuffix("Request"): find_route(key)
+    for key in registry.keys("request")
+}
+SPLIT = [name for name, route in ROUTES.items() if route.items]
+JOINED = [
+    name for name, route in ROUTES.items() if route.destination is Destination.EVERY
+]
+VALUES = {
+    "string": lambda number: f"name {number}",
+    "uuid": lambda number: UUID(int=number),
+    "int64": lambda number: number << 40,
+}
+BROKERS = 3
+
+
+@pytest.fixture(scope="module")
+def items(kwire):
+    return importlib.import_module(f"{kwire.__name__}.client.machines.request.items")
+
+
+def find_field(struct, attribute):
+    """Return the field of a struct with an attribute."""
+    (field,) = [each for each in struct.fields if each.attribute == attribute]
+    return field
+
+
+def make_value(field, number):
+    """Return a value of a field that differs from those of other numbers."""
+    return VALUES.get(field.type, int)(number)
+
+
+def make_message(kwire, name, levels, second_keys=False):
+    """Return a message with elements in the arrays of some levels.
+
+    An element that is identified by the key that is set has its first key, or the
+    second one.
+    """
+    cls = getattr(kwire.messages, name)
+
+    def make_elements(struct, depth):
+        level = levels[depth]
+        field = find_field(struct, level.array)
+        if field.struct is None:
+            return [make_value(field, number) for number in range(1, 4)]
+        keys = level.keys
+        if not level.has_all_keys and len(keys) > 1:
+            keys = keys[second_keys : second_keys + 1]
+        elements = []
+        for number in range(1, 4):
+            values = {
+                key: make_value(find_field(field.struct, key), number) for key in keys
+            }
+            if level.has_all_keys:
+                # Only all keys together identify the element.
+                values[keys[0]] = make_value(find_field(field.struct, keys[0]), 1)
+            if depth + 1 < len(levels):
+                inner = levels[depth + 1].array
+                values[inner] = make_elements(field.struct, depth + 1)
+            elements.append(getattr(cls, field.struct.name)(**values))
+        return elements
+
+    return cls(**{levels[0].array: make_elements(registry.load(name).struct, 0)})
+
+
+@pytest.mark.parametrize("second_keys", [False, True])
+@sweep("name", SPLIT)
+def test_items_of_a_split_request_are_merged_in_its_order(
+    kwire, items, name, second_keys
+):
+    """Several brokers answer some of the items, each in an order of its own."""
+    route = ROUTES[name]
+    source = random.Random(name)
+    request = make_message(kwire, f"{name}Request", route.items, second_keys)
+    complete = make_message(kwire, f"{name}Response", route.answers, second_keys)
+    paths = list(items.iterate_paths(request, route.items))
+    identities = [items.identify(path, route.items) for path in paths]
+    assert len(set(identities)) == len(identities) == 3 ** len(route.items)
+
+    brokers = [source.randrange(BROKERS) for _ in paths]
+    responses, answers = [], {}
+    answer_paths = list(items.iterate_paths(complete, route.answers))
+    for broker in sorted(set(brokers)):
+        chosen = [n for n, each in enumerate(brokers) if each == broker]
+        part = items.with_items(request, route.items, [paths[n] for n in chosen])
+        parts = list(items.iterate_paths(part, route.items))
+        assert [items.identify(path, route.items) for path in parts] == [
+            identities[n] for n in chosen
+        ]
+        by_identity = {
+            items.identify(path, route.answers): path for path in answer_paths
+        }
+        answered = [by_identity[identities[n]] for n in chosen]
+        source.shuffle(answered)
+        response = items.with_items(complete, route.answers, answered)
+        responses.append(response)
+        for path in items.iterate_paths(response, route.answers):
+            answers[items.identify(path, route.answers)] = path
+    merged = items.merge_responses(
+        responses, route.answers, [answers[each] for each in identities]
+    )
+    assert merged == complete
+
+
+@sweep("name", JOINED)
+def test_responses_of_every_broker_are_joined(kwire, items, name):
+    """The errors and throttle times of all brokers count."""
+    route = ROUTES[name]
+    complete = make_message(kwire, f"{name}Response", route.answers)
+    paths = list(items.iterate_paths(complete, route.answers))
+    halves = [
+        items.with_items(complete, route.answers, paths[:1]).replace(
+            throttle_time_ms=7
+        ),
+        items.with_items(complete, route.answers, paths[1:]).replace(
+            throttle_time_ms=9, error_code=15
+        ),
+    ]
+    found = [
+        path for each in halves for path in items.iterate_paths(each, route.answers)
+    ]
+    merged = items.merge_responses(halves, route.answers, found)
+    assert merged == complete.replace(throttle_time_ms=9, error_code=15)
+
+
+def test_the_apis_of_several_brokers_are_among_those_that_are_tested():
+    expected = {"ListOffsets", "DescribeProducers", "DeleteRecords", "DescribeGroups"}
+    expected |= {"DescribeConfigs", "DescribeTransactions", "DeleteGroups", "Produce"}
+    assert expected <= {*SPLIT}
+    assert set(JOINED) == {"ListGroups", "DescribeLogDirs", "ListTransactions"}
+    assert len(ROUTES) == 95
