@@ -304,6 +304,64 @@ def test_exception_of_a_callback_is_raised_by_poll(consume, topic):
     consume(check)
 
 
+def test_callback_of_a_blocking_consumer_can_pause_seek_and_close(
+    kwire, cluster, topic
+):
+    """But it cannot poll or commit. Its close ends the call that it is called in."""
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    seen = []
+
+    def assigned(partitions):
+        consumer.pause()
+        consumer.seek("earliest", partitions)
+        seen.append((consumer.paused(), consumer.assignment()))
+        for call in (consumer.poll, consumer.commit):
+            with pytest.raises(ValueError, match="is reading"):
+                call()
+        consumer.resume()
+        seen.append(consumer.paused())
+        consumer.close()
+
+    with client.connect_sync(cluster[0], timeout_s=TIMEOUT_S) as kafka:
+        consumer = kafka.consumer(topic, group_id=topic, on_assigned=assigned)
+        assert consumer.poll(TIMEOUT_S) is None
+        everything = {(topic, n) for n in range(PARTITIONS)}
+        assert seen == [(everything, everything), set()]
+        with pytest.raises(ValueError, match="the consumer is closed"):
+            consumer.seek(0)
+
+
+def test_rebalance_while_a_chunk_is_processed_keeps_the_positions_of_callbacks(
+    consume, topic, frequent_heartbeats
+):
+    """Partitions that come back are reported again, and begin where a callback says."""
+    starts = []
+
+    async def check(opened):
+        def assigned(partitions):
+            starts.append(set(partitions))
+            one.consumer.seek(dict.fromkeys(partitions, 5))
+
+        async with opened(topic, group_id=topic, on_assigned=assigned) as one:
+            chunk = await one.poll(TIMEOUT_S)
+            assert chunk.start_offset == 5
+            async with opened(topic, group_id=topic) as other:
+                deadline = time.monotonic() + TIMEOUT_S
+                while not await other.assignment():
+                    assert time.monotonic() < deadline
+                    await other.poll(0.1)
+                    await one.poll(0.1)
+                taken = await other.assignment()
+            while len(starts) == 1:
+                assert time.monotonic() < deadline
+                await one.poll(0.1)
+            assert set.union(*starts[1:]) <= taken
+            found = await one.position()
+            assert all(found[each] >= 5 for each in found)
+
+    consume(check)
+
+
 def test_callbacks_are_plain_functions(kwire):
     """A coroutine function would be called, and never awaited."""
     client = importlib.import_module(f"{kwire.__name__}.client")

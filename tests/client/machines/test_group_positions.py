@@ -210,3 +210,32 @@ def test_changes_of_partitions_are_returned_once(kwire):
     setting.group.shuffle()
     wait_for(setting, machine.has_changes)
     assert machine.take_changes() == ([PLACE], [])
+
+
+def test_partition_that_is_revoked_before_its_report_is_never_reported(kwire):
+    """A callback for assigned partitions could not seek in it."""
+    setting = Setting(kwire)
+    machine = setting.machine
+    wait_for(setting, lambda: machine.assignment() == {PLACE})
+    assert machine.has_changes()
+    (reader,) = machine._owned.values()
+    machine._revoke({reader.id_and_partition})
+    assert not machine.has_changes()
+    machine._give_up_revoked()
+    assert not machine.has_changes()
+    assert machine.take_changes() == ([], [])
+
+
+def test_partition_that_is_revoked_after_its_report_is_reported_as_lost_once(kwire):
+    """Only when it is given up: until then, the caller can commit its chunks."""
+    setting = Setting(kwire)
+    machine = setting.machine
+    wait_for(setting, lambda: machine.assignment() == {PLACE})
+    assert machine.take_changes() == ([], [PLACE])
+    (reader,) = machine._owned.values()
+    machine._revoke({reader.id_and_partition})
+    assert not machine.has_changes()
+    machine._give_up_revoked()
+    assert machine.has_changes()
+    assert machine.take_changes() == ([PLACE], [])
+    assert not machine.has_changes()

@@ -294,15 +294,27 @@ class ConsumerMachine:
 
     def has_changes(self) -> bool:
         """Whether the owned partitions differ from those at the last call."""
-        return self._announced != self._owned
+        return self._announced != self._reportable()
 
     def take_changes(self) -> PartitionChanges:
         """Return the partitions that were lost and assigned since the last call."""
-        before, self._announced = self._announced, dict(self._owned)
+        before, self._announced = self._announced, self._reportable()
         return PartitionChanges(
             lost=[p for p, reader in before.items() if reader.is_lost],
-            assigned=[p for p, r in self._owned.items() if before.get(p) is not r],
+            assigned=[p for p, r in self._announced.items() if before.get(p) is not r],
         )
+
+    def _reportable(self) -> dict[tuple[str, int], GroupReader]:
+        """Return the owned partitions, except those that were revoked unannounced.
+
+        A callback would get a partition in which it can no longer seek.
+        """
+        return {
+            place: reader
+            for place, reader in self._owned.items()
+            if reader.ownership is not Ownership.REVOKED
+            or self._announced.get(place) is reader
+        }
 
     def begin_close(self, now: float) -> None:
         """Stop reading, and leave the group after the commits in flight."""

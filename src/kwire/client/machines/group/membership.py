@@ -3,7 +3,8 @@
 """``Membership``: the membership in a group as ``ConsumerMachine`` uses it.
 
 ``member.py`` implements it for the group protocol of KIP-848. Another kind of group
-needs another implementation, and no change to ``machine.py``.
+needs another implementation, which the constructor of ``ConsumerMachine`` chooses. The
+rest of ``machine.py`` uses only the names of this protocol.
 """
 
 from __future__ import annotations
