@@ -257,7 +257,7 @@ def test_a_frame_within_more_bytes_keeps_their_offsets(kwire, maps):
     found = maps.frame_map(b"!!" + frame + b"??", start=2, end=2 + len(frame), sized=1)
     assert found.error is None and found.spans[0].position == 2
     assert found.spans[-1].end == 2 + len(frame)
-    with pytest.raises(ValueError, match=r"0 and 3, the end of the input \(got 5\)"):
+    with pytest.raises(ValueError, match=r"0 to 3, the end of the input \(got 5\)"):
         maps.frame_map(frame, start=5, end=3)
 
 
