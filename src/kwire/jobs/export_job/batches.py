@@ -23,7 +23,7 @@ BATCHES = {
     "partition": "int",
     "base_offset": "bigint",
     "last_offset": "bigint",
-    "count": "bigint",
+    "record_count": "bigint",
     "use": "string",
     "file_path": "string",
     "position": "bigint",

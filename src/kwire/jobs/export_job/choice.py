@@ -248,7 +248,7 @@ def _choose_variants(batches: PartitionBatches, contents: list[list[int]]) -> li
     chosen = [
         min(rows, key=lambda row: (is_doubtful[row], rank[row])) for rows in contents
     ]
-    count = batches.headers["count"]
+    count = batches.headers["record_count"]
     return sorted(chosen, key=lambda row: (-count[row], rank[row]))
 
 
@@ -285,7 +285,7 @@ def _read_runs(
     """
     import numpy
 
-    names = ("position", "size", "attributes", "count")
+    names = ("position", "size", "attributes", "record_count")
     begin, size, attributes, count = (batches.headers[name][rows] for name in names)
     end = begin + size
     records = numpy.where(attributes & CONTROL, 0, count)

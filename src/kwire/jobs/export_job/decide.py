@@ -140,7 +140,7 @@ def _decide_partition(
             NAMES[codec] if codec < len(NAMES) else str(codec): CodecSums(
                 int((codecs == codec).sum()),
                 int(used["size"][codecs == codec].sum()),
-                int(used["count"][(codecs == codec) & ~is_control].sum()),
+                int(used["record_count"][(codecs == codec) & ~is_control].sum()),
             )
             for codec in sorted(set(codecs.tolist()))
         },

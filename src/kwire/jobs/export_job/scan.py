@@ -232,7 +232,7 @@ class _Reading:
         that their records are decoded. Messages that cannot be decoded become flaws.
         """
         rows = make_rows(self._waiting)
-        if (rows["count"] < 0).any():
+        if (rows["record_count"] < 0).any():
             rows = self._decode_messages(rows)
         self._waiting.clear()
         self._append(rows)
@@ -256,8 +256,11 @@ class _Reading:
             limits=self._limits,
         ):
             row = rows[at[batch.position]]
-            if row["count"] < 0:
-                row["base_offset"], row["count"] = batch.base_offset, len(batch.records)
+            if row["record_count"] < 0:
+                row["base_offset"], row["record_count"] = (
+                    batch.base_offset,
+                    len(batch.records),
+                )
         start = 0
         for position, problem in problems.items():
             self._append(rows[start : at[position]])
@@ -271,7 +274,7 @@ class _Reading:
         rows = join_rows(self._chunks)
         sink.write(rows.tobytes())
         base, last = rows["base_offset"], rows["last_offset"]
-        is_thinned = (rows["count"] <= last - base) | (
+        is_thinned = (rows["record_count"] <= last - base) | (
             rows["attributes"] & DELETE_HORIZON != 0
         )
         jumps = _find_jumps(rows, self._followed)
