@@ -57,7 +57,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "plan(times, seed, at_night): kills or runs of a check, random seed"
     )
     config.addinivalue_line(
-        "markers", "releases(*versions): run the check with brokers of these releases"
+        "markers",
+        "releases(*versions, at_night): run the check with brokers of these releases,"
+        " and of more of them at night",
     )
 
 
@@ -66,7 +68,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("releases")
     if mark is not None:
         option = metafunc.config.getoption
-        every = brokers.releases() if option("--all") else mark.args
+        named = mark.args
+        if option("--night"):
+            named += mark.kwargs.get("at_night", ())
+        every = brokers.releases() if option("--all") else named
         versions = option("--kafka") or every
         metafunc.parametrize("version", versions, scope="session")
 

@@ -27,7 +27,8 @@ START = datetime(2026, 1, 2, tzinfo=UTC)
 """Timestamp of the first record of each partition; each record is 1 s later."""
 
 
-pytestmark = pytest.mark.releases("4.x", "3.9")
+# Kafka's tools take seconds to start.
+pytestmark = pytest.mark.releases("4.x", at_night=("3.9",))
 
 _TOOLS = {
     "topics": "org.apache.kafka.tools.TopicCommand",
