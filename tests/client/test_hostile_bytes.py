@@ -110,9 +110,12 @@ CASES = {
     "empty frame": (lambda data: [b"\0\0\0\0" + data], "frame"),
     "negative size": (lambda data: [b"\xff\xff\xff\xff" + data], "-1"),
     "frame of 2 GiB": (lambda data: [pack(LARGEST) + data], f"{LARGEST} bytes"),
-    "frame that never comes": (lambda data: [pack(FRAME_LIMIT) + data[4:]], "in time"),
-    "end that never comes": (lambda data: [data[:-9]], "in time"),
-    "byte by byte": (trickle, "in time"),
+    "frame that never comes": (
+        lambda data: [pack(FRAME_LIMIT) + data[4:]],
+        "no response within",
+    ),
+    "end that never comes": (lambda data: [data[:-9]], "no response within"),
+    "byte by byte": (trickle, "no response within"),
     "another protocol": (lambda data: [b"HTTP/1.1 400 Bad Request\r\n\r\n"], "HTTP"),
     "zeros": (lambda data: [data[:8] + bytes(len(data) - 8)], "FetchResponse v"),
 }

@@ -95,8 +95,8 @@ def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
     fallback = settings.get("fallback")
     if fallback is not None and not is_fallback(fallback):
         raise ValueError(
-            f"fallback must be 0.8.0 to 0.9.0 (got {fallback!r:.40}); newer brokers"
-            " report their versions, so leave it out"
+            "fallback must be a release from 0.8.0 to 0.9.0; newer brokers report their"
+            " versions, so leave it out"
         )
     return ClusterSettings(**settings)
 
