@@ -63,6 +63,6 @@ def catch_failure(client, runner, listener, *requests, **options):
     with pytest.raises(client.ClusterError) as caught:
         send(client, runner, listener, *requests, **options)
     text = str(caught.value)
-    assert f"{listener.address}: " in text
+    assert f"{listener.address}: " in text, text
     assert text.isprintable()
     return caught.value

@@ -64,7 +64,9 @@ def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
             f"its certificate is not trusted: {reason}; give the certificate of the"
             " authority that signed it"
         )
-    if isinstance(error, tls.SSLError):
+    # A broker may close a connection with unread bytes. Its alert is lost then.
+    is_closed = isinstance(error, (ConnectionError, tls.SSLEOFError))
+    if isinstance(error, tls.SSLError) and not is_closed:
         if error.reason == "WRONG_VERSION_NUMBER":
             return "it does not speak TLS on this port"
         return f"the TLS handshake failed: {format_reason(error.reason or str(error))}"
@@ -76,10 +78,10 @@ def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
             "connection refused; check that the broker is running, and that this is"
             " its port"
         )
-    if isinstance(error, ConnectionError) and context is not None:
+    if is_closed and context is not None:
         return (
             "it closed the connection during the TLS handshake; it may not speak TLS"
-            " on this port"
+            " on this port, or require a certificate of the client"
         )
     if error.errno is None:
         # The host name resolves to several addresses, which failed for different

@@ -480,7 +480,8 @@ class RequestMachine:
         which = f" to {count} of {len(self._parts)} parts" if self._is_split else ""
         self.failure = BrokersUnreachable(
             f"{self._name}: no response{which} within {self._timeout_s:g} s;"
-            f" {self.cluster.reasons()}"
+            # All failures of the cluster are those of this request.
+            f" {self.cluster.reasons(since=0.0)}"
         )
 
 
