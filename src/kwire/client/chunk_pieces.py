@@ -49,7 +49,7 @@ class ChunkPieces:
         return fetched.data is self._data and fetched.start_offset == self._start_offset
 
     def take(self) -> Piece | None:
-        """Return the next piece, or None if there is none that can be decoded.
+        """Return the next piece, or None if no further piece can be decoded.
 
         A chunk without records has no piece. Neither have record batches that are
         damaged or not in order: the caller returns them as one chunk, which raises

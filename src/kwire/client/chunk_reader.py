@@ -72,7 +72,7 @@ class ChunkReader(Operations, Generic[M]):
 
         The reference describes each name. "records_lag" is a dict of numbers by (topic,
         partition). All numbers are 0 before the first connection, and remain as they
-        are after ``close``. May be called from any thread.
+        are after ``close``. All threads may call this method.
         """
         if self._last_metrics is not None:
             return dict(self._last_metrics)
@@ -173,7 +173,7 @@ class ChunkReader(Operations, Generic[M]):
         return self._split(machine, chunk, self._decoding.batch_rows)
 
     def _split(self, machine: M, chunk: Chunk, batch_rows: int) -> Chunk:
-        """Return the first records of a chunk. The others are the next chunk."""
+        """Return the first records of a chunk; the next chunk has its other records."""
         pieces, self._pieces = self._pieces, None
         if pieces is None or not pieces.has(chunk.fetched):
             pieces = ChunkPieces(chunk, batch_rows)

@@ -275,8 +275,8 @@ class KafkaBase(Admin, Generic[S, P, C]):
         """Return the present metrics of this client: plain numbers by name.
 
         They are the sums over all its scans, consumers, producers and other requests,
-        also of those that are closed. The reference describes each name. May be called
-        from any thread.
+        also of those that are closed. The reference describes each name. All threads
+        may call this method.
         """
         return self.settings.metrics.snapshot()
 

@@ -281,8 +281,8 @@ class ProducerBase(Operations, Generic[T]):
         """Return the present metrics: plain numbers by name.
 
         The reference describes each name. All numbers are 0 before the first
-        connection, and remain as they are after ``close``. May be called from any
-        thread.
+        connection, and remain as they are after ``close``. All threads may call this
+        method.
         """
         if self._last_metrics is not None:
             return dict(self._last_metrics)

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from ...errors import KwireError
 from ..input.brokers import add_cluster_options, connect_cluster
 from ..input.changes import (
     check_requirements,
-    describe_error,
+    collect_rows,
     dry_run_option,
-    is_of_item,
     quote,
 )
 from ..input.cluster_address import ClusterCommand
@@ -27,7 +25,7 @@ from ..output.tables import RowFormat, Table, format_option, open_output
 from ..output.terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from ...client import KafkaSync
     from ...client.admin_results import ConfigEntry
@@ -139,46 +137,39 @@ def command(
         raise click.UsageError("--defaults excludes --set and --unset")
     with connect_cluster(address, **access) as kafka:
         if values:
-            changes, has_failed = _change(kafka, resources, values, dry_run)
+            changes, has_failed = collect_rows(
+                resources, lambda each: _change(kafka, each, values, dry_run)
+            )
             titles: tuple[str, ...] = ("PROPERTY", "BEFORE", "AFTER")
             _write(form, _CHANGED, titles, changes)
             if dry_run and changes:
                 say("nothing was changed (--dry-run)")
         else:
-            entries, has_failed = _read(kafka, resources, defaults)
+            entries, has_failed = collect_rows(
+                resources, lambda each: _read(kafka, each, defaults)
+            )
             _write(form, _SHOWN, ("PROPERTY", "VALUE"), entries)
     return CANNOT if has_failed else FINE
 
 
 def _read(
-    kafka: KafkaSync, resources: Iterable[_Resource], defaults: bool
-) -> tuple[list[dict[str, Any]], bool]:
-    """Return the rows of properties, and whether a resource has failed."""
-    rows = []
-    has_failed = False
-    for resource in resources:
-        try:
-            entries = kafka.configs(resource.type, resource.name)
-        except KwireError as error:
-            has_failed = True
-            say(describe_error(error))
-            if not is_of_item(error):
-                break
-            continue
-        for name, entry in sorted(entries.items(), key=_find_order):
-            if defaults or entry.source != "default":
-                rows.append(
-                    {
-                        "resource_type": resource.type,
-                        "resource_name": resource.name,
-                        "property": name,
-                        "value": None if entry.is_sensitive else entry.value,
-                        "source": entry.source,
-                        "is_read_only": entry.is_read_only,
-                        "is_sensitive": entry.is_sensitive,
-                    }
-                )
-    return rows, has_failed
+    kafka: KafkaSync, resource: _Resource, defaults: bool
+) -> list[dict[str, Any]]:
+    """Return the rows of the properties of a resource."""
+    entries = kafka.configs(resource.type, resource.name)
+    return [
+        {
+            "resource_type": resource.type,
+            "resource_name": resource.name,
+            "property": name,
+            "value": None if entry.is_sensitive else entry.value,
+            "source": entry.source,
+            "is_read_only": entry.is_read_only,
+            "is_sensitive": entry.is_sensitive,
+        }
+        for name, entry in sorted(entries.items(), key=_find_order)
+        if defaults or entry.source != "default"
+    ]
 
 
 def _find_order(item: tuple[str, ConfigEntry]) -> tuple[bool, str, str]:
@@ -189,30 +180,17 @@ def _find_order(item: tuple[str, ConfigEntry]) -> tuple[bool, str, str]:
 
 def _change(
     kafka: KafkaSync,
-    resources: Iterable[_Resource],
+    resource: _Resource,
     values: Mapping[str, str | None],
     dry_run: bool,
-) -> tuple[list[dict[str, Any]], bool]:
-    """Set the values; return the rows of changes, and whether a resource has failed."""
-    rows = []
-    has_failed = False
-    for resource in resources:
-        try:
-            entries = kafka.configs(resource.type, resource.name)
-            kafka.set_configs(
-                resource.type, resource.name, values, validate_only=dry_run
-            )
-        except KwireError as error:
-            has_failed = True
-            say(describe_error(error))
-            if not is_of_item(error):
-                break
-            continue
-        rows += [
-            _make_change(resource, name, entries.get(name), value)
-            for name, value in values.items()
-        ]
-    return rows, has_failed
+) -> list[dict[str, Any]]:
+    """Set the values of a resource; return the rows of the changes."""
+    entries = kafka.configs(resource.type, resource.name)
+    kafka.set_configs(resource.type, resource.name, values, validate_only=dry_run)
+    return [
+        _make_change(resource, name, entries.get(name), value)
+        for name, value in values.items()
+    ]
 
 
 def _make_change(

@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..._text import format_count
-from ...errors import KwireError
 from ..input.brokers import add_cluster_options, connect_cluster
 from ..input.changes import (
     change_each,
     check_confirmation,
     check_requirements,
+    collect_rows,
     confirm_deletion,
     delete_option,
-    describe_error,
     dry_run_option,
-    is_of_item,
     quote,
     write_outcomes,
     yes_option,
@@ -40,7 +38,7 @@ from ..output.tables import RowFormat, format_option, open_output, write_table
 from ..output.terminal import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ...client import KafkaSync
     from ..input.group_offsets import Selection
@@ -159,7 +157,7 @@ def _list(kafka: KafkaSync, form: RowFormat) -> int:
 def _describe(
     kafka: KafkaSync, groups: Sequence[str], selection: Selection, form: RowFormat
 ) -> int:
-    rows, has_failed = _collect(
+    rows, has_failed = collect_rows(
         groups, lambda group: describe_group(kafka, group, selection)
     )
     with open_output() as output:
@@ -197,7 +195,7 @@ def _reset(
             for (topic, partition), change in sorted(changes.items())
         ]
 
-    rows, has_failed = _collect(groups, reset)
+    rows, has_failed = collect_rows(groups, reset)
     with open_output() as output:
         if not form.is_table:
             writer = form.open_rows(output, _RESET)
@@ -233,26 +231,6 @@ def _delete(
     confirm_deletion([f"group {quote(group)}" for group in groups], yes)
     outcomes = change_each(groups, kafka.delete_groups)
     return write_outcomes(form, "group", outcomes, "deleted")
-
-
-def _collect(
-    groups: Sequence[str], read: Callable[[str], list[dict[str, Any]]]
-) -> tuple[list[dict[str, Any]], bool]:
-    """Collect rows of groups. Errors are printed, and do not end the other groups."""
-    rows = []
-    has_failed = False
-    for group in groups:
-        try:
-            rows += read(group)
-        except (KwireError, click.ClickException) as error:
-            has_failed = True
-            if isinstance(error, click.ClickException):
-                say(error.format_message())
-                continue
-            say(describe_error(error))
-            if not is_of_item(error):
-                break
-    return rows, has_failed
 
 
 def _make_title(row: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ Deletions have to be confirmed: with an answer in a terminal, or with ``--yes``.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -22,6 +22,8 @@ from ..output.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+Item = TypeVar("Item")
 
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show what would change, and change nothing."
@@ -119,6 +121,29 @@ def change_each(names: Iterable[str], change: Callable[[str], Any]) -> list[Outc
         else:
             outcomes.append(Outcome(name))
     return outcomes
+
+
+def collect_rows(
+    items: Iterable[Item], read: Callable[[Item], list[dict[str, Any]]]
+) -> tuple[list[dict[str, Any]], bool]:
+    """Collect rows of items; return them, and whether an item has failed.
+
+    Errors are printed, and do not end the others, as in ``change_each``.
+    """
+    rows = []
+    has_failed = False
+    for item in items:
+        try:
+            rows += read(item)
+        except (KwireError, click.ClickException) as error:
+            has_failed = True
+            if isinstance(error, click.ClickException):
+                say(error.format_message())
+                continue
+            say(describe_error(error))
+            if not is_of_item(error):
+                break
+    return rows, has_failed
 
 
 def write_outcomes(

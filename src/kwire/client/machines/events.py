@@ -211,7 +211,7 @@ def list_partitions(partitions: Iterable[tuple[str, int]]) -> str:
 
 
 def list_first(texts: Sequence[str]) -> str:
-    """Join texts for an event. Only the first few are shown."""
+    """Join the first texts of an event, and count the omitted ones."""
     shown = ", ".join(texts[:_MAX_SHOWN])
     hidden_count = len(texts) - _MAX_SHOWN
     return f"{shown} and {hidden_count} more" if hidden_count > 0 else shown

@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 
 class Timer(NamedTuple):
-    """The metrics of something that takes time: how often, how long, longest.
+    """Names of the count, the total duration and the longest duration of operations.
 
     ``attribute`` is the attribute of ``Metrics`` with the ``Latency``.
     """

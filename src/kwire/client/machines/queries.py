@@ -56,7 +56,8 @@ class QueryMachine:
         timeout_s = self.cluster.settings.timeout_s
         self.failure = BrokersUnreachable(
             f"{operation}: no broker answered within {timeout_s:g} s;"
-            f" {self.cluster.reasons()}"
+            # All failures of the cluster are those of this query.
+            f" {self.cluster.reasons(since=0.0)}"
         )
 
 

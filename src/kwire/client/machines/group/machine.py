@@ -285,7 +285,7 @@ class ConsumerMachine:
     def read_metrics(self, now: float) -> dict[str, Any]:
         """Return the metrics in ``CONSUMER_SNAPSHOT``.
 
-        May be called from any thread.
+        All threads may call this method.
         """
         metrics = self._fetcher.read_metrics(now)
         metrics |= self.cluster.metrics.snapshot(GROUP_METRICS)

@@ -152,7 +152,7 @@ class ProducerMachine:
     def read_metrics(self, now: float) -> dict[str, float]:
         """Return the metrics in ``PRODUCER_SNAPSHOT``.
 
-        May be called from any thread.
+        All threads may call this method.
         """
         metrics = self.cluster.read_metrics(now)
         metrics |= self.cluster.metrics.snapshot(PRODUCE_METRICS)

@@ -187,9 +187,9 @@ class Fetcher:
         return fetched
 
     def split(self, fetched: Fetched, offset: int) -> Fetched:
-        """Return the part of a chunk before an offset. The rest is the next chunk.
+        """Return the part of a chunk before an offset; ``take`` returns its remainder.
 
-        The chunk must be the last one that was taken. The leader epoch of the part is
+        The chunk must be the last result of ``take``. The leader epoch of the part is
         -1: only that of the last batch of the chunk is known.
         """
         assert fetched.start_offset < offset < fetched.next_offset
@@ -207,7 +207,7 @@ class Fetcher:
         """Return the metrics of the cluster and of fetching.
 
         "records_lag" is a dict by (topic, partition), without partitions of which no
-        broker has sent the log end offset recently. May be called from any thread.
+        broker has sent the log end offset recently. All threads may call this method.
         """
         lags: dict[tuple[str, int], int] = {}
         position = self.position()

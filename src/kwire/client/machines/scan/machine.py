@@ -95,7 +95,7 @@ class ScanMachine:
         return self.fetcher.position()
 
     def read_metrics(self, now: float) -> dict[str, Any]:
-        """Return the metrics in ``SCAN_SNAPSHOT``. May be called from any thread."""
+        """Return the metrics in ``SCAN_SNAPSHOT``. All threads may call this method."""
         return self.fetcher.read_metrics(now)
 
     def remaining_offsets(self) -> int | None:
