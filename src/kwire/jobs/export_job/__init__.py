@@ -1,14 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Segment recovery: the records that any replica holds, and what none does.
+"""Segment recovery: export every record that at least one replica still holds.
 
-Three passes: ``scan`` finds the valid batches of each file; ``decide`` chooses for each
-partition which copy of a batch is read, and explains what is lost; ``records`` writes
-the rows. ``job`` runs the passes, ``outcome`` merges their summaries, ``page`` shows
-them.
+An export runs three passes:
 
-Batches are rows of numpy arrays (``header_rows``, ``partition_batches``), and each step
-of ``decide`` is a function over these arrays: ``replicas`` judges leader epochs,
-``choice`` sorts the batches and chooses copies, ``conflicts`` judges overlapping
-batches, ``losses`` explains the gaps. ``docs/operators/export.md`` has the rules.
+1. ``scan`` reads segment files and collects their valid batch headers.
+2. ``decide`` chooses which copy of a batch is read, and explains lost offsets. Its unit
+   is a partition with all its replicas.
+3. ``records`` decodes the chosen batches and writes their records to Parquet.
+
+``job`` runs the passes, ``outcome`` merges the task summaries into tables, and ``page``
+renders the HTML report.
+
+Batches are rows of numpy arrays (``header_rows``, ``partition_batches``), so that
+millions of them can be processed without Python objects. The steps of ``decide`` are
+functions over these arrays: ``replicas`` checks leader epochs, ``choice`` sorts batches
+and chooses copies, ``conflicts`` resolves contradictions between overlapping batches,
+and ``losses`` explains gaps. The rules are documented in ``docs/operators/export.md``.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table ``batches`` of an export: every good batch, and what became of it."""
+"""Writes the export table ``batches``: all valid batches and how they were used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ BATCHES = {
     "compression": "string",
     "magic": "int",
     "timestamp_type": "int",
-    # Whatever a damaged clock wrote fits into these, but not into timestamps.
+    # Timestamps are plain integers because a broker with a wrong clock can write values
+    # that a timestamp column cannot represent.
     "base_timestamp": "bigint",
     "max_timestamp": "bigint",
     "producer_id": "bigint",
@@ -42,11 +43,12 @@ BATCHES = {
     "is_control": "boolean",
     "crc": "bigint",
 }
-"""The columns of the table, with the names of their types."""
+"""Column types of the table ``batches``, by column name."""
 
 
 _ROWS = 16_384
-"""Number of rows that are converted to Arrow's memory together."""
+"""Number of rows that are converted to Arrow arrays at a time, to limit memory usage.
+"""
 
 
 def write_batches(
@@ -55,7 +57,13 @@ def write_batches(
     batches: PartitionBatches,
     uses: NDArray[Any],
 ) -> None:
-    """Write the batches of a partition; ``uses`` are indexes into ``USES``."""
+    """Append all batches of a partition to the table ``batches``.
+
+    * ``writer``: open Parquet file of the table.
+    * ``key``: (topic, partition).
+    * ``batches``: valid batches of all replicas.
+    * ``uses``: for every row, an index into ``USES`` that becomes the column ``use``.
+    """
     import pyarrow
 
     schema = make_arrow_schema(BATCHES)

@@ -1,12 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Choose the copy of each batch that is read: steps over the arrays of a partition.
+"""Chooses the copies of batches to read, with operations on arrays of one partition.
 
-Rows are sorted by offset. Overlapping rows form a cluster; rows with the same offsets,
-size and checksum are copies of one batch. ``conflicts`` rejects batches that contradict
-others. The remaining rows of a cluster form groups: rows of different groups do not
-overlap. The copies of one batch are a group of which one copy is read. Other groups are
-variants of a batch from which cleaners removed different records; all are read.
+Rows are sorted by offset. The following terms describe sets of rows:
+
+* cluster: rows with overlapping offset ranges.
+* copies: rows with the same offsets, size and checksum. They represent one batch that
+  was found in several files.
+* group: rows of a cluster that still overlap after ``conflicts`` has rejected
+  contradicted batches. Different groups never overlap.
+* variants: different batches within a group. Log cleaners have removed different
+  records from the same original batch, so all variants are read and merged.
+
+If a group consists only of copies, a single copy is read.
 """
 
 from __future__ import annotations
@@ -31,7 +37,11 @@ if TYPE_CHECKING:
 
 
 class FileSlice(NamedTuple):
-    """Consecutive batches of one file that are read together."""
+    """Consecutive batches in a segment file that are read together.
+
+    ``start`` and ``end`` are byte positions in the file (``end`` is exclusive).
+    ``last_offset`` is inclusive.
+    """
 
     segment: log.Segment
     start: int
@@ -41,11 +51,16 @@ class FileSlice(NamedTuple):
 
 
 class ReadStep(NamedTuple):
-    """One slice, or the variants of a batch.
+    """Unit of work for the last pass: a single file slice, or all variants of a batch.
 
-    The first variant takes precedence. Each other variant adds the records of offsets
-    that the variants before it lack, unless ``first_has_all``. ``rows`` is the number
-    of records that the headers of the first slice announce.
+    * ``slices``: one slice, or one slice for every variant. Earlier variants take
+      precedence: a later variant only adds records whose offsets are missing in the
+      earlier variants.
+    * ``rows``: record count according to the batch headers of the first slice. Control
+      batches do not count.
+    * ``size``: total size in bytes.
+    * ``first_has_all``: the first variant is complete, so the other variants are only
+      read if it cannot be decoded.
     """
 
     slices: tuple[FileSlice, ...]
@@ -57,9 +72,12 @@ class ReadStep(NamedTuple):
 class Choice(NamedTuple):
     """Result of ``choose``.
 
-    ``uses`` has what becomes of each row. ``gaps`` are the offsets that no batch covers
-    before the offset ``reached``. ``shared_ends``: for each file the offset up to which
-    files of other folders have the same batches, or -1.
+    * ``uses``: for every row, an index into ``USES``.
+    * ``steps``: read operations, sorted by first offset.
+    * ``gaps``: offset ranges below ``reached`` without any batch.
+    * ``reached``: offset after the last batch, or the start offset if it is higher.
+    * ``shared_ends``: for every file, the offset after its last batch that also exists
+      in another partition directory, or -1.
     """
 
     uses: NDArray[Any]
@@ -76,30 +94,38 @@ def choose(
     aside: dict[str, int],
     step_bytes: int,
 ) -> Choice:
-    """Choose what is read of a partition whose log begins at the offset ``start``.
+    """Choose the batches to read from a partition.
 
-    ``aside`` has the paths of files that are set aside, each with the first offset that
-    is not read. ``judge`` collects the conflicts.
+    * ``batches``: valid batches of all replicas.
+    * ``judge``: resolves conflicts and collects the rejected rows.
+    * ``start``: first offset of the log.
+    * ``aside``: maps paths of files that lost a conflict to the first offset that must
+      not be read from them.
+    * ``step_bytes``: maximum size of a ``ReadStep`` in bytes, unless a single batch is
+      larger.
+
+    Returns a ``Choice``.
     """
     import numpy
 
     never = numpy.iinfo("i8").max
     limits = numpy.array([aside.get(file.path, never) for file in batches.files], "i8")
     uses: NDArray[Any] = numpy.zeros(len(batches), "u1")
-    # Drop the batches that are set aside, and those that the log does not have.
+    # Exclude batches of files that lost a conflict, and batches that a leader of a
+    # later epoch has replaced.
     uses[batches.headers["base_offset"] >= limits[batches.file]] = DISAGREES
     uses[batches.is_diverged] = DIVERGED
     candidates = numpy.flatnonzero(uses == COPY)
     rows, opens_cluster, gaps, reached = _find_clusters(batches, candidates, start)
     rows, cluster, content = _find_contents(batches, rows, opens_cluster)
-    # Reject the batches that others contradict.
+    # Reject batches that are contradicted by other batches.
     for span in _find_mixed(cluster, content):
         judge.judge(_split(rows[span], content[span]))
     uses[[conflict.row for conflict in judge.conflicts]] = DISAGREES
     uses[[refused.row for refused in judge.refused]] = REFUSED
     is_right = uses[rows] == COPY
     rows, cluster, content = rows[is_right], cluster[is_right], content[is_right]
-    # Choose the variants, and one copy of each other batch.
+    # Choose all variants of cleaned batches, and a single copy of every other batch.
     group = _find_groups(batches, rows, cluster)
     steps: list[ReadStep] = []
     is_variant: NDArray[Any] = numpy.zeros(len(rows), bool)
@@ -120,18 +146,19 @@ def choose(
 def _find_clusters(
     batches: PartitionBatches, rows: NDArray[Any], start: int
 ) -> tuple[NDArray[Any], NDArray[Any], list[Range], int]:
-    """Sort rows by offset, and mark the rows that overlap none of those before them.
+    """Sort rows by offset, and mark the rows that start a new cluster.
 
-    Returns the sorted rows, the marks, the gaps between the offset ``start`` and the
-    last row, and the offset after the last row.
+    A row starts a cluster if it does not overlap any earlier row. Returns the sorted
+    rows, the marks, the gaps between the offset ``start`` and the last row, and the
+    offset after the last row (at least ``start``).
     """
     import numpy
 
     known, last = batches.find_known()[rows], batches.headers["last_offset"][rows]
     order = numpy.lexsort((last, batches.headers["base_offset"][rows], known))
     known, last = known[order], last[order]
-    # Highest offset before each row. Nothing is added to it, because 2**63 - 1 is
-    # possible in a damaged header.
+    # Highest offset of all previous rows. Compare without adding 1, because a damaged
+    # header can contain the offset 2**63 - 1, and the sum would overflow.
     before = numpy.full(len(rows), -1)
     before[1:] = numpy.maximum.accumulate(last)[:-1]
     opens_cluster = known > before
@@ -145,10 +172,10 @@ def _find_clusters(
 def _find_contents(
     batches: PartitionBatches, rows: NDArray[Any], opens_cluster: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Sort the rows of each cluster so that copies of a batch follow each other.
+    """Sort the rows of every cluster so that copies of a batch become neighbours.
 
-    Returns the rows, the number of each row's cluster, and the number of its content,
-    which copies have in common.
+    Returns the sorted rows with two parallel arrays: cluster number and content number.
+    Rows with the same content number are copies of one batch.
     """
     import numpy
 
@@ -161,7 +188,7 @@ def _find_contents(
 
 
 def _find_mixed(outer: NDArray[Any], inner: NDArray[Any]) -> Iterator[slice]:
-    """Find the runs of equal ``outer`` numbers that have several ``inner`` numbers."""
+    """Return runs with a constant ``outer`` number but several ``inner`` numbers."""
     import numpy
 
     starts = mark_changes(outer).nonzero()[0]
@@ -171,7 +198,7 @@ def _find_mixed(outer: NDArray[Any], inner: NDArray[Any]) -> Iterator[slice]:
 
 
 def _split(rows: NDArray[Any], content: NDArray[Any]) -> list[list[int]]:
-    """Split rows into lists of copies."""
+    """Split sorted rows into lists. Every list contains the copies of one batch."""
     pairs = zip(content.tolist(), rows.tolist(), strict=True)
     return [
         [row for _, row in copies] for _, copies in groupby(pairs, key=itemgetter(0))
@@ -181,7 +208,11 @@ def _split(rows: NDArray[Any], content: NDArray[Any]) -> list[list[int]]:
 def _find_groups(
     batches: PartitionBatches, rows: NDArray[Any], cluster: NDArray[Any]
 ) -> NDArray[Any]:
-    """Number the groups of overlapping rows: as clusters, but without rejected rows."""
+    """Number the groups of overlapping rows.
+
+    Groups are computed like clusters. They can be smaller, because rejecting a row can
+    split a cluster.
+    """
     import numpy
 
     last = numpy.maximum.accumulate(batches.headers["last_offset"][rows])
@@ -193,10 +224,12 @@ def _find_groups(
 def _choose_copies(
     batches: PartitionBatches, rows: NDArray[Any], group: NDArray[Any]
 ) -> NDArray[Any]:
-    """Choose one row of each group; the rows of a group are copies of one batch.
+    """Choose one row per group, if all rows of a group are copies of one batch.
 
-    A copy with a doubtful leader epoch is chosen only if all are doubtful. Of the
-    others, the replica of the group before is preferred, then the best replica.
+    A copy with a doubtful leader epoch is chosen only if all copies are doubtful. Among
+    the remaining copies, prefer the replica that was chosen for the previous group, so
+    that long slices are read from one file. Otherwise choose the replica with the best
+    rank.
     """
     import numpy
 
@@ -207,7 +240,8 @@ def _choose_copies(
     number = numpy.cumsum(opens_group) - 1
     is_eligible = doubtful == doubtful[opens_group][number]
     rows, rank, number = rows[is_eligible], rank[is_eligible], number[is_eligible]
-    # Sorted by replica, each run of consecutive numbers can be read without a change.
+    # Sort by replica, then by group. In this order, a run of consecutive group numbers
+    # can be read from the same replica.
     order = numpy.lexsort((number, rank))
     opens_run = mark_changes(rank[order], number[order] - numpy.arange(len(rows)))
     starts = numpy.flatnonzero(opens_run)
@@ -225,7 +259,10 @@ def _choose_copies(
 def _find_shared_ends(
     batches: PartitionBatches, rows: NDArray[Any], group: NDArray[Any]
 ) -> list[int]:
-    """Find for each file the end of the batches that files of other folders share."""
+    """Return for every file the end offset of batches that other directories share.
+
+    The value is the offset after the last shared batch, or -1 if no batch is shared.
+    """
     import numpy
 
     paths = [file.folder for file in batches.files]
@@ -243,7 +280,11 @@ def _find_shared_ends(
 
 
 def _choose_variants(batches: PartitionBatches, contents: list[list[int]]) -> list[int]:
-    """Choose one row of each variant; those with most records come first."""
+    """Choose one row per variant, and sort the variants by descending record count.
+
+    Ties are resolved by replica rank. Within a variant, copies with a trusted leader
+    epoch are preferred, then the best rank.
+    """
     rank, is_doubtful = batches.rank, batches.is_doubtful
     chosen = [
         min(rows, key=lambda row: (is_doubtful[row], rank[row])) for rows in contents
@@ -253,7 +294,10 @@ def _choose_variants(batches: PartitionBatches, contents: list[list[int]]) -> li
 
 
 def _read_variants(batches: PartitionBatches, rows: list[int]) -> Iterator[ReadStep]:
-    """Make a step of the variants of a batch; control batches have no records."""
+    """Return one step for all variants of a batch, or nothing for control batches.
+
+    Control batches contain no user records, so they are not read.
+    """
     headers = [batches.read(row) for row in rows]
     readable = [header for header in headers if not header.is_control]
     if readable:
@@ -278,10 +322,11 @@ def _read_runs(
     group: NDArray[Any],
     step_bytes: int,
 ) -> Iterator[ReadStep]:
-    """Make steps of up to ``step_bytes`` of the rows that follow each other in a file.
+    """Create read steps for rows that are adjacent in a file.
 
-    ``group`` has the groups of the rows. A number that is missing there is a group of
-    variants, which are read in between.
+    A step contains at most ``step_bytes`` bytes, unless a single batch is larger.
+    ``group`` contains the group number of every row. A gap in these numbers is a group
+    of variants, which must be read between the two rows, so a step ends there.
     """
     import numpy
 
@@ -302,7 +347,7 @@ def _read_runs(
 
 
 def _make_slice(batches: PartitionBatches, first: int, last: int) -> FileSlice:
-    """Make the slice of a file from the row ``first`` to the row ``last``."""
+    """Return the file slice from the row ``first`` to the row ``last`` (inclusive)."""
     begin, end = batches.read(first), batches.read(last)
     return FileSlice(
         batches.files[batches.file[first]].segment,

@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Judge batches that differ but have common offsets.
+"""Resolves conflicts between batches that differ although their offset ranges overlap.
 
-A log cleaner can have made one batch from the other. Otherwise one batch is wrong. A
-batch that cannot be decoded, or that another file has at another offset, is refused. If
-both can be right, the winner is the batch whose leader epoch is certain, then the batch
-that more replicas have, then the batch whose file begins with the offset in its name,
-then the batch of the best replica.
+If a log cleaner can have produced one batch from the other batch, there is no conflict.
+Otherwise at least one batch is wrong:
+
+1. A batch is refused if it cannot be decoded, or if the same batch exists at another
+   offset in another file.
+2. If that does not decide, the winner is the batch with a trusted leader epoch, then
+   the batch with more replicas, then the batch in a file that begins with the offset in
+   its name, and finally the batch of the replica with the best rank.
 """
 
 from __future__ import annotations
@@ -35,11 +38,15 @@ _REASONS = (
 )
 
 _KEPT_BITS = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
-"""Attribute bits that the log cleaner preserves."""
+"""Batch attribute bits that the log cleaner preserves."""
 
 
 class Conflict(NamedTuple):
-    """A row that a batch of the file ``winner`` contradicts, and why that one wins."""
+    """A rejected row.
+
+    ``winner`` is the path of the file with the winning batch, and ``why`` is the reason
+    for the decision.
+    """
 
     row: int
     winner: str
@@ -47,7 +54,7 @@ class Conflict(NamedTuple):
 
 
 class RefusedBatch(NamedTuple):
-    """A row that is certainly wrong, and why."""
+    """A row with a proven error: it cannot be decoded, or its offset is wrong."""
 
     row: int
     reason: str
@@ -55,7 +62,11 @@ class RefusedBatch(NamedTuple):
 
 
 class ConflictJudge:
-    """Decides between batches; ``conflicts`` and ``refused`` are the rejected rows."""
+    """Decides between contradicting batches of a partition.
+
+    Rejected rows are collected in ``conflicts`` (the other batch is more trustworthy)
+    and ``refused`` (the batch itself is wrong).
+    """
 
     def __init__(
         self, batches: PartitionBatches, is_compacted: bool, limits: Limits
@@ -69,9 +80,10 @@ class ConflictJudge:
         self._offsets: dict[tuple[int, int], set[int]] = {}
 
     def judge(self, contents: list[list[int]]) -> None:
-        """Reject the batches of a cluster that another batch shows to be wrong.
+        """Reject the batches of a cluster that are contradicted by a better batch.
 
-        ``contents`` has for each batch the rows of its copies, sorted by offset.
+        ``contents`` has one list for each distinct batch, sorted by offset, with the
+        rows of its copies.
         """
         wrong: set[int] = set()
         active: list[int] = []
@@ -89,7 +101,12 @@ class ConflictJudge:
             active.append(index)
 
     def _are_variants(self, one: BatchHeader, other: BatchHeader) -> bool:
-        """Whether a log cleaner can have made one of two batches from the other."""
+        """Return whether a log cleaner can have produced one batch from the other.
+
+        In magic 2, cleaning preserves the offset range, the producer fields and some
+        attributes. It removes records or adds a delete horizon. In older formats the
+        offset range can shrink as well, because it depends on the remaining messages.
+        """
         is_same_range = one.base_offset == other.base_offset and (
             one.last_offset == other.last_offset
         )
@@ -106,7 +123,11 @@ class ConflictJudge:
         )
 
     def _is_first_right(self, one: list[int], other: list[int]) -> bool:
-        """Decide between batches that contradict each other, and record the result."""
+        """Decide between two contradicting batches, and record the rejected rows.
+
+        Arguments are the rows of both batches, including copies. Returns whether the
+        first batch wins.
+        """
         faults = self._find_fault(one[0]), self._find_fault(other[0])
         if bool(faults[0]) != bool(faults[1]):
             refused, fault = (one, faults[0]) if faults[0] else (other, faults[1])
@@ -125,7 +146,7 @@ class ConflictJudge:
         return is_first
 
     def _weigh(self, copies: list[int]) -> tuple[bool, int, bool, int]:
-        """Return what speaks for a batch, in the order of ``_REASONS``."""
+        """Return sortable arguments in favour of a batch, ordered like ``_REASONS``."""
         batches = self._batches
         numbers = [int(batches.file[row]) for row in copies]
         files = [batches.files[number] for number in numbers]
@@ -137,14 +158,18 @@ class ConflictJudge:
         )
 
     def _find_fault(self, row: int) -> tuple[str, str] | tuple[()]:
-        """Return (reason, detail) of a batch that is wrong by itself, else ()."""
+        """Return (reason, detail) if the batch itself is wrong, otherwise ().
+
+        Results are cached, because a batch can be involved in several conflicts.
+        """
         if row not in self._faults:
             self._faults[row] = self._check_decoding(row) or self._check_offset(row)
         return self._faults[row]
 
     def _check_decoding(self, row: int) -> tuple[str, str] | tuple[()]:
-        # The scan has judged the offset by all batches around it. If the next batch
-        # alone judged it here, a damaged offset there would condemn this batch.
+        # Trust the offset while decoding, because the scan has already verified it
+        # against all surrounding batches. Otherwise only the next batch would be
+        # compared here, and a damaged offset in that batch would discredit this batch.
         position = self._batches.read(row).position
         try:
             for _ in self._batches.files[self._batches.file[row]].segment.batches(
@@ -160,9 +185,10 @@ class ConflictJudge:
         return ()
 
     def _check_offset(self, row: int) -> tuple[str, str] | tuple[()]:
-        """Check whether another file has the same batch at another offset.
+        """Check whether another file contains the same batch at another offset.
 
-        Offsets are not under the checksum, so that a damaged one may fit by chance.
+        The batch checksum does not cover the base offset, so a damaged offset can seem
+        valid by coincidence.
         """
         headers, header = self._batches.headers, self._batches.read(row)
         if not self._offsets:
@@ -178,7 +204,7 @@ class ConflictJudge:
 
 
 def _get_preserved(header: BatchHeader) -> tuple[int, ...]:
-    """Return the fields that the log cleaner preserves."""
+    """Return the batch header fields that the log cleaner preserves."""
     return (
         header.magic,
         header.producer_id,

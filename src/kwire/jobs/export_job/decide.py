@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The second pass of an export: decide what is read of each partition.
+"""Second pass of an export: decides which batches of every partition are read.
 
-``decide`` is the task. For each partition it forms chains of files, loads their batches
-as arrays, chooses the batches to read, and explains the offsets that none of them has.
+``decide`` is the task function. For every partition it groups segment files into
+chains, loads their batch headers as arrays, chooses the batches to read, and explains
+offsets that no batch covers.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class PartitionTask(NamedTuple):
-    """One partition: its folders, and the scans of the files in them."""
+    """A partition with its directories and the scan results of their segment files."""
 
     topic: str
     partition: int
@@ -53,7 +54,14 @@ class PartitionTask(NamedTuple):
 
 
 class DecideTask(NamedTuple):
-    """Partitions that one task decides; their batches go to the table ``batches``."""
+    """Input of a decision task.
+
+    * ``partitions``: partitions to decide.
+    * ``batches``: path of the Parquet file for their rows in the table ``batches``.
+    * ``step_bytes``: maximum size of a read step in bytes.
+    * ``compression``: Parquet codec.
+    * ``limits``: decoding limits for a single batch.
+    """
 
     partitions: tuple[PartitionTask, ...]
     batches: str
@@ -63,7 +71,10 @@ class DecideTask(NamedTuple):
 
 
 class CodecSums(NamedTuple):
-    """Number of batches, bytes and records with one codec that are read."""
+    """Totals for one compression codec: chosen batches, their bytes and their records.
+
+    Control batches are included in ``batches`` and ``bytes``, but not in ``records``.
+    """
 
     batches: int = 0
     bytes: int = 0
@@ -71,7 +82,12 @@ class CodecSums(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What is read of one partition, and what is lost."""
+    """Result for one partition: what is read and what is lost.
+
+    ``end_offset`` is the offset after the last known offset. ``replicas`` is the number
+    of partition directories. ``replicas_agree`` is False if a batch was rejected or has
+    diverged.
+    """
 
     topic: str
     partition: int
@@ -89,7 +105,7 @@ class Decision(NamedTuple):
 
 
 def decide(task: DecideTask) -> list[Decision]:
-    """Decide the partitions of a task, and write the table of their batches."""
+    """Decide all partitions of a task, and write their batches to a Parquet file."""
     schema = make_arrow_schema(BATCHES)
     with open_table(task.batches, schema, compression=task.compression) as writer:
         return [_decide_partition(each, task, writer) for each in task.partitions]
@@ -157,7 +173,7 @@ def _decide_partition(
 
 
 def _form_chains(task: PartitionTask, is_compacted: bool) -> list[ReplicaChain]:
-    """Form chains of the files of a partition, the best one first."""
+    """Group the segment files of a partition into chains, sorted by descending rank."""
     chains: list[ReplicaChain] = []
     for folder in task.folders:
         files = [file for file in task.files if file.folder == folder.path]
@@ -170,10 +186,12 @@ def _form_chains(task: PartitionTask, is_compacted: bool) -> list[ReplicaChain]:
 
 
 def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
-    """Drop the last batch if its offset is far above the offset before it.
+    """Remove the last batch of a file if its offset is impossibly high.
 
-    The log is not compacted, and the bytes before the batch cannot have held as many
-    records. So its offset, which no checksum covers, is damaged.
+    In a log without compaction, every skipped offset was a record. If the damaged bytes
+    before the batch are too small for so many records, the base offset of the batch
+    must be damaged: the checksum does not cover it. Returns the file unchanged if the
+    offset is possible.
     """
     is_alone = file.batches == 1 and 0 <= file.name_offset < file.begin
     if not is_alone and not file.tail_jump:
@@ -190,8 +208,9 @@ def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
         before = int(headers["last_offset"][-2]) + 1
     detail = f"a batch with offsets {base} to {last} cannot be here"
     flaw = FileFlaw(stray.position, stray.size, "offset", detail, low=before)
-    # The last offset of a damaged region before the batch is now unknown, and a region
-    # after it begins at the offset that is missing now.
+    # If a damaged region before the batch ended at its base offset, the end of the
+    # region is now unknown. A region after the batch now begins at the offset that is
+    # missing.
     flaws = [
         each._replace(high=-1) if each.high == base - 1 else each
         for each in file.flaws
@@ -213,10 +232,10 @@ def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
 
 
 def _find_start(batches: PartitionBatches, first_held: int) -> tuple[int, str]:
-    """Find the first offset of the log, and a sentence that explains it.
+    """Return the first offset of the log, and a sentence that explains it.
 
-    This is the lowest offset of batches, names of files, and leader epochs. The
-    sentence is empty if a batch has the offset.
+    The start is the minimum of batch offsets, segment file names and leader epoch
+    checkpoints. The sentence is empty if a batch has this offset.
     """
     starts = [(first_held, "")]
     starts += [
@@ -233,10 +252,11 @@ def _find_start(batches: PartitionBatches, first_held: int) -> tuple[int, str]:
 
 
 def _find_end(batches: PartitionBatches, reached: int) -> tuple[int, str]:
-    """Find the end of the log, and the sentence that explains it if no batch does.
+    """Return the log end offset, and a sentence that explains it.
 
-    A folder that a later leader continued without shows only offsets below those of
-    later leader epochs.
+    The sentence is empty if a batch ends there. If a later leader has continued the log
+    without the last batches of a directory, then claims of this directory only count up
+    to the first offset of the next leader epoch.
     """
     end, words = reached, ""
     top = max((chain.epoch for chain in batches.chains), default=-1)
@@ -261,9 +281,11 @@ def _find_end(batches: PartitionBatches, reached: int) -> tuple[int, str]:
 def _choose_without_losers(
     batches: PartitionBatches, start: int, is_compacted: bool, options: DecideTask
 ) -> tuple[Choice, ConflictJudge, dict[str, list[Conflict]]]:
-    """Choose, and repeat it without the files that lost, until none is added to these.
+    """Choose batches repeatedly, until no further file has to be set aside.
 
-    Returns also the conflicts of all rounds by the path of the file that lost.
+    If a file loses a conflict, its batches after the last one that another replica
+    confirms are set aside, and the choice is repeated without them. Returns the last
+    choice and its judge, and the conflicts of all rounds by path of the losing file.
     """
     conflicts: dict[str, list[Conflict]] = {}
     aside: dict[str, int] = {}
@@ -274,7 +296,8 @@ def _choose_without_losers(
         for conflict in judge.conflicts:
             loser = batches.path(conflict.row)
             conflicts.setdefault(loser, []).append(conflict)
-            # A winner that has just lost elsewhere settles nothing.
+            # Ignore a conflict whose winning file has just lost another conflict in
+            # this round. The next round decides it again.
             if conflict.winner in aside or conflict.winner not in more:
                 more.setdefault(loser, choice.shared_ends[batches.file[conflict.row]])
         if more == aside:
@@ -283,7 +306,7 @@ def _choose_without_losers(
 
 
 def _report_diverged(batches: PartitionBatches) -> Iterator[FileProblem]:
-    """Report each run of batches that a leader of a later epoch continued without."""
+    """Report every run of batches that a leader of a later epoch has replaced."""
     rows = batches.is_diverged.nonzero()[0]
     for first, stop in split_runs(batches.file[rows], rows - range(len(rows))):
         begin, last = batches.read(rows[first]), batches.read(rows[stop - 1])
@@ -298,7 +321,7 @@ def _report_diverged(batches: PartitionBatches) -> Iterator[FileProblem]:
 
 
 def _report_epochs(batches: PartitionBatches) -> Iterator[FileProblem]:
-    """Report the runs of batches with a wrong leader epoch."""
+    """Report runs of batches whose headers contain a wrong leader epoch."""
     for row, stretch in batches.list_stretches():
         if not stretch.is_right:
             header = batches.read(row)
@@ -313,7 +336,7 @@ def _report_epochs(batches: PartitionBatches) -> Iterator[FileProblem]:
 def _report_refused(
     batches: PartitionBatches, judge: ConflictJudge
 ) -> Iterator[FileProblem]:
-    """Report the batches that are certainly wrong."""
+    """Report batches with a proven error."""
     for row, reason, detail in judge.refused:
         header = batches.read(row)
         offsets = header.base_offset, header.last_offset
@@ -324,7 +347,7 @@ def _report_refused(
 def _report_conflicts(
     batches: PartitionBatches, conflicts: Sequence[Conflict]
 ) -> FileProblem:
-    """Make one problem of all conflicts that a file has lost."""
+    """Merge all conflicts that a file has lost into a single problem."""
     headers = batches.headers[[conflict.row for conflict in conflicts]]
     worst = conflicts[headers["position"].argmin()]
     position, end = (

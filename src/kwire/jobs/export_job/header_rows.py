@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batch headers as rows of numpy arrays: all fields of ``BatchHeader``, as int64."""
+"""Batch headers as numpy arrays. All ``BatchHeader`` fields are int64 columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIELDS = [(name, "i8") for name in BatchHeader.__match_args__]
-"""Names and types of the fields, in the form that numpy expects."""
+"""Names and types of the columns, as a numpy dtype specification."""
 
 ROW_BYTES = 8 * len(FIELDS)
 
@@ -24,27 +24,34 @@ _read_fields = attrgetter(*BatchHeader.__match_args__)
 
 
 def make_rows(headers: Sequence[BatchHeader]) -> NDArray[Any]:
-    """Make an array with a row for each header."""
+    """Convert batch headers to a structured array with one row per header."""
     import numpy
 
     return numpy.array([_read_fields(header) for header in headers], FIELDS)
 
 
 def join_rows(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Join arrays of rows, as integers, because numpy copies fields one by one."""
+    """Concatenate arrays of rows.
+
+    They are concatenated as plain integers, because numpy copies structured arrays
+    field by field, which is slower.
+    """
     import numpy
 
     return numpy.concatenate([rows.view("i8") for rows in parts]).view(FIELDS)
 
 
 def read_row(rows: NDArray[Any], at: int) -> BatchHeader:
-    """Make the header of one row."""
+    """Convert one row back to a ``BatchHeader``."""
     values = zip(BatchHeader.__match_args__, rows[at].item(), strict=True)
     return BatchHeader(**dict(values))
 
 
 def mark_changes(*columns: NDArray[Any]) -> NDArray[Any]:
-    """Mark the first row, and each row where a column changes."""
+    """Return a boolean array that marks rows where the value of any column changes.
+
+    The first row is always marked.
+    """
     import numpy
 
     changes: NDArray[Any] = numpy.zeros(len(columns[0]), bool)
@@ -55,11 +62,11 @@ def mark_changes(*columns: NDArray[Any]) -> NDArray[Any]:
 
 
 def split_runs(*columns: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Return the runs of rows in which no column changes, as (first, stop)."""
+    """Return runs of rows with constant values in all columns, as (first, stop)."""
     edges = mark_changes(*columns).nonzero()[0].tolist()
     return pairwise([*edges, len(columns[0])])
 
 
 def is_full(header: BatchHeader) -> bool:
-    """Whether a batch has a record for each of its offsets."""
+    """Return whether a batch contains a record for every offset of its range."""
     return header.record_count == header.last_offset - header.base_offset + 1

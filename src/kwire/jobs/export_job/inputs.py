@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find the input of an export: folders of partitions, and the files beside segments.
+"""Finds the input of an export: partition directories, segments and checkpoint files.
 
-Checkpoints and the names of snapshots show how far a log went when its tail is gone.
-They have no checksums, so they are evidence that something is missing, and no more.
+Checkpoints, and the names of producer snapshots, show how far a log extended if its
+tail is missing. They have no checksums, so they only serve as evidence for missing
+offsets, and never as a reason to reject valid batches.
 """
 
 from __future__ import annotations
@@ -35,9 +36,13 @@ _LISTED = 5
 
 
 class ExportInputs(NamedTuple):
-    """The partitions, their folders and segments, and what could not be read.
+    """Input files of an export.
 
-    What belongs to no partition is of the topic "" and the partition -1.
+    * ``folders``: partition directories (one per replica) by (topic, partition).
+    * ``segments``: pairs of partition directory and segment file.
+    * ``unreadable``: problems with files that cannot be read, with their partition. The
+      partition is ("", -1) if the file belongs to no partition, for example a
+      checkpoint file of a data directory.
     """
 
     folders: dict[tuple[str, int], list[ReplicaFolder]]
@@ -51,7 +56,17 @@ def find_inputs(
     partitions: Collection[int] | None,
     include: Collection[str],
 ) -> ExportInputs:
-    """Find what lies below the paths; ``FileNotFoundError`` if nothing wanted does."""
+    """Find all partitions below the specified paths.
+
+    * ``paths``: data directories, directories above them, or tiered storage.
+    * ``topics``, ``partitions``: only include these topics and partition numbers. None
+      includes all.
+    * ``include``: states of additional directories, see ``LogDirectory``.
+
+    A partition directory that is reachable through several paths is included once.
+    Raises ``FileNotFoundError`` if no partition matches. The error lists up to five
+    partitions that exist.
+    """
     found = ExportInputs({}, [], [])
     seen: set[str] = set()
     names: set[str] = set()
@@ -98,7 +113,10 @@ def find_inputs(
 
 
 def _read_folder(partition: log.Partition, found: ExportInputs) -> ReplicaFolder:
-    """Gather what lies beside the segments of a partition."""
+    """Collect the information from files beside the segments of a partition.
+
+    If the leader epoch checkpoint is damaged, a problem is added to ``found``.
+    """
     place = format_name(partition.path)
     epochs: tuple[tuple[int, int], ...] = ()
     try:
@@ -127,7 +145,10 @@ def _read_folder(partition: log.Partition, found: ExportInputs) -> ReplicaFolder
 
 
 def _find_orphans(partition: log.Partition) -> tuple[int, ...]:
-    """Find the offsets of indexes whose segments are gone."""
+    """Return the base offsets of index files whose segment files are missing.
+
+    They are only searched in local directories.
+    """
     if not isinstance(partition.path, Path):
         return ()
     stems = {Path(segment.path.name).stem for segment in partition.segments}

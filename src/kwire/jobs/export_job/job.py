@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``export``: runs the three passes of tasks, and writes the tables and the page."""
+"""Entry point of the export job: runs three passes, then writes tables and report."""
 
 from __future__ import annotations
 
@@ -28,10 +28,13 @@ if TYPE_CHECKING:
     from .scan import FileScan
 
 TASK_BYTES = 128 * MIB
-"""Approximate size of the input of a task."""
+"""Approximate input size per task, in bytes."""
 
 _TASK_BATCHES = 200_000
-"""Approximate number of batches that a task decides, if partitions have fewer."""
+"""Approximate number of batches per decision task, if partitions are small.
+
+A partition is never split, so a single large partition can exceed this number.
+"""
 
 
 def export(
@@ -46,19 +49,31 @@ def export(
     compression: str = "zstd",
     limits: Limits = DEFAULT,
 ) -> Result:
-    """Recover the records of log directories, damaged or not, into Parquet files.
+    """Export the records of log directories to Parquet files, even if they are damaged.
 
-    ``paths`` are data directories of one or several brokers, directories above them, or
-    tiered storage. The best copy of each batch is read, so that each record of any
-    replica is written once. Writes the tables ``records``, ``batches``, ``problems``,
-    ``coverage`` and ``lost``, and a page, to the directory ``out``. ``findings`` is the
-    number of lost ranges. ``topics`` and ``partitions`` select partitions; ``include``
-    has states as in ``LogDirectory``. ``progress`` is called with numbers of bytes,
-    whose sum is the size of all segments.
-    Raises ``FileNotFoundError`` if there is no partition.
-    Memory of a task: about 300 bytes for each batch of a partition and its replicas
-    (or of small partitions with 200,000 batches together), a few MiB for the content
-    of segments, and ``limits`` for one batch.
+    The best copy of every batch is read, so that a record is written once, even if
+    several replicas contain it. Writes the tables ``records``, ``batches``,
+    ``problems``, ``coverage`` and ``lost``, and an HTML report.
+
+    * ``paths``: data directories of one or several brokers, directories above them, or
+      tiered storage.
+    * ``out``: local output directory. It must not exist, or be empty.
+    * ``topics``, ``partitions``: only export these topics and partition numbers.
+      Default: all.
+    * ``include``: states of additional partition directories, as in ``LogDirectory``.
+    * ``spark``: see ``running.open_runner``. Default: run in this process.
+    * ``progress``: callback that is called with numbers of processed bytes. Their sum
+      is the total size of all segments.
+    * ``compression``: Parquet codec of ``records`` and ``batches``.
+    * ``limits``: decoding limits for a single batch.
+
+    Returns a ``Result``, where ``findings`` is the number of lost offset ranges. Raises
+    ``FileNotFoundError`` if no partition matches, and ``ImportError`` if numpy is not
+    installed.
+
+    Maximum memory per task: about 300 bytes for every batch of a partition and its
+    replicas (small partitions are decided together, up to 200,000 batches), a few MiB
+    for segment data, and the memory that ``limits`` allows for one batch.
     """
     try:
         import numpy  # noqa: F401
@@ -77,7 +92,10 @@ def export(
 
 
 class _Passes(NamedTuple):
-    """The three passes; ``run_tasks`` is that of ``running.open_runner``."""
+    """Runs the three passes of an export.
+
+    ``run_tasks`` is the function that ``running.open_runner`` returns.
+    """
 
     output: Output
     run_tasks: Callable[..., list[Any]]
@@ -85,7 +103,10 @@ class _Passes(NamedTuple):
     limits: Limits
 
     def run(self, found: ExportInputs, total: int) -> ExportOutcome:
-        """Run all passes."""
+        """Run all passes, and return the merged results.
+
+        ``total`` is the size of all segments in bytes.
+        """
         scratch = Path(self.output.table_path("batches")).parent.parent / "headers"
         scratch.mkdir()
         decisions = self._decide(found, self._scan(found, total, scratch))
@@ -100,7 +121,7 @@ class _Passes(NamedTuple):
             ScanTask(str(scratch / f"{number}.rows"), pack, self.limits)
             for number, pack in enumerate(packs)
         ]
-        # Half of the work, as far as a progress bar is concerned.
+        # The scan counts as one half of the progress, because files are read twice.
         sizes = _shares(total // 2, [sum(s.size for _, s in pack) for pack in packs])
         scans = self.run_tasks(scan, tasks, sizes=sizes)
         return [each for several in scans for each in several]
@@ -149,7 +170,7 @@ class _Passes(NamedTuple):
 
 
 def _shares(whole: int, parts: list[int]) -> list[int]:
-    """Divide a number in proportion to the parts, without a remainder."""
+    """Divide an integer in proportion to ``parts``, so that the shares add up to it."""
     ends = [whole * end // (sum(parts) or 1) for end in accumulate(parts)]
     if ends:
         ends[-1] = whole

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Explain which offsets of a partition are lost: those that no batch covers, and why.
+"""Explains which offsets of a partition are lost, and why.
 
-A log cleaner removes offsets too. In a compacted log an offset is lost only if
-something shows that there was a record.
+An offset is lost if no batch covers it. In a compacted log, this is not sufficient,
+because the log cleaner removes records as well: an offset only counts as lost if there
+is evidence that a record existed.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
     from .scan import FileFlaw, FileScan
 
 _MAX_NAMED = 8
-"""Maximum number of files that the reason of a lost range names."""
+"""Maximum number of files that the explanation of a lost range mentions."""
 
 
 class Damage(NamedTuple):
-    """Offsets that a file does not hold: ``kind`` is damaged, cut or missing."""
+    """Offset range (inclusive) that is missing in a file.
+
+    ``kind`` is "damaged", "cut" or "missing".
+    """
 
     first: int
     last: int
@@ -35,10 +39,13 @@ class Damage(NamedTuple):
 
 
 class Evidence:
-    """What the files of all replicas show about the offsets that they do not hold.
+    """Evidence about missing offsets from the files of all replicas.
 
-    ``end`` is the end of the log. ``problems`` are the flaws of the files, and the gaps
-    between them.
+    * ``chains``: all chains of the partition.
+    * ``end``: log end offset.
+    * ``is_compacted``: missing offsets can be the result of compaction.
+
+    ``problems`` lists the flaws of all files, and the gaps between files.
     """
 
     def __init__(
@@ -47,9 +54,10 @@ class Evidence:
         self.problems: list[FileProblem] = []
         self._end = end
         self._is_compacted = is_compacted
-        # For each chain, sorted.
+        # Damage of every chain, sorted by first offset.
         self._damage: list[list[Damage]] = []
-        # Offsets between two files that a cleaner has removed, or may have removed.
+        # Offset ranges between two files. In ``_cleaned`` the log cleaner has certainly
+        # removed the records, in ``_weak`` it may have removed them.
         self._cleaned: list[Range] = []
         self._weak: list[Range] = []
         self._names = {
@@ -67,7 +75,11 @@ class Evidence:
             self._damage.append(sorted(self._judge_chain(chain, is_last)))
 
     def _judge_chain(self, chain: ReplicaChain, is_last: bool) -> list[Damage]:
-        """Find the damage of a chain; ``is_last`` if it has the end of its folder."""
+        """Return the damage of a chain.
+
+        ``is_last``: the chain contains the last offset of its directory, so missing
+        offsets at the end of the log count as damage of this chain.
+        """
         own_end = max((offset for offset, _ in chain.folder.claims), default=-1)
         damage, seams, expected = self._judge_files(chain, own_end)
         damaged = merge_ranges(each[:2] for each in damage)
@@ -93,15 +105,19 @@ class Evidence:
     def _judge_files(
         self, chain: ReplicaChain, own_end: int
     ) -> tuple[list[Damage], list[tuple[int, int, FileScan]], int]:
-        """Find the damage in the files of a chain.
+        """Return the damage within the files of a chain, and the seams between files.
 
-        Returns also the seams, which are the offsets between a file and the file before
-        it, and the offset after the last file.
+        A seam is a tuple (first offset, last offset, file) with the offsets that are
+        missing between a file and its predecessor. The third result is the offset after
+        the last file, or -1. ``own_end`` is the log end offset that checkpoints and
+        snapshots in the directory claim.
         """
         damage: list[Damage] = []
         seams = []
         expected = -1
-        # A file without content counts if something shows that it was a segment.
+        # Include files without valid batches if there is evidence that they were
+        # segments: an index file, or a name between the last batch and the claimed end
+        # of the log.
         genuine = [
             file
             for file in chain.files
@@ -120,7 +136,8 @@ class Evidence:
                 low = begin if expected < 0 and self._is_compacted else expected
                 if 0 <= low < content:
                     seams.append((low, content - 1, file))
-            # An unknown file after all others covers no offsets.
+            # If an unknown file is the last one, it probably was not a segment, so its
+            # flaws do not affect any offsets.
             has_cost = is_genuine or after is not None
             for flaw in file.flaws:
                 low, high = _find_cost(flaw, file, max(begin, expected), stop, own_end)
@@ -138,7 +155,10 @@ class Evidence:
         return damage, seams, expected
 
     def _add_gap(self, file: FileScan, position: int, low: int, high: int) -> Damage:
-        """Add the problem of offsets that are missing before a position of a file."""
+        """Add a "gap" problem for offsets that are missing before a position in a file.
+
+        Returns the corresponding ``Damage``.
+        """
         detail = f"offsets {low} to {high} are missing"
         self.problems.append(
             FileProblem(file.path, position, 0, "gap", detail, low, high)
@@ -146,10 +166,15 @@ class Evidence:
         return Damage(low, high, "missing", f"a gap at byte {position} of {file.path}")
 
     def explain(self, gaps: list[Range], claims: dict[int, str]) -> Iterator[LostRange]:
-        """Return which offsets of ``gaps`` are lost, and why.
+        """Return the lost offset ranges with their explanations.
 
-        ``claims`` has a sentence for the first offset of the log and the one after it,
-        if only a file beside the segments shows them.
+        * ``gaps``: offset ranges that no batch covers.
+        * ``claims``: explanations by offset for the start and the end of the log, if
+          only file names or checkpoints prove that the log extended to this offset.
+
+        The reason is "damaged" if a damaged region overlaps the range, otherwise "cut"
+        if a file was truncated there, otherwise "missing". In a compacted log, ranges
+        that a log cleaner has removed are omitted.
         """
         if self._is_compacted:
             damaged = merge_ranges(each[:2] for own in self._damage for each in own)
@@ -168,11 +193,15 @@ class Evidence:
             yield LostRange(first, last, kind, detail or "no file holds them")
 
     def _find_causes(self, first: int, last: int) -> Iterator[Damage]:
-        """Find the damage that overlaps a range: enough of it to name some files."""
+        """Return damage that overlaps an offset range, from all chains.
+
+        The number of results is limited to four times ``_MAX_NAMED``, because only a
+        few files are mentioned in the explanation.
+        """
         remaining = 4 * _MAX_NAMED
         for damage in self._damage:
-            # Damaged regions of a chain hardly overlap: search backwards until one
-            # ends before the range.
+            # Damaged regions of a chain rarely overlap. Search backwards until a region
+            # ends before the range begins.
             at = bisect_right(damage, (last, 2**64)) - 1
             while at >= 0 and remaining:
                 if damage[at].last >= first:
@@ -184,17 +213,20 @@ class Evidence:
 
 
 def _get_begin(file: FileScan) -> int:
-    """Return the first offset of a file: that of its name, unless this is ignored."""
+    """Return the first offset that a file can contain, according to its name.
+
+    If the scan has ignored the file name, return the offset of its first batch.
+    """
     return file.name_offset if file.segment.base_offset >= 0 else file.begin
 
 
 def _find_cost(
     flaw: FileFlaw, file: FileScan, begin: int, stop: int, own_end: int
 ) -> tuple[int, int]:
-    """Find the first and the last offset that a flaw may have cost.
+    """Return the first and last offset that a flaw may have destroyed.
 
-    ``begin`` and ``stop`` are the first and the last offset that the file can have, and
-    ``own_end`` is the end of the log that the checkpoints of its folder show.
+    * ``begin``, ``stop``: first and last offset that the file can contain.
+    * ``own_end``: log end offset that checkpoints and snapshots in the directory claim.
     """
     low = flaw.low if flaw.low >= 0 else begin
     if flaw.torn_end >= 0:

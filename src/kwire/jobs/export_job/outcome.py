@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an export found, as rows of its small tables: the summaries of all tasks."""
+"""Merges the task summaries of an export into rows of its small tables."""
 
 from __future__ import annotations
 
@@ -61,11 +61,15 @@ TABLES: dict[str, dict[str, Any]] = {
         "filled": "boolean",
     },
 }
-"""The columns of the tables, with the names of their types."""
+"""Column types of the small tables, by table name and column name."""
 
 
 class ExportOutcome(NamedTuple):
-    """All rows of the small tables, as the page shows them too."""
+    """Rows of the small tables, and totals for the report.
+
+    ``codecs`` has totals by compression codec, ``bytes_read`` is the total segment
+    size, and ``folders`` the number of partition directories.
+    """
 
     coverage: list[dict[str, Any]]
     lost: list[dict[str, Any]]
@@ -81,7 +85,13 @@ def make_outcome(
     decisions: list[Decision],
     written: list[WriteSummary],
 ) -> ExportOutcome:
-    """Bring the summaries of all tasks together."""
+    """Merge the results of all tasks.
+
+    * ``found``: input files.
+    * ``total``: size of all segments in bytes.
+    * ``decisions``: results of the decision tasks.
+    * ``written``: results of the tasks that wrote records.
+    """
     records: Counter[PartitionKey] = Counter()
     problems: dict[PartitionKey, list[FileProblem]] = {}
     undecodable: dict[PartitionKey, list[LostRange]] = {}
@@ -117,7 +127,10 @@ def make_outcome(
 
 
 def _join(lost: list[LostRange]) -> list[LostRange]:
-    """Make one range of those that touch."""
+    """Merge lost ranges that overlap or are adjacent.
+
+    Reasons are joined by ", ", without repetition, and details by "; ".
+    """
     found: list[LostRange] = []
     for each in sorted(lost):
         if found and each.first_offset <= found[-1].last_offset + 1:
@@ -155,7 +168,7 @@ def _coverage_row(
         "ranges": [
             {"first_offset": first, "last_offset": last} for first, last in recovered
         ],
-        # A loss must not be rounded away.
+        # Never round up to 100 % if offsets are lost.
         "recovered_percent": min(percent, 99.99) if gone else percent,
     }
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page of an export: what was recovered, what is lost and why, what to do next.
+"""HTML report of an export: recovered records, lost offsets and recommended actions.
 
-All numbers are those of the tables; nothing is decided here.
+All figures come from the tables. This module does not make any decisions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SHOWN = {
     "problems": "path position length reason detail last_good_offset next_good_offset"
     " records_lost filled",
 }
-"""The columns that the page shows of each table."""
+"""Columns that the report shows, by table."""
 
 _LABELS = {
     "replicas_agree": "Agree",
@@ -43,7 +43,7 @@ _LABELS = {
 
 
 def write_page(outcome: ExportOutcome) -> str:
-    """Write the page."""
+    """Return the HTML report."""
     report = Report(
         "Segment recovery", "Records that the log files of these brokers still hold"
     )
@@ -176,7 +176,7 @@ def _add_codecs(report: Report, outcome: ExportOutcome) -> None:
 
 
 def _add_advice(report: Report, outcome: ExportOutcome, apart: int) -> None:
-    """Say what to do with the result."""
+    """Add recommendations for the next steps."""
     if outcome.lost:
         report.add_text(
             "Look for another copy of what is lost: further replicas, disks of brokers"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The valid batches of all replicas of a partition, as rows of arrays.
+"""Valid batches from all replicas of a partition, as parallel arrays.
 
-A row number identifies the same batch in all arrays. Rows are in the order of chains
-(the best replica first), of the files in a chain, and of positions in a file.
+A row number identifies the same batch in all arrays. Rows are sorted by chain (best
+replica first), then by file, then by position in the file.
 """
 
 from __future__ import annotations
@@ -23,16 +23,20 @@ if TYPE_CHECKING:
 
 USES = ("copy", "used", "diverged", "disagrees", "refused")
 COPY, USED, DIVERGED, DISAGREES, REFUSED = range(5)
-"""What becomes of a batch; ``USES`` are the words of the table ``batches``."""
+"""How an export uses a batch. ``USES`` contains the names for the table ``batches``."""
 
 
 class PartitionBatches:
-    """The batches of the chains of a partition, which must be in the order of ranks.
+    """Arrays with one entry per batch of a partition.
 
-    Arrays with one entry per batch: ``headers`` (see ``header_rows``), ``file`` (index
-    into ``files``), ``rank`` (of the chain), ``is_doubtful`` (the leader epoch in the
-    header is wrong), and ``is_diverged`` (a leader of a later epoch continued the log
-    without the batch).
+    * ``headers``: batch headers, see ``header_rows``.
+    * ``file``: index into ``files``.
+    * ``rank``: rank of the chain. 0 is the best replica.
+    * ``is_doubtful``: the leader epoch in the batch header is wrong.
+    * ``is_diverged``: a leader of a later epoch has continued the log without this
+      batch, so Kafka would have truncated it.
+
+    The argument ``chains`` must be sorted by rank.
     """
 
     def __init__(self, chains: Sequence[ReplicaChain]) -> None:
@@ -58,12 +62,12 @@ class PartitionBatches:
         return read_row(self.headers, row)
 
     def path(self, row: int) -> str:
-        """Return the path of the file that contains a batch."""
+        """Return the path of the segment file that contains a batch."""
         path: str = self.files[self.file[row]].path
         return path
 
     def list_stretches(self) -> Iterator[tuple[int, EpochStretch]]:
-        """Return each stretch of leader epochs, with its first row."""
+        """Return every stretch of leader epochs with the number of its first row."""
         row = 0
         for chain in self.chains:
             for stretches in chain.stretches:
@@ -72,7 +76,7 @@ class PartitionBatches:
                     row += stretch.batches
 
     def _spread(self, kind: Any, get: Callable[[EpochStretch], Any]) -> NDArray[Any]:
-        """Make an array of a value that all batches of a stretch have in common."""
+        """Convert a property of stretches to an array with one entry per batch."""
         import numpy
 
         stretches = [stretch for _, stretch in self.list_stretches()]
@@ -81,10 +85,10 @@ class PartitionBatches:
         return numpy.repeat(values, counts)
 
     def _find_diverged(self) -> NDArray[Any]:
-        """Mark the batches with offsets that the log does not have with their epoch.
+        """Mark batches whose offsets belong to another leader epoch in the lineage.
 
-        A batch whose epoch is uncertain counts as diverged if the last certain batch
-        before it in its chain has diverged.
+        If the epoch of a batch is uncertain, the result of the previous certain batch
+        in the same chain applies.
         """
         import numpy
 
@@ -100,11 +104,12 @@ class PartitionBatches:
         return diverged
 
     def find_known(self) -> NDArray[Any]:
-        """Return the offset from which on the file of each batch shows all records.
+        """Return for every batch the first offset whose record must be in its file.
 
-        If no byte lies between a batch and the batch before it, a cleaner has removed
-        the records between them: the result is the offset after the batch before it.
-        Otherwise the result is the first offset of the batch.
+        If two batches are adjacent in a file, the log cleaner has removed any records
+        between them. In this case the result is the offset after the previous batch,
+        because the offsets in between are known to be empty. Otherwise it is the base
+        offset.
         """
         headers = self.headers
         known = headers["base_offset"].copy()

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Problems of files, and offsets that no replica holds.
+"""Problems with segment files, and lost offset ranges.
 
-All passes create them; ``outcome`` converts them to rows of ``problems`` and ``lost``.
+They are created in all passes of an export. ``outcome`` converts them to rows of the
+tables ``problems`` and ``lost``.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     PartitionKey: TypeAlias = tuple[str, int]
-    """Topic and partition."""
+    """(topic, partition)"""
 
 
 class FileProblem(NamedTuple):
-    """A problem of a file, and the offsets ``low`` to ``high`` that it cost.
+    """Problem with a segment file, and the offset range that it may affect.
 
-    If ``low`` is -1, it cost no offset. If ``high`` is below ``low``, the number of
-    offsets is unknown.
+    ``position`` and ``length`` are bytes. ``low`` and ``high`` are the first and the
+    last affected offset. If ``low`` is -1, no offsets are affected. If ``high`` is less
+    than ``low``, the number of affected offsets is unknown.
     """
 
     path: str
@@ -31,7 +33,7 @@ class FileProblem(NamedTuple):
 
 
 class LostRange(NamedTuple):
-    """Offsets that no replica holds."""
+    """Offset range (inclusive) that is missing in all replicas."""
 
     first_offset: int
     last_offset: int

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of offsets as lists of (first, last), ascending and without overlaps."""
+"""Sets of offsets: sorted lists of disjoint (first, last) pairs, both inclusive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
-    """Sort ranges, and merge those that overlap or touch."""
+    """Sort ranges, merge overlapping and adjacent ranges, and remove empty ranges."""
     found: list[Range] = []
     for first, last in sorted(ranges):
         if last < first:
@@ -28,7 +28,10 @@ def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
 
 
 def subtract_ranges(ranges: Iterable[Range], others: Sequence[Range]) -> list[Range]:
-    """Remove the offsets of ``others``, which are sorted, from ``ranges``."""
+    """Remove all offsets of ``others`` from ``ranges``.
+
+    ``others`` must be sorted and disjoint.
+    """
     found = []
     for first, last in ranges:
         for low, high in find_overlapping(others, first, last):
@@ -41,7 +44,7 @@ def subtract_ranges(ranges: Iterable[Range], others: Sequence[Range]) -> list[Ra
 
 
 def find_overlapping(ranges: Sequence[Range], first: int, last: int) -> Sequence[Range]:
-    """Find the ranges that have an offset from ``first`` to ``last``."""
+    """Return all ranges that overlap the range from ``first`` to ``last``."""
     begin = bisect_right(ranges, (first, 2**64))
     if begin and ranges[begin - 1][1] >= first:
         begin -= 1
@@ -49,5 +52,5 @@ def find_overlapping(ranges: Sequence[Range], first: int, last: int) -> Sequence
 
 
 def count(ranges: Iterable[Range]) -> int:
-    """Count the offsets."""
+    """Return the total number of offsets."""
     return sum(last - first + 1 for first, last in ranges)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The last pass of an export: the chosen batches become rows of Parquet.
+"""Last pass of an export: decodes the chosen batches and writes them to Parquet.
 
-A task reads its steps a few MiB at a time and writes one file. Batches whose records
-cannot be decoded, though their checksums are right, become problems and cost no other.
+A task reads its steps in chunks of a few MiB and writes one file. If a batch cannot be
+decoded although its checksum is correct, it becomes a problem, and the task continues
+with the next batch.
 """
 
 from __future__ import annotations
@@ -28,11 +29,17 @@ if TYPE_CHECKING:
     from .problems import PartitionKey
 
 _CHUNK = 4 * MIB
-"""About how many bytes of a file are decoded at once."""
+"""Approximate number of bytes that are decoded at a time."""
 
 
 class WriteTask(NamedTuple):
-    """Steps with their topics and partitions, and the file that they go to."""
+    """Input of a write task.
+
+    * ``path``: Parquet file to create.
+    * ``steps``: (topic, partition, step) tuples.
+    * ``compression``: Parquet codec.
+    * ``limits``: decoding limits for a single batch.
+    """
 
     path: str
     steps: tuple[tuple[str, int, ReadStep], ...]
@@ -41,7 +48,11 @@ class WriteTask(NamedTuple):
 
 
 class WriteSummary(NamedTuple):
-    """What a task wrote: the rows of each partition, and what it could not decode."""
+    """Result of a write task.
+
+    ``rows`` counts written records by partition. ``problems`` and ``lost`` describe
+    batches that could not be decoded, with their partition.
+    """
 
     rows: Counter[PartitionKey]
     problems: list[tuple[PartitionKey, FileProblem]]
@@ -61,14 +72,19 @@ RECORDS = {
     "batch_position": "bigint",
     "partition_leader_epoch": "int",
 }
-"""The columns of ``records``: Spark's Kafka columns, and the batch of the record.
+"""Columns of the table ``records``: Spark's Kafka columns and the source batch.
 
-As in Spark's source, ``headers`` is null where a record has none.
+As in Spark's Kafka source, ``headers`` is null if a record has no headers.
 """
 
 
 def write(task: WriteTask) -> WriteSummary:
-    """Write the records of a task."""
+    """Write the records of all steps to a Parquet file.
+
+    If the number of decoded records differs from the record counts in the batch
+    headers, a "count" problem is added. Raises ``JobError`` if a segment file has
+    changed since the scan.
+    """
     written = WriteSummary(Counter(), [], [])
     schema = make_arrow_schema(RECORDS)
     with open_table(task.path, schema, compression=task.compression) as writer:
@@ -94,8 +110,8 @@ def write(task: WriteTask) -> WriteSummary:
 class _StepReader:
     """Reads one step.
 
-    ``problems`` are batches that cannot be decoded, ``lost`` has those of their offsets
-    that no other slice gave.
+    ``problems`` describes batches that cannot be decoded. ``lost`` contains the
+    affected offsets that no other slice of the step provides.
     """
 
     def __init__(
@@ -110,7 +126,7 @@ class _StepReader:
         self.lost: list[LostRange] = []
 
     def read_batches(self) -> Iterator[Any]:
-        """Give the rows as record batches of Arrow."""
+        """Return the records as Arrow record batches."""
         given: list[tuple[int, int]] = []
         if len(self._step.slices) == 1:
             yield from self._read_slice(self._step.slices[0])
@@ -124,7 +140,11 @@ class _StepReader:
                 self.lost.append(LostRange(first, last, "undecodable", detail))
 
     def _merge_slices(self, given: list[tuple[int, int]]) -> Any:
-        """Read batches that overlap; the offsets of each go to ``given``."""
+        """Merge the variants of a batch into one table, sorted by offset.
+
+        The offset range of every variant that could be decoded is appended to
+        ``given``. A variant with decoding problems is skipped completely.
+        """
         import pyarrow
         from pyarrow import compute
 
@@ -167,7 +187,8 @@ class _StepReader:
 
     def _note_problem(self, problem: Problem) -> None:
         if problem.reason != "records":
-            # The scan found nothing else wrong here.
+            # The scan reported no other problem at this position, so the file has
+            # changed.
             raise _make_change_error(problem.path)
         self.problems.append(
             FileProblem(

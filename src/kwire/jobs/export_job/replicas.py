@@ -1,13 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The replicas of a partition as chains of files, and the leader epochs of the log.
+"""Chains of segment files that represent replicas, and the leader epochs of the log.
 
-A chain consists of files of one folder that do not overlap. A folder of tiered storage
-that has a part of the log twice makes two chains. The checksum of a batch does not
-cover its leader epoch, so an epoch is accepted if epochs ascend along the chain.
+A chain consists of non-overlapping files in one partition directory. Usually a
+directory is one chain. A tiered storage directory that contains some offsets twice is
+split into two chains.
 
-All chains together show the lineage: the leader epoch of each part of the log, as Kafka
-would decide it. Kafka truncates the batches of a replica that contradict the lineage.
+Batch checksums do not cover the leader epoch, so a leader epoch is only trusted if the
+epochs along the chain are ascending.
+
+Together, the chains determine the lineage of the log: the leader epoch of every offset
+range, according to Kafka's rules. Kafka would truncate batches that contradict the
+lineage.
 """
 
 from __future__ import annotations
@@ -22,15 +26,18 @@ if TYPE_CHECKING:
     from .scan import FileScan
 
 NEVER = 2**63 - 1
-"""Highest possible offset, which no record has: its log would have no end offset."""
+"""Maximum offset. No record can have it, because the log end offset would overflow."""
 
 
 class ReplicaFolder(NamedTuple):
-    """Content of the files beside the segments of a folder.
+    """Partition directory, with information from its checkpoint and index files.
 
-    ``claims`` are pairs (offset, sentence): files show that the log had an end of at
-    least this offset. ``epochs`` are pairs of leader epoch and first offset.
-    ``orphans`` are the offsets in the names of indexes without a segment.
+    * ``log_start``: log start offset, 0 if it is unknown.
+    * ``claims``: (offset, sentence) pairs. A file shows that the log end offset was at
+      least this offset.
+    * ``epochs``: (leader epoch, first offset) pairs from the leader epoch checkpoint.
+    * ``is_compacted``: the log cleaner has a checkpoint for this partition.
+    * ``orphans``: base offsets of index files without a segment.
     """
 
     path: str
@@ -41,15 +48,16 @@ class ReplicaFolder(NamedTuple):
     orphans: tuple[int, ...] = ()
 
     def find_orphan(self, first: int, default: int) -> int:
-        """Return the lowest offset from ``first`` on of an index without a segment."""
+        """Return the lowest orphan that is at least ``first``, or ``default``."""
         return min((at for at in self.orphans if at >= first), default=default)
 
 
 class EpochStretch(NamedTuple):
-    """Consecutive batches of one file with the same leader epoch in their headers.
+    """Consecutive batches in a file whose headers contain the same leader epoch.
 
-    ``epoch`` is the epoch that the chain shows. ``is_right``: the headers have the same
-    epoch. ``is_certain``: no other epoch is possible.
+    * ``epoch``: leader epoch according to the whole chain.
+    * ``is_right``: the batch headers contain this epoch.
+    * ``is_certain``: no other epoch is possible.
     """
 
     epoch: int
@@ -61,11 +69,14 @@ class EpochStretch(NamedTuple):
 
 
 class ReplicaChain:
-    """Files of one folder that do not overlap, in the order of their offsets.
+    """Non-overlapping segment files of one directory, sorted by offset.
 
-    ``stretches`` has the judged leader epochs of each file. ``runs`` are those that are
-    certain, and ``markers`` the entries of the folder's epoch checkpoint that these do
-    not contradict. ``epoch`` is the highest epoch of both, or -1.
+    * ``stretches``: for every file, its batches grouped by leader epoch.
+    * ``runs``: stretches with a certain epoch.
+    * ``markers``: checkpoint entries (leader epoch, first offset) that do not
+      contradict ``runs``. The whole checkpoint is ignored if it is not sorted.
+    * ``epoch``: highest epoch in ``runs`` and ``markers``, or -1.
+    * ``rank``: set by ``rank_chains``.
     """
 
     def __init__(self, folder: ReplicaFolder, files: list[FileScan]) -> None:
@@ -86,23 +97,26 @@ class ReplicaChain:
 
     @property
     def end(self) -> int:
-        """Offset after the last valid batch, or -1 without batches."""
+        """Offset after the last valid batch, or -1 if there are no batches."""
         return max((each.end for each in self.files), default=-1)
 
 
 def find_missing_names(files: Sequence[FileScan]) -> set[int]:
-    """Return the offsets in names of files with which no file begins."""
+    """Return offsets that occur in a file name although no file begins with them."""
     return {file.name_offset for file in files} - {
         file.begin for file in files if file.batches
     }
 
 
 def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]:
-    """Replace the scans of files if the other files show that a name is wrong.
+    """Replace scan results if other files in the directory show that a name is wrong.
 
-    ``missing`` is the result of ``find_missing_names``. A file may have the content to
-    which the name of another file belongs. If a file has the name of a segment but is
-    none, the preceding segment seems to end at the offset in that name.
+    ``missing`` is the result of ``find_missing_names``. There are two cases:
+
+    * The content of a file begins at an offset that only occurs in another file's name.
+      The two names were probably swapped, so the name is ignored.
+    * The next file looks like a segment, but is not genuine. The segment before it must
+      not be cut off at the offset in that name.
     """
     found = []
     for file in files:
@@ -118,7 +132,7 @@ def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]
 
 
 def make_chains(folder: ReplicaFolder, files: list[FileScan]) -> list[ReplicaChain]:
-    """Distribute the files of a folder over as few chains as possible."""
+    """Distribute the segment files of a directory over a minimum number of chains."""
     layers: list[list[FileScan]] = []
     for file in sorted(files, key=_get_order):
         for layer in layers:
@@ -127,7 +141,8 @@ def make_chains(folder: ReplicaFolder, files: list[FileScan]) -> list[ReplicaCha
                 break
         else:
             layers.append([file])
-    # Files beside the segments may show how far the log went, without any segment.
+    # Return a chain without files if there is no segment, because the checkpoints can
+    # still show how far the log extended.
     return [ReplicaChain(folder, layer) for layer in layers or [[]]]
 
 
@@ -141,7 +156,11 @@ def _find_end(file: FileScan) -> int:
 
 
 def rank_chains(chains: list[ReplicaChain]) -> list[ReplicaChain]:
-    """Sort chains: the highest epoch first, then the longest log, then most bytes."""
+    """Sort chains by rank, best first, and set their ``rank``.
+
+    The best chain has the highest leader epoch, then the highest end offset, then the
+    largest number of valid bytes. Paths decide remaining ties.
+    """
     chains = sorted(
         chains,
         key=lambda chain: (
@@ -160,12 +179,17 @@ def rank_chains(chains: list[ReplicaChain]) -> list[ReplicaChain]:
 def _judge_epochs(
     files: Sequence[FileScan], checkpoint: tuple[tuple[int, int], ...]
 ) -> list[list[EpochStretch]]:
-    """Judge the epochs of the batches of each file by the batches around them."""
+    """Check the leader epochs in batch headers against the surrounding batches.
+
+    ``checkpoint`` contains (leader epoch, first offset) pairs. Returns the stretches of
+    every file.
+    """
     runs = [run for file in files for run in file.epochs]
     starts = [start for _, start in checkpoint]
     positions = [bisect_right(starts, run.first_offset) for run in runs]
     noted = [checkpoint[at - 1][0] if at else None for at in positions]
-    # If the batches alone leave it open, the checkpoint decides.
+    # A batch counts twice as much as the checkpoint entry, so the checkpoint only
+    # decides if the batches alone are ambiguous.
     right = mark_ascending(
         [run.epoch for run in runs],
         [
@@ -174,10 +198,11 @@ def _judge_epochs(
         ],
     )
     for index in {0, len(runs) - 1} if runs else ():
-        # These runs have a neighbour on one side only, so the checkpoint decides.
+        # The first and the last run have only one neighbour, so trust the checkpoint if
+        # the run is a single batch.
         if noted[index] is not None and runs[index].batches == 1:
             right[index] = runs[index].epoch == noted[index]
-    # For each run the epoch of the next one that is right, or -1.
+    # For every run, the epoch of the next correct run, or -1.
     following, upper = [], -1
     for index in reversed(range(len(runs))):
         following.append(upper)
@@ -199,11 +224,12 @@ def _judge_epochs(
 
 
 def mark_ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
-    """Mark the ascending epochs whose sum of weights is the highest."""
+    """Mark the ascending subsequence of epochs that has the maximum total weight."""
     if all(a <= b for a, b in pairwise(epochs)):
         return [True] * len(epochs)
-    # The best sum of weights up to each epoch, as (epoch, sum, index of the last one):
-    # epochs and sums ascend.
+    # Best subsequences so far, as (last epoch, total weight, index of the last
+    # element). Both epochs and weights are strictly ascending, so bisection can be
+    # used.
     best: list[tuple[int, int, int]] = []
     before = []
     for index, epoch in enumerate(epochs):
@@ -226,11 +252,11 @@ def mark_ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
 
 
 class Lineage:
-    """The leader epoch of each part of a log. Epochs ascend with offsets.
+    """Leader epochs of a log by offset range. Epochs increase with offsets.
 
-    Chains are added from the highest epoch down: each chain adds the parts that the
-    chains before it leave open. ``_runs`` are (epoch, first offset, last offset), and
-    ``_markers`` are (epoch, first offset) of epochs whose batches may be gone.
+    Chains must be added by descending epoch: a chain only adds ranges that are still
+    open. ``_runs`` contains (epoch, first offset, last offset). ``_markers`` contains
+    (epoch, first offset) for epochs whose batches may be missing.
     """
 
     def __init__(self, chains: Sequence[ReplicaChain]) -> None:
@@ -240,7 +266,7 @@ class Lineage:
             self._add(chain)
 
     def find_window(self, epoch: int) -> tuple[int, int]:
-        """Return the first and last offset that a batch of an epoch may have."""
+        """Return the first and last offset that are possible for this leader epoch."""
         low, high = -NEVER, NEVER
         below = bisect_left(self._runs, (epoch,))
         if below:
@@ -265,7 +291,7 @@ class Lineage:
             below = bisect_left(self._runs, (epoch,))
             if not below or self._runs[below - 1][2] < start:
                 markers.append((epoch, start))
-        # Of several that name an epoch, or a higher one, the lowest offset counts.
+        # If several markers have the same or a higher epoch, keep the lowest offset.
         self._markers = []
         lowest = NEVER
         for epoch, start in sorted(markers, reverse=True):

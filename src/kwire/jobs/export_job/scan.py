@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The first pass of an export: read the batch headers of each segment file.
+"""First pass of an export: reads the batch headers of every segment file.
 
-Each file is read once, and again by other rules if its name does not fit its content.
-Headers of valid batches become rows of a scratch file; each damaged region becomes a
-``FileFlaw``. Records are decoded only in compressed messages of magic 0 and 1, because
-the header of such a message does not contain its first offset.
+A file is read once. If its name does not match its content, it is read again with other
+assumptions. Headers of valid batches are written to a scratch file, and damaged regions
+are reported as ``FileFlaw``. Records are only decoded in compressed messages of magic 0
+and 1, because their headers do not contain the first offset.
 
-The scratch file of a task is an array of numpy: one row per batch, with the fields
-of ``BatchHeader``. ``FileScan.first_row`` and ``batches`` select the rows of a file.
+The scratch file of a task is a numpy array with one row per batch. The columns are the
+``BatchHeader`` fields. ``FileScan.first_row`` and ``FileScan.batches`` select the rows
+that belong to a segment file.
 """
 
 from __future__ import annotations
@@ -42,16 +43,19 @@ if TYPE_CHECKING:
 
 
 _CHUNK = 16_384
-"""Number of headers that become rows of an array together."""
+"""Number of headers that are converted to array rows at a time."""
 
 
 class FileFlaw(NamedTuple):
-    """A damaged region of a file, or something missing at one position.
+    """Damaged region in a segment file, or missing data at one position.
 
-    ``low`` and ``high`` are the first and last offset that it may have cost, or -1 if
-    the file does not show them. ``torn_end`` is the offset after the damaged batches at
-    the end of the newest file, if their headers can be read, else -1. ``is_tail`` marks
-    zeros at the end of the newest file: a preallocated tail, or overwritten batches.
+    * ``position``, ``length``: damaged bytes.
+    * ``low``, ``high``: first and last offset that may be affected. -1 means that the
+      file does not show it.
+    * ``torn_end``: offset after damaged batches at the end of the newest segment, if
+      their headers are still readable. Otherwise -1.
+    * ``is_tail``: the newest segment ends with zeros. They are either preallocated
+      space or overwritten batches.
     """
 
     position: int
@@ -65,7 +69,7 @@ class FileFlaw(NamedTuple):
 
 
 class EpochRun(NamedTuple):
-    """Consecutive batches with the same leader epoch."""
+    """Consecutive batches with the same leader epoch in their headers."""
 
     epoch: int
     first_offset: int
@@ -76,15 +80,25 @@ class EpochRun(NamedTuple):
 class FileScan(NamedTuple):
     """Content of one segment file.
 
-    ``segment`` is the file with the rules for later reads: it has no base offset if its
-    name does not fit its content. The valid batches are ``batches`` rows from
-    ``first_row`` on in the scratch file ``headers``. They have the offsets ``begin`` to
-    ``end`` - 1; both are -1 without batches. ``is_chained``: two neighbours have
-    consecutive offsets. ``holes``: the log cleaner has removed records. ``tail_jump``:
-    only the last batch skips more offsets than the bytes before it can have held.
-    ``is_genuine``: the name can be trusted, because there are batches or indexes.
-    ``nameless`` is the content if the name is ignored, and ``unbounded`` if the name of
-    the next file is ignored; each is None unless it may be the better reading.
+    * ``segment``: the file, configured for later passes. If its name does not match its
+      content, the base offset is removed.
+    * ``name_offset``: offset in the file name.
+    * ``headers``: path of the scratch file. The valid batches are ``batches`` rows,
+      starting with ``first_row``.
+    * ``good_bytes``: total size of valid batches.
+    * ``begin``, ``end``: first offset, and the offset after the last batch. Both are -1
+      if there are no valid batches.
+    * ``is_chained``: at least two neighbouring batches have consecutive offsets.
+    * ``holes``: the log cleaner has removed records.
+    * ``tail_jump``: only the last batch skips more offsets than the bytes before it can
+      have contained.
+    * ``is_genuine``: the name can be trusted, because there are valid batches or index
+      files.
+    * ``epochs``: batches grouped by leader epoch.
+    * ``nameless``: alternative scan that ignores the file name.
+    * ``unbounded``: alternative scan that ignores the name of the next file.
+
+    The alternative scans are None unless they are possibly more accurate.
     """
 
     segment: log.Segment
@@ -107,7 +121,7 @@ class FileScan(NamedTuple):
 
     @property
     def ends_badly(self) -> bool:
-        """Whether the file ends with a damaged region that is not a truncated batch."""
+        """Whether the last bytes are damaged, but not just a truncated batch."""
         if not self.flaws:
             return False
         last = self.flaws[-1]
@@ -116,11 +130,11 @@ class FileScan(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Path of the file."""
+        """Path of the segment file."""
         return format_name(self.segment.path)
 
     def read_headers(self) -> NDArray[Any]:
-        """Map the rows of the file's batches: see ``header_rows``."""
+        """Map the batch headers of this segment as an array, see ``header_rows``."""
         import numpy
 
         if not self.batches:
@@ -130,7 +144,12 @@ class FileScan(NamedTuple):
 
 
 class ScanTask(NamedTuple):
-    """Segments that one task scans, with their folders, and the path of its headers."""
+    """Input of a scan task.
+
+    * ``headers``: path of the scratch file to create.
+    * ``segments``: pairs of partition directory and segment file.
+    * ``limits``: decoding limits for a single batch.
+    """
 
     headers: str
     segments: tuple[tuple[str, log.Segment], ...]
@@ -138,7 +157,7 @@ class ScanTask(NamedTuple):
 
 
 def scan(task: ScanTask) -> list[FileScan]:
-    """Scan the segments of a task, and write their headers to ``task.headers``."""
+    """Scan the segment files of a task, and write their headers to a scratch file."""
     with create_file(task.headers, replaces=True) as sink:
         return [_scan_file(task, *each, sink) for each in task.segments]
 
@@ -146,7 +165,7 @@ def scan(task: ScanTask) -> list[FileScan]:
 def _scan_file(
     task: ScanTask, folder: str, segment: log.Segment, sink: BinaryIO
 ) -> FileScan:
-    """Read a file by its name, and again by other rules if the name fits badly."""
+    """Scan a file, and repeat the scan if the file name seems to be wrong."""
 
     def read(base_offset: int, next_base_offset: int | None) -> FileScan:
         used = copy.copy(segment)
@@ -159,8 +178,9 @@ def _scan_file(
         unbounded = read(name, None)
         if unbounded.good_bytes > found.good_bytes:
             found = found._replace(unbounded=unbounded)
-    # A wrong name contradicts all batches up to it. If it contradicts only the first
-    # batch, the offset of that batch is damaged, however large the batch is.
+    # A wrong file name contradicts many batches. If it contradicts only the first
+    # batch, then the offset of this batch is damaged instead, even if the batch makes
+    # up most of the file.
     misplaced = [flaw.position for flaw in found.flaws if flaw.reason == "offset"]
     has_one_misplaced = found.batches > 0 and misplaced == [0]
     is_good = not found.flaws or found.good_bytes * 2 >= segment.size
@@ -172,16 +192,17 @@ def _scan_file(
     detail = f"named after offset {name}, but holds offsets from {nameless.begin}"
     flaws = FileFlaw(0, 0, "name", detail), *nameless.flaws
     nameless = nameless._replace(name_offset=name, flaws=flaws, is_genuine=True)
-    # A single batch with a damaged offset looks like a file with a wrong name.
+    # A file with a single batch whose offset is damaged looks like a file with a wrong
+    # name. Only decide here if consecutive batches confirm the offsets.
     return nameless if nameless.is_chained else found._replace(nameless=nameless)
 
 
 class _Reading:
-    """One pass over a file: its valid batches in ``rows``, and the flaws between them.
+    """Scan of one segment file under fixed assumptions about its name.
 
-    ``flaws`` are pairs (number of batches before it, flaw). ``followed`` are tuples
-    (number of batches before it, byte position, offset): how far the headers in a
-    damaged region can be read.
+    ``_chunks`` collects header rows. ``_flaws`` are pairs (number of batches before the
+    flaw, flaw). ``_followed`` are tuples (number of batches before it, byte position,
+    offset), which record how far the headers within a damaged region can be followed.
     """
 
     def __init__(self, segment: log.Segment, limits: Limits) -> None:
@@ -213,7 +234,7 @@ class _Reading:
         self._flaws.append((self._batches, flaw._replace(low=self._end)))
 
     def _add_problem(self, problem: log.Problem) -> None:
-        """Add a damaged region that the walk through the file has found."""
+        """Record a damaged region that was reported while the file was read."""
         self._add_batches()
         stop = problem.position + problem.length
         is_tail = stop >= self._segment.size and self._segment.is_newest
@@ -226,10 +247,11 @@ class _Reading:
         self._add_flaw(flaw)
 
     def _add_batches(self) -> None:
-        """Add the waiting headers, with first offsets and counts for old messages.
+        """Convert waiting headers to rows.
 
-        The headers of compressed messages of magic 0 and 1 do not contain these, so
-        that their records are decoded. Messages that cannot be decoded become flaws.
+        The headers of compressed messages of magic 0 and 1 contain neither the first
+        offset nor the record count, so the records are decoded. Messages that cannot be
+        decoded become flaws.
         """
         rows = make_rows(self._waiting)
         if (rows["record_count"] < 0).any():
@@ -244,7 +266,10 @@ class _Reading:
             self._end = int(rows["last_offset"][-1]) + 1
 
     def _decode_messages(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Decode the batches of ``rows``; returns the rows after the last flaw."""
+        """Add first offsets and record counts by decoding the batches of ``rows``.
+
+        Rows before the last flaw are appended. Returns the remaining rows.
+        """
         problems: dict[int, log.Problem] = {}
         at = {position: row for row, position in enumerate(rows["position"].tolist())}
         for batch in self._segment.batches(
@@ -269,7 +294,12 @@ class _Reading:
         return rows[start:]
 
     def write(self, headers: str, folder: str, sink: BinaryIO) -> FileScan:
-        """Write the rows to the scratch file ``headers``, and describe the file."""
+        """Write the rows to the scratch file, and return the scan result.
+
+        * ``headers``: path of the scratch file.
+        * ``folder``: partition directory of the segment.
+        * ``sink``: the opened scratch file.
+        """
         first_row = sink.tell() // ROW_BYTES
         rows = join_rows(self._chunks)
         sink.write(rows.tobytes())
@@ -309,10 +339,11 @@ def _make_flaw(problem: log.Problem) -> FileFlaw:
 
 
 def _find_jumps(rows: NDArray[Any], followed: list[tuple[int, int, int]]) -> Any:
-    """Mark each batch but the first that skips more offsets than bytes can have held.
+    """Mark batches that skip more offsets than the preceding bytes can have contained.
 
-    Only the bytes after the batch before it count. If the headers of the last damaged
-    region lead further than that batch, only the bytes after these headers count.
+    The result has no entry for the first batch. Only the bytes after the previous batch
+    count. If readable headers in the last damaged region extend beyond that batch, only
+    the bytes after these headers count.
     """
     import numpy
 
@@ -330,11 +361,12 @@ def _find_jumps(rows: NDArray[Any], followed: list[tuple[int, int, int]]) -> Any
 def _follow_headers(
     segment: log.Segment, position: int, stop: int, expected: int
 ) -> tuple[int, int]:
-    """Follow the headers of damaged batches from ``position`` to ``stop``.
+    """Follow the headers of damaged batches between two byte positions.
 
-    A header counts if its offsets agree with its number of records and with the batch
-    before it: the first one must have the offset ``expected``. Returns the position and
-    the offset after the last of these headers; the offset is -1 if none can be read.
+    A header is accepted if it has magic 2, its record count matches its last offset
+    delta, and its base offset is ``expected``, which is then advanced. Returns the
+    position and the offset after the last accepted header, or offset -1 if no header is
+    acceptable.
     """
     end = -1
     with segment.open() as file:
@@ -358,7 +390,10 @@ def _follow_headers(
 
 
 def _has_index(segment: log.Segment) -> bool:
-    """Whether an index of the same name shows that Kafka wrote the file."""
+    """Return whether an index file exists, which proves that Kafka wrote the segment.
+
+    A damaged index also counts.
+    """
     try:
         return segment.index is not None or segment.time_index is not None
     except (DecodeError, OSError):
