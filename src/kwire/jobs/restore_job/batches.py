@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``RestoredBatch``: records with the numbers that make a broker refuse them twice.
+"""``RestoredBatch``: batches with sequence numbers that brokers accept only once.
 
-Offset, sequence number and the place of a record in its source are one number:
+The target offset, the sequence number and the index of a record in its source are the
+same number:
 
     source     record 0   record 1 ...  record n ...
     target     offset 0   offset 1 ...  offset n      batch: base sequence = base offset
 
-All runs of a restore write with one producer id, which is made of the first record. A
-broker takes a batch only if its sequence number is the next one of that producer. So
-what a run that was killed has still on its way is refused once a later run has
-written the same records, and the other way round.
+All restore runs use the same producer id, which is derived from the first record. A
+broker only accepts a batch if its sequence number continues the previous batch of this
+producer. Therefore it rejects batches that a killed run still had in flight if a later
+run has already written these records, and vice versa.
 """
 
 from __future__ import annotations
@@ -27,32 +28,37 @@ if TYPE_CHECKING:
     from typing import Self
 
 BATCH_BYTES = 512 << 10
-"""The most bytes of a batch before compression, unless it is one record."""
+"""Maximum batch size in bytes before compression. A larger record is sent alone."""
 
 EPOCH = 0
-"""The producer epoch of all batches."""
+"""Producer epoch of all restored batches."""
 
 _ROW_OVERHEAD = 31
-"""The most bytes of a record besides its key, value and headers."""
+"""Maximum encoded size of a record without its key, value and headers, in bytes."""
 
 _HEADER_OVERHEAD = 10
-"""The most bytes of a header besides its key and value."""
+"""Maximum encoded size of a record header without its key and value, in bytes."""
 
 _FIRST_ID = 1 << 62
-"""Brokers assign producer ids from 0 on; none reaches this one."""
+"""Minimum producer id of a restore. Brokers allocate producer ids starting with 0, and
+never reach this value.
+"""
 
 _SEQUENCE_MASK = 0x7FFFFFFF
 
 
 class Numbering(NamedTuple):
-    """What the batches of a partition have in common."""
+    """Settings that all batches of a partition have in common."""
 
     producer_id: int
     compression: str
 
 
 class RestoredBatch:
-    """Records of one batch, from the record ``position`` of the source on."""
+    """Batch of consecutive source records, starting with the record ``position``.
+
+    ``row_bytes`` is the maximum encoded size of the records before compression.
+    """
 
     def __init__(
         self, rows: Any, position: int, size: int, numbering: Numbering
@@ -67,14 +73,17 @@ class RestoredBatch:
 
     @property
     def size_bound_bytes(self) -> int:
-        """The most bytes of the batch."""
+        """Maximum encoded batch size in bytes."""
         codec = codec_of(self._numbering.compression)
         return BATCH_OVERHEAD + bound(codec, self.row_bytes)
 
     def build(
         self, *, producer_id: int, producer_epoch: int, base_sequence: int
     ) -> bytes:
-        """Encode the batch, with numbers of its own instead of a producer's."""
+        """Encode the batch with its own producer id, epoch and sequence number.
+
+        The values that the producer passes as arguments are ignored.
+        """
         return columns.encode_batch(
             self._rows,
             compression=self._numbering.compression,
@@ -84,10 +93,10 @@ class RestoredBatch:
         )
 
     def halves(self) -> tuple[Self, Self]:
-        """Return two batches of half as many records, in order."""
+        """Split the batch into two batches with half of the records, in order."""
         middle = len(self) // 2
         kind = type(self)
-        # No half has more bytes than the whole.
+        # Reuse the size limit of the whole batch, because neither half can be larger.
         return (
             kind(
                 self._rows.slice(0, middle),
@@ -105,14 +114,15 @@ class RestoredBatch:
 
 
 def sequence_of(position: int) -> int:
-    """Return the sequence number of a record; after 2^31 - 1 comes 0."""
+    """Return the sequence number of a record. After 2^31 - 1 it continues with 0."""
     return position & _SEQUENCE_MASK
 
 
 def make_producer_id(rows: Any) -> int:
-    """Make the producer id of a partition of its first record.
+    """Derive the producer id of a partition from its first record.
 
-    So two sources are not taken for one, even if they are restored at the same time.
+    Different sources have different producer ids, so that the broker detects the
+    conflict if two sources are restored to the same partition at the same time.
     """
     (first,) = make_rows(rows.slice(0, 1))
     digest = hashlib.sha256(repr(first).encode("utf-8", "surrogatepass")).digest()
@@ -120,7 +130,7 @@ def make_producer_id(rows: Any) -> int:
 
 
 def make_rows(rows: Any) -> list[tuple[Any, ...]]:
-    """Return records as (timestamp, key, value, headers), to be compared."""
+    """Convert records to comparable tuples (timestamp, key, value, headers)."""
     times = rows.column("timestamp").cast("int64").to_pylist()
     keys, values = rows.column("key").to_pylist(), rows.column("value").to_pylist()
     headers = (
@@ -133,7 +143,11 @@ def make_rows(rows: Any) -> list[tuple[Any, ...]]:
 def cut_rows(
     rows: Any, position: int, numbering: Numbering, *, is_first: bool
 ) -> Iterator[RestoredBatch]:
-    """Cut records into batches; with ``is_first`` the first one has one record."""
+    """Split records into batches of limited size.
+
+    If ``is_first`` is set, the first batch contains a single record. ``position`` is
+    the source index of the first record.
+    """
     sizes = row_sizes(rows).cumsum()
     room = BATCH_BYTES - BATCH_OVERHEAD
     start, count = 0, rows.num_rows
@@ -150,7 +164,7 @@ def cut_rows(
 
 
 def row_sizes(rows: Any) -> Any:
-    """Return the most bytes that each row takes in a batch."""
+    """Return the maximum encoded size of every row within a batch, in bytes."""
     import numpy
     import pyarrow.compute
 

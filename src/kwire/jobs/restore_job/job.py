@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes partitions to a cluster, some at a time, each from where it ends there.
+"""Writes several partitions to a cluster, continuing after the records it contains.
 
-    source -> records after the end of the target -> batch -> acknowledged -> next
+    source -> records after the target's end offset -> batch -> acknowledged -> next
 
-A partition has one batch on its way. The first one of each run is a single record: the
-broker knows the producer once it has it, and refuses any later gap.
+There is at most one batch in flight per partition. The first batch of a run contains a
+single record. As soon as the broker has accepted it, the broker knows the sequence
+number of the producer and rejects any gap.
 """
 
 from __future__ import annotations
@@ -44,28 +45,38 @@ if TYPE_CHECKING:
     from .sources import PartitionSource
 
 AT_ONCE = 8
-"""Partitions that are written at the same time; each holds some MiB."""
+"""Number of partitions that are written concurrently. A partition uses several MiB."""
 
 _SECONDS_TO_CATCH_UP = 30.0
-"""How long a partition may end before what its leader has taken, as replicas lag."""
+"""Maximum time that the visible end offset may be lower than the leader's log end
+offset, because replicas are lagging.
+"""
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 
 NEW_TOPIC_CONFIGS = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
-"""Records keep their timestamps, and brokers do not delete them for being old."""
+"""Configuration of new topics.
+
+With these settings, brokers store the original record timestamps, and do not delete
+restored records because of their age.
+"""
 
 
 class RestoreOptions(NamedTuple):
-    """How to write; ``bytes_per_s`` is of records before compression, or None."""
+    """Settings of a restore.
+
+    ``bytes_per_s`` limits the write rate. It applies to records before compression.
+    None means no limit.
+    """
 
     compression: str = "zstd"
     bytes_per_s: float | None = None
 
 
 class RestoreCounts:
-    """Records that a restore has written so far, and those that were there before.
+    """Number of records that a restore has written, and that already existed before.
 
-    ``present`` counts partitions that are done.
+    ``present`` is only increased when a partition is complete.
     """
 
     def __init__(self) -> None:
@@ -80,10 +91,11 @@ def create_topic(
     replication_factor: int,
     configs: Mapping[str, str],
 ) -> None:
-    """Create a topic, unless there is one with this name.
+    """Create a topic, unless a topic with this name exists.
 
-    A second request for the same topic has no effect of its own. So the request is sent
-    again if its outcome is unknown, and after an error that may pass.
+    The request is repeated after retriable errors and if its outcome is unknown,
+    because a second request for the same topic has no effect. Repetition stops after
+    ``kafka.settings.timeout_s`` seconds, and the last error is raised.
     """
     until = time.monotonic() + kafka.settings.timeout_s
     while True:
@@ -110,12 +122,18 @@ def restore(
     counts: RestoreCounts,
     progress: Callable[[int], object],
 ) -> None:
-    """Write the records of partitions that the target does not have yet.
+    """Write all source records that are missing in the target partitions.
 
-    ``names`` maps the topics of the sources to those of the cluster. ``progress`` is
-    called with bytes, of which there are as many as in the sources. Raises ``JobError``
-    where a partition has records of others, and ``ClusterError`` where records were not
-    acknowledged; a later call continues after those that were.
+    * ``sources``: partitions to read.
+    * ``names``: maps source topic names to target topic names.
+    * ``options``: compression and rate limit.
+    * ``counts``: is updated while records are written.
+    * ``progress``: callback for numbers of processed bytes. Their sum is the total size
+      of all sources.
+
+    Raises ``JobError`` if a target partition contains records that this restore did not
+    write, and ``ClusterError`` if records were not acknowledged. After an error the
+    call can be repeated: it continues after the acknowledged records.
     """
     by_topic: dict[str, list[int]] = {}
     for source in sources:
@@ -146,10 +164,11 @@ def restore(
 
 
 class _Writer:
-    """The producer, and the time it takes."""
+    """Producer connection with a rate limit."""
 
     def __init__(self, kafka: KafkaSync, options: RestoreOptions) -> None:
-        # Its batches have numbers of their own.
+        # Disable the producer's idempotence, because restored batches contain their own
+        # producer id and sequence numbers.
         numberless = ProducerOptions(
             compression=options.compression, acks=-1, is_idempotent=False
         )
@@ -175,14 +194,14 @@ class _Writer:
         self._runner.close()
 
     def open_topic(self, name: str) -> None:
-        """Find the leaders of a topic."""
+        """Wait until the partition leaders of a topic are known."""
         machine = self._machine
         machine.want_topic(name, time.monotonic())
         self._runner.run_until(lambda: machine.is_settled(name))
         machine.topic(name)
 
     def send(self, topic: str, partition: int, batch: RestoredBatch) -> PendingBatch:
-        """Take a batch; waits where that would be too fast."""
+        """Send a batch, after waiting if the rate limit requires it."""
         self._sent += batch.row_bytes
         if self._bytes_per_s is not None:
             due = self._begun + self._sent / self._bytes_per_s
@@ -190,12 +209,12 @@ class _Writer:
         return self._machine.add_batch(topic, partition, batch, time.monotonic())
 
     def wait(self, active: list[_PartitionRestore]) -> None:
-        """Wait until a batch is acknowledged, or has failed."""
+        """Wait until at least one active partition has a result for its batch."""
         self._runner.run_until(lambda: not all(each.is_waiting for each in active))
 
 
 class _PartitionRestore:
-    """One partition on its way: the records to come, and the batch that was sent."""
+    """Progress of a partition: its remaining batches and the batch in flight."""
 
     def __init__(
         self,
@@ -221,17 +240,20 @@ class _PartitionRestore:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a batch is neither acknowledged nor failed."""
+        """Whether a batch is in flight, which is neither acknowledged nor failed."""
         return self._pending is not None and not self._pending.is_over
 
     def begin(self, found: TargetEnd) -> None:
-        """Begin after what the partition has."""
+        """Start after the records that the target partition contains."""
         self._pending = None
         self._end = found.end
         self._batches = self._make_batches(found)
 
     def advance(self, writer: _Writer, counts: RestoreCounts) -> bool:
-        """Send the next batch, if none is on its way; False at the end."""
+        """Send the next batch, unless a batch is still in flight.
+
+        Returns False when all records have been acknowledged.
+        """
         if self.is_waiting:
             return True
         if self._pending is not None and not self._take_results(self._pending, counts):
@@ -246,7 +268,11 @@ class _PartitionRestore:
         return True
 
     def _take_results(self, pending: PendingBatch, counts: RestoreCounts) -> bool:
-        """Take receipts; False where the partition has to be begun again."""
+        """Process the receipts of a batch.
+
+        Returns False if the partition was restarted after an error. Raises ``JobError``
+        if the broker has assigned another offset or another timestamp than expected.
+        """
         assert self._batch is not None
         position = self._batch.position
         for leaf in pending.leaves():
@@ -266,10 +292,12 @@ class _PartitionRestore:
         return True
 
     def _recover(self, failure: Exception) -> None:
-        """Begin again, if the partition has more than it had; otherwise raise.
+        """Restart the partition if its end offset was outdated.
 
-        A run that was killed may have had a batch on its way, or replicas may lag, so
-        that the end of the partition is not that of its leader's log.
+        The broker reports OUT_OF_ORDER_SEQUENCE_NUMBER if its log contains more records
+        than the visible end offset indicated: a killed run still had a batch in flight,
+        or replicas are lagging. Raises ``JobError`` if this does not stop within 30
+        seconds. Any other ``failure`` is raised immediately.
         """
         is_behind = (
             isinstance(failure, DeliveryFailed)
@@ -291,7 +319,11 @@ class _PartitionRestore:
         self.begin(find_ends(self._kafka, self.topic, [number])[number])
 
     def _make_batches(self, found: TargetEnd) -> Iterator[RestoredBatch]:
-        """Read the source, compare what is there, make batches of the rest."""
+        """Compare the existing target records with the source, and encode the others.
+
+        Raises ``JobError`` if the target contains other records, or more than the
+        source.
+        """
         position = 0
         numbering: Numbering | None = None
         is_first = True
@@ -320,7 +352,7 @@ class _PartitionRestore:
             )
 
     def _show(self, position: int) -> None:
-        """Report progress, which does not go back where a partition is begun again."""
+        """Report progress. It never decreases, even if a partition is restarted."""
         if position > self._shown:
             self._progress(position - self._shown)
             self._shown = position

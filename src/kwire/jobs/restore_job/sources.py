@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The records of a partition in order, from log files or from the tables of an export.
+"""Reads the records of a partition in offset order, from log files or an export.
 
     log segments ----------------+
-                                 +--> record batches of Arrow, some MiB each
+                                 +--> Arrow record batches of several MiB
     records/part-*.parquet ------+
 
-Nothing is kept between partitions but the last few row groups, as small partitions
-share one.
+Only the most recent row groups of an export are kept in memory between partitions,
+because several small partitions can share a row group.
 """
 
 from __future__ import annotations
@@ -34,26 +34,27 @@ if TYPE_CHECKING:
     from ...log import Partition
 
 COLUMNS = ("timestamp", "key", "value", "headers")
-"""What a record is restored with."""
+"""Columns that are restored."""
 
 _GROUPS_HELD = 4
-"""Row groups of an export that are kept for the partitions that come next."""
+"""Maximum number of row groups that are cached for the following partitions."""
 
 _AS_WRITTEN = "give the folder as kwire export wrote it"
 
 
 class RowPiece(NamedTuple):
-    """Some records, and how far into the bytes of its partition they reach."""
+    """Records, and the position (in bytes of the source) that has been reached."""
 
     rows: Any
     position: int
 
 
 class PartitionSource(Protocol):
-    """The records of one partition, which can be read again and again.
+    """Records of one partition. They can be read repeatedly.
 
-    ``size`` is about how many bytes there are to read. ``open_offset`` is the first
-    offset of a transaction that never ended, from which on nothing is read; or None.
+    * ``size``: approximate number of bytes to read.
+    * ``open_offset``: first offset of a transaction that was never completed, or None.
+      Records from this offset on are not read.
     """
 
     topic: str
@@ -62,14 +63,18 @@ class PartitionSource(Protocol):
     open_offset: int | None
 
     def read(self) -> Iterator[RowPiece]:
-        """Read all records, with the columns ``COLUMNS``; timestamps are in ms."""
+        """Read all records with the columns ``COLUMNS``.
+
+        Timestamps are milliseconds.
+        """
 
 
 class LogSource:
-    """The records of a partition's log files.
+    """Reads records from the log files of a partition.
 
-    Control records are left out. With ``is_committed`` so are aborted transactions, and
-    whatever comes after one that never ended.
+    Control records are skipped. If ``is_committed`` is set, records of aborted
+    transactions are skipped as well, and reading stops at the first transaction that
+    was never completed.
     """
 
     def __init__(
@@ -91,7 +96,7 @@ class LogSource:
             }
 
     def read(self) -> Iterator[RowPiece]:
-        """Read all records; ``DecodeError`` for what is damaged."""
+        """Read all records. Raises ``DecodeError`` if a file is damaged."""
         import pyarrow
 
         start = self._log.start_offset
@@ -105,7 +110,7 @@ class LogSource:
 
 
 class ExportSource:
-    """The records of one partition in the tables of an export."""
+    """Reads records of one partition from the tables of an export."""
 
     def __init__(
         self, topic: str, partition: int, groups: _RowGroups, row_count: int
@@ -118,7 +123,13 @@ class ExportSource:
         self.size = groups.size * row_count // max(groups.row_count, 1)
 
     def read(self) -> Iterator[RowPiece]:
-        """Read all records; ``JobError`` if they are not as the export wrote them."""
+        """Read all records.
+
+        Raises ``JobError`` if the files were modified after the export: offsets are not
+        ascending, the record count differs from the table ``coverage``, or a file is
+        damaged. Also raises it if a record has no timestamp, because its original
+        timestamp is outside the range that Parquet can represent.
+        """
         import pyarrow
         from pyarrow import compute
 
@@ -158,13 +169,13 @@ class ExportSource:
 
 
 class _RowGroups:
-    """The row groups of all files of the table ``records``."""
+    """Index of the row groups in all Parquet files of the table ``records``."""
 
     def __init__(self, folder: Path) -> None:
         self.size = self.row_count = 0
         self._held: OrderedDict[tuple[str, int], Any] = OrderedDict()
-        # Path, number, and the lowest and the highest of its topics and partitions,
-        # which a file without statistics does not know.
+        # (path, row group number, ranges). The ranges are the minimum and maximum of
+        # the columns topic and partition, or None if the file has no statistics.
         self._groups: list[tuple[str, int, list[tuple[Any, Any] | None]]] = []
         for path in sorted(folder.glob("*.parquet")):
             with _open_table(path) as file:
@@ -184,7 +195,7 @@ class _RowGroups:
             self.row_count += found.num_rows
 
     def read(self, topic: str, partition: int) -> Iterator[tuple[str, Any]]:
-        """Read the rows of a partition, and the file of each piece."""
+        """Read the rows of a partition, as pairs of file path and record batch."""
         from pyarrow import compute
 
         for path, number, known in self._groups:
@@ -206,7 +217,7 @@ class _RowGroups:
                     yield path, rows
 
     def _load(self, path: str, number: int, is_shared: bool) -> Any:
-        """Read one row group; those that partitions share are kept for a while."""
+        """Read one row group. Shared row groups are cached for the next partitions."""
         table = self._held.pop((path, number), None)
         if table is None:
             names = ["topic", "partition", "offset", *COLUMNS]
@@ -223,7 +234,7 @@ class _RowGroups:
 
 @contextmanager
 def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Raise ``JobError`` with the path for all errors that a damaged file can cause."""
+    """Convert errors that a damaged file can cause to ``JobError`` with its path."""
     import pyarrow
 
     try:
@@ -236,7 +247,8 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
         OverflowError,
         OSError,
     ) as error:
-        # An error number shows that the system failed, not the content of the file.
+        # An OSError with an error number is a system failure, for example a missing
+        # file. It does not mean that the content of the file is damaged.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         reason = escape_line(" ".join(str(error).split()))
@@ -248,10 +260,10 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def _open_table(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """Open a Parquet file for the block, if it is a regular file.
+    """Open a Parquet file, if it is a regular file.
 
-    Raises ``NotRegularFile`` for a FIFO, a device or a directory, and ``JobError`` for
-    an error that the content of the file causes.
+    Raises ``NotRegularFile`` for a FIFO, a device or a directory, and ``JobError`` if
+    the content of the file is damaged.
     """
     from pyarrow import parquet
 
@@ -260,7 +272,7 @@ def _open_table(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def _read_range(column: Any) -> tuple[Any, Any] | None:
-    """Return the minimum and the maximum of a column chunk; None without statistics."""
+    """Return minimum and maximum of a column chunk, or None without statistics."""
     statistics = column.statistics
     if statistics is None or not statistics.has_min_max:
         return None
@@ -268,16 +280,20 @@ def _read_range(column: Any) -> tuple[Any, Any] | None:
 
 
 def _with_types(table: Any, columns: Mapping[str, Any], names: Iterable[str]) -> Any:
-    """Return some columns of a table, with the types that an export writes."""
+    """Select columns of a table, and cast them to the types that an export writes."""
     wanted = make_arrow_schema({name: columns[name] for name in names})
     selected = table.select(wanted.names)
-    # A damaged file may become arrays whose offsets lead outside of their memory.
+    # Validate the arrays first, because offsets in a damaged file can point outside the
+    # allocated memory.
     selected.validate(full=True)
     return selected.cast(wanted)
 
 
 def _read_table(folder: Path, columns: Mapping[str, Any], *names: str) -> Any:
-    """Read some columns of a small table of an export."""
+    """Read columns of a small export table.
+
+    Raises ``JobError`` if there is no Parquet file, or if a column contains nulls.
+    """
     import pyarrow
 
     tables = []
@@ -294,12 +310,15 @@ def _read_table(folder: Path, columns: Mapping[str, Any], *names: str) -> Any:
 
 
 def is_export(path: str | os.PathLike[str]) -> bool:
-    """Whether a folder is what ``kwire export`` wrote."""
+    """Return whether a directory is the output of ``kwire export``."""
     return all(Path(path, name).is_dir() for name in ("records", "coverage"))
 
 
 def has_transactions(path: str | os.PathLike[str]) -> bool:
-    """Whether an export has batches of transactions, aborted ones among them maybe."""
+    """Return whether an export contains transactional batches.
+
+    Some of these transactions may have been aborted.
+    """
     name = "is_transactional"
     found = _read_table(Path(path, "batches"), BATCHES, name)[name]
     return True in found.unique().to_pylist()
@@ -310,7 +329,11 @@ def find_export(
     topics: Collection[str] = (),
     partitions: Collection[int] = (),
 ) -> list[ExportSource]:
-    """Find the partitions of an export; those named, or all but internal topics."""
+    """Return the partitions of an export as sources, sorted by topic and partition.
+
+    ``topics`` and ``partitions`` select partitions. By default all partitions are
+    returned, except for internal topics.
+    """
     load_pyarrow("restore")
     groups = _RowGroups(Path(path, "records"))
     rows = _read_table(
@@ -331,7 +354,11 @@ def find_logs(
     is_committed: bool,
     limits: Limits,
 ) -> list[LogSource]:
-    """Make sources of partitions; ``JobError`` where two are the same."""
+    """Return log partitions as sources, sorted by topic and partition.
+
+    Internal topics are skipped, unless ``topics`` is specified. Raises ``JobError`` if
+    the partition number of a file is unknown, or if the same partition occurs twice.
+    """
     load_pyarrow("restore")
     chosen: dict[tuple[str, int], Partition] = {}
     for each in found:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the cluster has of a restore: the end of each partition, and its last batch.
+"""Determines which records of a restore the target cluster already contains.
 
-The partition is the only journal. Its end offset is the number of records that are
-restored, and the last batch proves it: its sequence number is that of its offset only
-if every record before it was written by this restore.
+The target partition is the only journal. Its end offset is the number of restored
+records. The last batch is the proof: its sequence number can only match its base offset
+if this restore has written all previous records.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _LOG_APPEND_TIME = 1
 
 _LOOKS = 5
-"""How often to look at partitions that change meanwhile."""
+"""Maximum number of attempts if partitions change during the lookup."""
 
 
 class TargetEnd(NamedTuple):
-    """Where a partition ends, and its last batch; None if it has no record."""
+    """End offset of a partition, and its last batch or None without any record."""
 
     end: int
     last: Batch | None
@@ -40,7 +40,10 @@ class TargetEnd(NamedTuple):
 def find_ends(
     kafka: KafkaSync, topic: str, partitions: Iterable[int]
 ) -> dict[int, TargetEnd]:
-    """Find how far partitions of a topic are restored."""
+    """Determine how many records of a topic's partitions have been restored.
+
+    Raises ``JobError`` if partitions repeatedly lose records during the lookup.
+    """
     wanted = sorted(partitions)
     for _ in range(_LOOKS):
         ends = kafka.offsets({topic: wanted}, at="latest")
@@ -55,7 +58,7 @@ def find_ends(
                 partition: TargetEnd(end, lasts.get((topic, partition)))
                 for (_, partition), end in ends.items()
             }
-        # A leader without the newest records was elected meanwhile.
+        # Repeat the lookup: a replica without the newest records has become leader.
     raise JobError(
         f"restoring {topic}: its partitions lose records while they are looked at; run"
         " the same command again"
@@ -63,7 +66,7 @@ def find_ends(
 
 
 def _read_last_batches(kafka: KafkaSync, ends: Mapping[Place, int]) -> dict[Place, Any]:
-    """Read the last batch of each partition, by (topic, partition)."""
+    """Read the last batch of every partition, by (topic, partition)."""
     if not ends:
         return {}
     topics: dict[str, list[int]] = {}
@@ -84,9 +87,11 @@ def _read_last_batches(kafka: KafkaSync, ends: Mapping[Place, int]) -> dict[Plac
 
 
 def check_end(name: str, found: TargetEnd, first_rows: Any) -> None:
-    """Refuse a partition that has other records than those of this restore.
+    """Check that this restore has written the last batch of a partition.
 
-    ``first_rows`` begin with the first record of the source; None if it has no record.
+    ``first_rows`` begins with the first source record. It is None if the source is
+    empty. Raises ``JobError`` if the records were written by another producer, if they
+    have already been deleted, or if the broker replaces timestamps.
     """
     if found.end == 0:
         return
@@ -111,7 +116,11 @@ def check_end(name: str, found: TargetEnd, first_rows: Any) -> None:
 
 
 def check_rows(name: str, found: TargetEnd, rows: Any, position: int) -> None:
-    """Compare records of the source with those of the last batch of the partition."""
+    """Compare source records with the records in the last batch of the partition.
+
+    ``position`` is the source index of the first row. Raises ``JobError`` if a record
+    differs.
+    """
     assert found.last is not None
     wanted = None
     for record in found.last.records:
@@ -130,7 +139,7 @@ def check_rows(name: str, found: TargetEnd, rows: Any, position: int) -> None:
 
 
 def make_foreign_error(name: str) -> JobError:
-    """Make the error about records of others."""
+    """Return the error for a partition that contains records from other producers."""
     return JobError(
         f"restoring {name}: the partition has records that this restore did not write;"
         " restore to an empty topic"
@@ -138,7 +147,7 @@ def make_foreign_error(name: str) -> JobError:
 
 
 def make_append_time_error(name: str) -> JobError:
-    """Make the error about a topic whose brokers change timestamps."""
+    """Return the error for a topic whose brokers replace record timestamps."""
     return JobError(
         f"restoring {name}: the brokers replace timestamps by their own; set the"
         " topic's message.timestamp.type to CreateTime, and begin with an empty topic"
