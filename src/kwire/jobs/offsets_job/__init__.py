@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What consumer groups did: commits, states, lag, from the files of brokers.
+"""Consumer group history: commits, states and lag, reconstructed from broker files.
 
-Two passes, in the order of the data: ``reading`` reads ``__consumer_offsets`` with
-``groups``, ``lag`` looks at the topics that groups commit to. ``sums`` puts both
-together, ``tables`` has the columns, ``page`` shows them. ``job`` runs them.
+The job consists of two passes. ``reading`` reads ``__consumer_offsets`` with the help
+of ``groups``. ``lag`` reads the batch headers of all topics that groups commit to.
+``sums`` combines the results, ``tables`` defines the table columns, and ``page``
+renders the HTML report. ``job`` runs these steps.
 """

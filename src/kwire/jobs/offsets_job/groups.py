@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Put the states of groups together from the records of ``__consumer_offsets``.
+"""Reconstructs consumer group states from the records of ``__consumer_offsets``.
 
-A classic group is one record, which has all of it. The newer kinds are many records,
-so a group's state is put together from them, as a coordinator does when it loads the
-partition. Layouts are not known here: records come as messages.
+The complete state of a classic group is stored in one record. The state of a consumer,
+share or streams group is distributed over several records, which are merged here in the
+same way as the group coordinator merges them when it loads the partition. Records are
+received as decoded messages, so this module does not depend on their layouts.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ ASSIGNING, RECONCILING = "Assigning", "Reconciling"
 
 _KINDS = {"ConsumerGroup": "consumer", "ShareGroup": "share", "StreamsGroup": "streams"}
 _CONSUMER_PROTOCOL = "consumer"
-"""The protocol type of classic groups whose members are consumers."""
+"""Protocol type of classic groups whose members are Kafka consumers."""
 
 _OF_MEMBERS = ("MemberMetadata", "CurrentMemberAssignment")
 
 _STABLE_MEMBER = 0
-"""The state of a member that has nothing to revoke or to wait for (MemberState)."""
+"""State of a member that has nothing to revoke or to wait for (``MemberState``)."""
 
 
 def format_uuid(uuid: Any) -> str | None:
-    """Write an id as Kafka does; None for the one that means no id."""
+    """Format a UUID in Kafka's base64 notation. Returns None for the zero UUID."""
     if uuid is None or not uuid.int:
         return None
     return base64.urlsafe_b64encode(uuid.bytes).decode().rstrip("=")
@@ -46,12 +47,12 @@ def format_uuid(uuid: Any) -> str | None:
 
 @dataclass(slots=True)
 class _Group:
-    """What is known of one group so far.
+    """Current state of one group.
 
-    ``parts`` has for each member the values of its records, by their types:
-    "MemberMetadata", "CurrentMemberAssignment". The fields below it are those of the
-    row that was written last; ``rebalance`` is the last row of ``rebalances``,
-    unless that is complete.
+    ``parts`` maps member ids to their records by record type ("MemberMetadata",
+    "CurrentMemberAssignment"). ``generation``, ``members`` and ``state`` repeat the
+    most recent row of ``group_state``. ``rebalance`` is the most recent row of
+    ``rebalances``, unless that rebalance has been succeeded by another generation.
     """
 
     kind: str = ""
@@ -67,7 +68,7 @@ class _Group:
 
 
 class _State(NamedTuple):
-    """The columns of ``group_state`` that a group has in a state."""
+    """Columns of ``group_state`` that describe the state itself."""
 
     generation: int | None
     protocol_type: str | None
@@ -78,10 +79,13 @@ class _State(NamedTuple):
 
 
 class GroupRecords:
-    """The groups of one partition of ``__consumer_offsets``, record by record.
+    """Applies the records of one ``__consumer_offsets`` partition to its groups.
 
-    ``write`` is called with each row of ``group_state``; ``rebalances`` has the rows
-    of that table. ``topics`` are the names that are known of topics, by their ids.
+    * ``log_partition``: partition number within ``__consumer_offsets``.
+    * ``topics``: known topic names by topic id.
+    * ``write``: callback for rows of the table ``group_state``.
+
+    ``rebalances`` returns the rows of that table.
     """
 
     def __init__(
@@ -99,19 +103,24 @@ class GroupRecords:
 
     @property
     def rebalances(self) -> list[Row]:
-        """The rows of the table."""
+        """Rows of the table ``rebalances``, in log order."""
         return [RebalanceRow(**each) for each in self._rebalances]
 
     def learn_topic(self, topic_id: str | None, name: str) -> None:
-        """Keep the name of a topic's id."""
+        """Remember the name that belongs to a topic id."""
         if topic_id is not None:
             self._topics[topic_id] = name
 
     def apply(self, key: Any, value: Any, timestamp: int, log_offset: int) -> list[str]:
-        """Take a record that is no offset commit; returns what is wrong in it.
+        """Apply a record that is not an offset commit.
 
-        Other than those of classic groups, the records of one batch make one state,
-        which ``end_batch`` writes.
+        * ``key``, ``value``: decoded messages. A value of None is a tombstone.
+        * ``timestamp``: milliseconds.
+        * ``log_offset``: offset of the record in ``__consumer_offsets``.
+
+        A classic group record is written as a state immediately. For other group types,
+        all records of a batch result in a single state, which ``end_batch`` writes.
+        Returns descriptions of problems in the record.
         """
         name = type(key).__name__.removesuffix("Key")
         if name == "GroupMetadata":
@@ -143,7 +152,7 @@ class GroupRecords:
         return []
 
     def end_batch(self) -> None:
-        """Write the states that the records of a batch have made."""
+        """Write the new state of every group that the current batch has changed."""
         for name, (timestamp, log_offset) in self._touched.items():
             group = self._groups[name]
             state = DEAD if group.is_deleted else _find_state(group)
@@ -156,7 +165,7 @@ class GroupRecords:
         self._touched.clear()
 
     def _learn_topics(self, value: Any) -> None:
-        """Find names of topics where records have them beside their ids."""
+        """Remember topic names from records that contain names together with ids."""
         for attribute in ("topics", "initializing_topics", "initialized_topics"):
             for each in getattr(value, attribute, ()):
                 if hasattr(each, "topic_id"):
@@ -182,7 +191,8 @@ class GroupRecords:
                 value.protocol_type or None,
                 value.protocol,
                 value.leader,
-                # What a coordinator takes it for when it loads the record.
+                # When a coordinator loads a group with members, it assumes the state
+                # Stable, because the record does not contain the state.
                 STABLE if value.members else EMPTY,
                 members,
             )
@@ -197,7 +207,7 @@ class GroupRecords:
         log_offset: int,
         new: _State,
     ) -> None:
-        """Write a state, and the rebalance that led to it."""
+        """Write a state row, and start or complete the rebalance that led to it."""
         self._write(
             (timestamp, name, group.kind, *new, log_offset, self._log_partition)
         )
@@ -207,7 +217,8 @@ class GroupRecords:
         if last is not None and generation != last["to_generation"]:
             last["duration_ms"] = timestamp - last["timestamp"]
             group.rebalance = last = None
-        # The states before the first one in the log are unknown.
+        # The first state in the log is not a rebalance, because the previous state is
+        # unknown. A deleted group is known to have no members.
         is_known = group.generation is not None or group.state == DEAD
         if is_known and generation is not None and generation != group.generation:
             group.rebalance = last = {
@@ -261,7 +272,10 @@ class GroupRecords:
 
 
 def _find_state(group: _Group) -> str | None:
-    """Find the state that a coordinator would load; None if the log lacks a part."""
+    """Return the state that a coordinator would compute after loading the group.
+
+    Returns None if required records are missing in the log.
+    """
     if not group.parts:
         return EMPTY
     if group.kind == "share":
@@ -269,7 +283,8 @@ def _find_state(group: _Group) -> str | None:
     if group.epoch is None or group.assignment_epoch is None:
         return None
     if group.epoch > group.assignment_epoch:
-        # A group of Kafka Streams may wait for its topics instead.
+        # A streams group can alternatively be waiting for its internal topics, so its
+        # state is ambiguous.
         return ASSIGNING if group.kind == "consumer" else None
     current = [parts.get("CurrentMemberAssignment") for parts in group.parts.values()]
     settled = all(
@@ -310,10 +325,13 @@ def _make_classic_member(
 
 
 def _read_embedded(cls: Any, data: bytes, what: str, problems: list[str]) -> Any:
-    """Read what members wrote for each other; None if it is empty or damaged.
+    """Decode data that group members exchange through the classic group protocol.
 
-    Shape: INT16 version and the message. Members may be newer than kwire: they only
-    append. Source: ``ConsumerProtocol``.
+    Format: an INT16 version, then the message. The version can be higher than the
+    versions that kwire supports. Newer versions only append fields, so the highest
+    supported version is used. Returns None if the data is empty or damaged. In the
+    second case a description is appended to ``problems``.
+    Source: ``ConsumerProtocol``.
     """
     if not data:
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``offsets`` reads: of each partition below the paths the longest replica."""
+"""Finds the input of the offsets job: the longest replica of every partition."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ if TYPE_CHECKING:
 
 
 _HOPPED = 16
-"""How many times faster headers are hopped than records are read, and more."""
+"""Reading batch headers is at least this many times faster than reading records."""
 
 
 class LogInputs:
-    """The logs below some paths.
+    """Partitions found in the log directories below ``paths``.
 
-    ``offsets`` are the partitions of ``__consumer_offsets``, ``topics`` all others by
-    (topic, partition); ``problems`` are rows about what could not be read. Raises
-    ``FileNotFoundError`` if there is nothing of ``__consumer_offsets``.
+    * ``offsets``: partitions of ``__consumer_offsets``.
+    * ``topics``: all other partitions by (topic, partition).
+    * ``problems``: rows that describe unreadable files.
+
+    Raises ``FileNotFoundError`` if there is no ``__consumer_offsets`` partition.
     """
 
     def __init__(self, paths: Paths) -> None:
@@ -74,16 +76,19 @@ class LogInputs:
 
     @property
     def size(self) -> int:
-        """The bytes of all segments."""
+        """Total size of all segments in bytes."""
         return sum(each.size for each in (*self.offsets, *self.topics.values()))
 
     @property
     def work(self) -> int:
-        """The bytes that are worth reading in parallel: of topics only few are read."""
+        """Estimated work in bytes, for deciding whether Spark is worthwhile.
+
+        Topics count much less than their size, because only batch headers are read.
+        """
         return sum(log.size for log in self.offsets) + self.size // _HOPPED
 
     def topic_names(self) -> dict[str, str]:
-        """Find the names of topics by their ids, in the files beside the segments."""
+        """Return topic names by topic id, according to ``partition.metadata`` files."""
         names = {}
         for log in self.topics.values():
             try:
@@ -96,7 +101,11 @@ class LogInputs:
 
 
 def _choose_longest(replicas: list[Partition]) -> Partition:
-    """Choose the replica that goes the furthest, and of those the one with most."""
+    """Choose the replica with the highest log end offset.
+
+    If several replicas have the same end offset, prefer the lowest start offset, then
+    the largest size.
+    """
     if len(replicas) == 1:
         return replicas[0]
     return max(

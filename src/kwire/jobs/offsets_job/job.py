@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``offsets``: what consumer groups did, from the logs that brokers keep.
+"""Entry point of the offsets job: consumer group history from log directories.
 
-Two passes over partitions, each in tasks of their own: ``reading`` reads
-``__consumer_offsets``, ``lag`` the headers of the topics that groups commit to.
-Here they are put in a row, and their summaries become the small tables and the page.
+Both passes run as parallel tasks: ``reading`` processes ``__consumer_offsets``, then
+``lag`` processes batch headers of the topics that groups commit to. This module
+schedules the tasks, and writes small tables and the report from their summaries.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from .lag import PartitionCommits
 
 STUCK_AFTER_S = 300.0
-"""How long something must have waited before its reader counts as stuck."""
+"""Default time in seconds that a record must wait before its group counts as stuck."""
 
 _TASK_BYTES = 256 * MIB
 _PLACE_BYTES = 4 * MIB
 _COMMIT_BYTES = 1024
-"""About how much a task of the second pass reads; a partition and a commit take as
-long as these many bytes of batch headers."""
+"""Costs in bytes of batch headers, for distributing the second pass over tasks:
+approximate input size per task, overhead per partition, and overhead per commit.
+"""
 
 
 def offsets(
@@ -49,21 +50,28 @@ def offsets(
     spark: Any = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Report what consumer groups did: commits, states, lag, rebalances, stuck groups.
+    """Report the history of consumer groups: commits, states, lag and rebalances.
 
-    ``paths`` are log directories of one or several brokers, with at least a partition
-    of ``__consumer_offsets``; lag needs the segments of the topics, too. A caller that
-    needs their size before the job begins passes ``LogInputs``. ``groups`` are the
-    names of the only groups to look at. A partition is stuck if new records came after
-    its commit had moved for the last time, and the first of them has waited for
-    ``stuck_after_s``.
+    A partition counts as stuck if new records were appended after the last change of
+    its committed offset, and the first of these records has been waiting for
+    ``stuck_after_s`` seconds or longer.
 
-    ``out`` gets the tables and ``report.html``; it must not exist, or be empty.
-    ``spark`` and ``progress`` as in ``running.run_tasks``; the calls of ``progress``
-    add up to the bytes of all segments. ``findings`` of the result is the number of
-    stuck partitions. Memory in this process: about 200 bytes for each commit.
-    Raises ``OSError`` for paths without ``__consumer_offsets`` and for an ``out`` that
-    is taken; what is damaged or too new is a row of the table ``problems``.
+    * ``paths``: log directories of one or several brokers, with at least one partition
+      of ``__consumer_offsets``. To compute lag, the segments of the topics are required
+      as well. Pass a ``LogInputs`` if its size is needed in advance.
+    * ``out``: local directory for the tables and ``report.html``. It must not exist, or
+      be empty.
+    * ``groups``: only include these group names. Default: all groups.
+    * ``stuck_after_s``: see above.
+    * ``spark``, ``progress``: see ``running.open_runner``. The numbers passed to
+      ``progress`` add up to the total size of all segments in bytes.
+
+    The main process needs about 200 bytes of memory per commit. Damaged regions and
+    unsupported record versions are reported in the table ``problems``.
+
+    Returns a ``Result``, where ``findings`` is the number of stuck partitions. Raises
+    ``OSError`` if ``paths`` contain no ``__consumer_offsets`` partition or ``out`` is
+    not empty, and ``ValueError`` if ``stuck_after_s`` is negative.
     """
     if stuck_after_s < 0:
         raise ValueError(f"stuck_after_s must be 0 or more (got {stuck_after_s})")
@@ -89,7 +97,7 @@ def offsets(
         for lag in run_tasks(measure_lag, lag_tasks, sizes=lag_sizes):
             sums.add_lag(lag)
         if progress is not None:
-            # Logs that no group reads were passed over.
+            # Report the logs that were skipped because no group has committed to them.
             progress(inputs.size - sum(sizes) - sum(lag_sizes))
         problems = [task.problems for task in tasks]
         problems += [task.problems for task in lag_tasks]
@@ -107,7 +115,7 @@ def offsets(
 def _make_read_tasks(
     inputs: LogInputs, output: Output, groups: frozenset[str] | None
 ) -> list[OffsetsTask]:
-    """Make the tasks that read the partitions of ``__consumer_offsets``."""
+    """Return one task for every partition of ``__consumer_offsets``."""
     names = inputs.topic_names()
     return [
         OffsetsTask(
@@ -125,7 +133,10 @@ def _make_read_tasks(
 def _make_lag_tasks(
     inputs: LogInputs, output: Output, sums: GroupTotals, stuck_after_ms: int
 ) -> list[LagTask]:
-    """Make the tasks that measure the lag of all commits; there is one at least."""
+    """Return tasks that compute the lag of all commits.
+
+    If there are no commits, a single empty task is returned.
+    """
     sized = [
         (
             _measure_log(place) + _COMMIT_BYTES * place.commits.num_rows + _PLACE_BYTES,

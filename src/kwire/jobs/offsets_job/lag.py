@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The second pass of ``offsets``: the log end offsets at the times of commits.
+"""Second pass of the offsets job: computes lag from historical log end offsets.
 
-Only batch headers are read. The commits to a partition are numpy arrays, and each step
-is one search over all of them. A batch is assumed to have arrived at its maximum
-timestamp, or at that of an earlier batch if that is later, so that log end offsets
-ascend with time. Times after the last record of ``__consumer_offsets`` count only if no
-earlier time follows, because clocks of producers may be wrong.
+Only batch headers are read. The commits to a partition are numpy arrays, so that a
+single vectorized binary search covers all of them.
+
+A batch is assumed to have been appended at its maximum timestamp, or at the maximum
+timestamp of an earlier batch if that is later. Under this assumption, log end offsets
+increase with time. Timestamps after the last ``__consumer_offsets`` record are ignored
+if an earlier timestamp follows, because producer clocks can be wrong.
 """
 
 from __future__ import annotations
@@ -41,13 +43,13 @@ _SUMS = 4
 
 
 class PartitionCommits(NamedTuple):
-    """A partition that groups commit to.
+    """Partition that groups have committed to, or that is assigned to a group member.
 
-    ``log`` is None if its segments are not in the input. ``commits`` is an Arrow table
-    with the columns group, timestamp, offset, log_offset and topic_id, sorted by group
-    and log offset; the timestamp is in milliseconds, or -1. ``assigned`` has for each
-    group a boolean array: whether a member was assigned the partition at each sample
-    time of the report.
+    * ``log``: None if the input contains no segments of this partition.
+    * ``commits``: Arrow table with the columns group, timestamp (milliseconds, or -1),
+      offset, log_offset and topic_id. It is sorted by group and log offset.
+    * ``assigned``: for every group, a boolean array that indicates whether a member was
+      assigned the partition at each sample time.
     """
 
     topic: str
@@ -57,8 +59,9 @@ class PartitionCommits(NamedTuple):
     assigned: dict[str, NDArray[Any]]
 
     def list_groups(self) -> Iterator[tuple[str, slice]]:
-        """List the groups with the rows of their commits; assigned groups may have
-        none.
+        """Return all groups with the rows of their commits.
+
+        The slice is empty if a group is assigned, but has never committed.
         """
         start = 0
         committed = set()
@@ -72,10 +75,13 @@ class PartitionCommits(NamedTuple):
 
 
 class LagTask(NamedTuple):
-    """Some partitions to look at, what to measure, and the files to write.
+    """Input of a lag task.
 
-    ``end`` is the time of the last record of ``__consumer_offsets``; ``samples`` are
-    the times at which the report shows the lag.
+    * ``places``: partitions to process.
+    * ``end``: timestamp of the last record in ``__consumer_offsets``, milliseconds.
+    * ``samples``: timestamps of the lag charts, milliseconds.
+    * ``stuck_after_ms``: minimum waiting time for stuck partitions.
+    * ``lag``, ``problems``: Parquet files to create.
     """
 
     places: tuple[PartitionCommits, ...]
@@ -87,14 +93,15 @@ class LagTask(NamedTuple):
 
 
 class LagSummary(NamedTuple):
-    """The result of a task.
+    """Result of a lag task.
 
-    ``stuck`` are rows of that table. ``positions`` are rows of ``partitions``, where
-    ``committed`` is None if the partition is assigned and nothing is committed.
-    ``samples`` has for each group and topic an array with a row for each sample time:
-    the lag, the number of partitions with a known lag, the number without, and how many
-    of these have no log in the input. Its numbers are Python's, because the sum of two
-    lags may exceed 64 bits.
+    * ``stuck``: rows of the table ``stuck``.
+    * ``positions``: rows of the table ``partitions``. ``committed`` is None if the
+      partition is assigned, but has no commit.
+    * ``samples``: for (group, topic), an array with one row per sample time and four
+      columns: total lag, number of partitions with known lag, number of partitions with
+      unknown lag, and how many of the latter have no log in the input. Values are
+      Python integers, because adding two lags can exceed 64 bits.
     """
 
     stuck: list[Any]
@@ -103,9 +110,11 @@ class LagSummary(NamedTuple):
 
 
 class LogEnds:
-    """The log end offsets of one partition over time, from the headers of its batches.
+    """Log end offsets of a partition over time, computed from its batch headers.
 
-    Without a log every end is unknown.
+    ``log`` is None if the log is not available: all end offsets are unknown then.
+    ``end`` is the timestamp (milliseconds) after which wrong producer clocks are
+    suspected.
     """
 
     def __init__(self, log: Partition | None, end: int) -> None:
@@ -133,7 +142,8 @@ class LogEnds:
         self._times = np.maximum.accumulate(np.maximum(times, -1))
         if headers.size:
             self.final = int(headers["end"][-1])
-        # The records before the start of a log that does not begin with 0 are deleted.
+        # If the log start offset is 0, the log end offset was 0 before the first batch.
+        # Otherwise older records have been deleted, and the offset is unknown.
         before = 0 if log is not None and start == 0 else -1
         self._ends: NDArray[Any] = np.append(before, headers["end"])
         self.last_time = int(self._times[-1]) if headers.size else -1
@@ -143,17 +153,20 @@ class LogEnds:
     def find_lag(
         self, committed: NDArray[Any], now: NDArray[Any]
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Find the end of the log, the lag and its age in milliseconds, at some times.
+        """Compute log end offset, lag and its age in milliseconds for several commits.
 
-        The fourth array has the value false where the log does not contain the answer.
-        A commit itself proves that the log went as far as its offset.
+        ``committed`` and ``now`` are parallel arrays of committed offsets and
+        timestamps. The fourth result is False where the log does not contain the
+        required information. A commit proves that the log end offset was at least the
+        committed offset.
         """
         ends = self._ends[np.searchsorted(self._times, now, "right")]
         is_known = (committed >= 0) & (now >= 0) & (ends >= 0)
         if self._times.size and self.last_time < 0:
             is_known[:] = False
         ends = np.maximum(ends, committed)
-        # A commit at the end of the data waits for nothing: its record arrives now.
+        # If the committed offset equals the log end offset, no record is waiting: the
+        # next record in the log was appended later.
         index = np.searchsorted(self._data_ends, committed, "right")
         is_waiting = (index < self._data_times.size) & (ends > committed)
         arrivals = np.append(self._data_times, 0)[index]
@@ -161,9 +174,10 @@ class LogEnds:
         return ends, ends - committed, ages, is_known
 
     def find_waiting(self, offset: int, after: int) -> int | None:
-        """Find when the first record from ``offset`` on arrived, after a time.
+        """Return the timestamp of the first unread record after a certain time.
 
-        Markers of transactions are no records. Returns None without such a record.
+        Only records from ``offset`` on are considered. Transaction markers do not
+        count. Returns None if there is no such record.
         """
         index = max(
             np.searchsorted(self._data_ends, offset, "right"),
@@ -173,7 +187,7 @@ class LogEnds:
 
 
 def measure_lag(task: LagTask) -> LagSummary:
-    """Measure the lag of every commit to some partitions."""
+    """Compute the lag of every commit to the partitions in a task."""
     summary = LagSummary([], [], {})
     with (
         open_table(task.lag, make_schema_of("lag")) as lag,
@@ -203,11 +217,11 @@ def _read_log(place: PartitionCommits, end: int, problems: RowWriter) -> LogEnds
 
 
 class _PartitionLag:
-    """The commits to one partition as arrays, and their lag.
+    """Lag of all commits to one partition.
 
-    ``_comparable`` has the committed offsets that mean a position of this log, and -1
-    for all others: for tombstones, for negative offsets, which groups commit when they
-    have no position, and for commits to another topic that had the same name.
+    ``_comparable`` contains committed offsets that refer to this log, and -1 for other
+    commits: tombstones, negative offsets (committed by groups without a position), and
+    commits to a deleted topic with the same name but another topic id.
     """
 
     def __init__(self, task: LagTask, place: PartitionCommits, ends: LogEnds) -> None:
@@ -224,7 +238,7 @@ class _PartitionLag:
         self._comparable = np.where(is_comparable, self._offsets, -1)
 
     def make_rows(self) -> Any:
-        """Make the rows of the table ``lag``: one for each commit but tombstones."""
+        """Return ``lag`` rows: one row per commit, except for tombstones."""
         import pyarrow
 
         commits, count = self._place.commits, len(self._times)
@@ -242,13 +256,13 @@ class _PartitionLag:
         return rows.filter(self._is_commit)
 
     def add_samples(self, group: str, rows: slice, summary: LagSummary) -> None:
-        """Add the lag of this partition to that of its topic, at each sample time.
+        """Add the lag of this partition to its topic, for every sample time.
 
-        A member without a commit has an unknown lag in each partition assigned to it.
+        If a member is assigned the partition but has not committed, the lag is unknown.
         """
         samples = np.array(self._task.samples, "i8")
-        # The commits of a group are in the order of the log, their times may not be: a
-        # commit counts when all earlier ones do.
+        # Commits are sorted by log offset, but their timestamps can decrease. A commit
+        # is effective as soon as all previous commits are effective.
         passed = np.maximum.accumulate(self._times[rows])
         index = np.searchsorted(passed, samples, "right")
         committed = np.append(-1, self._comparable[rows])[index]
@@ -267,7 +281,7 @@ class _PartitionLag:
         sums += np.stack(counts, axis=1).astype(object)
 
     def add_position(self, group: str, rows: slice, summary: LagSummary) -> None:
-        """Add the position of a group at the end, and whether it is stuck there."""
+        """Add the group's final position, and report it if the group is stuck."""
         task, place, ends = self._task, self._place, self._ends
         assigned = place.assigned.get(group, ())
         is_assigned = bool(len(assigned) and assigned[-1])
@@ -297,7 +311,7 @@ class _PartitionLag:
 
 
 def make_sums(count: int) -> NDArray[Any]:
-    """Make the sums of ``LagSummary.samples`` for ``count`` times, all 0."""
+    """Return an array for ``LagSummary.samples`` with ``count`` rows of zeros."""
     return np.zeros((count, _SUMS), object)
 
 

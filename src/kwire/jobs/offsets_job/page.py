@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page of ``offsets``: stuck partitions, lag over time, rebalances."""
+"""HTML report of the offsets job: stuck partitions, lag over time and rebalances."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEAT_ROWS = 24
 _TRACKS = 24
 _BARS = 15
 _MARK = 200
-"""The part of the time line that a rebalance takes at least, to be seen."""
+"""A rebalance is at least this fraction (1/200) of the timeline wide, to be visible."""
 
 _STATE_TONES = {
     STABLE: "good",
@@ -49,7 +49,7 @@ _SHOWN = {
     " complete_from last_timestamp records commits aborted_commits pending_commits"
     " problems",
 }
-"""The columns that the page shows of each table."""
+"""Columns that the report shows, by table."""
 
 _LABELS = {
     "unknown_lags": "Lag unknown",
@@ -77,7 +77,14 @@ def write_page(
     problems: Any,
     stuck_after_ms: int,
 ) -> str:
-    """Write the page; ``tables`` are those of ``sums``, ``problems`` is Arrow's."""
+    """Return the HTML report.
+
+    * ``inputs``: partitions that were read.
+    * ``sums``: totals of both passes.
+    * ``tables``: rows of the small tables, from ``sums.tables()``.
+    * ``problems``: the table ``problems`` in Arrow format.
+    * ``stuck_after_ms``: minimum waiting time for stuck partitions.
+    """
     groups = tables["groups"]
     report = Report(
         "Consumer groups",
@@ -137,7 +144,8 @@ def _make_cells(name: str, row: Any) -> dict[str, Any]:
         if kind == "timestamp" and value is not None and value < 0:
             value = None
         if isinstance(value, list):
-            # Ids of members are long, and there may be hundreds: a number will do.
+            # Only show the number of members, because there can be hundreds of long
+            # ids.
             key, value = key.removeprefix("members_"), len(value)
         cells[key] = value
     return cells
@@ -202,7 +210,7 @@ def _add_figures(
 
 
 def _describe_history(sums: GroupTotals) -> str:
-    """Describe from when on every commit is there."""
+    """Describe since when the history is complete in spite of compaction."""
     known = [row for row in sums.history if row.first_offset is not None]
     cleaned = [row for row in known if row.complete_from_offset != row.first_offset]
     if not known:
@@ -231,8 +239,9 @@ def _add_lag_charts(report: Report, groups: Sequence[Any], lags: Sequence[Any]) 
     worst: dict[str, int] = {}
     has_gaps = has_no_log = False
     for row in lags:
-        # A partition without a log is left out from begin to end; a sum that lacks
-        # another one would fall though no record was read.
+        # If another partition's lag is temporarily unknown, draw a gap, because the
+        # total would decrease although no record was read. Partitions without a log are
+        # omitted for the whole time, so they need no gap.
         is_gap = row.unknown_lags > row.missing_logs
         lag = None if is_gap else row.known_lag
         has_gaps = has_gaps or is_gap
@@ -301,7 +310,7 @@ def _add_commit_map(report: Report, sums: GroupTotals, rate: Sequence[Any]) -> N
 
 
 def _format_clock(time: int, step: int) -> str:
-    """Format the start of a bin, as short as the bins allow."""
+    """Format the start time of a chart column, with the precision that is required."""
     text = format_time(time)
     if step >= 86_400_000:
         return text[:10]
@@ -332,11 +341,14 @@ def _add_timeline(report: Report, sums: GroupTotals) -> None:
 
 
 def _make_spans(sums: GroupTotals, group: str, mark: int) -> list[charts.Span]:
-    """Turn the states of a group into spans, each until the next, and rebalances."""
+    """Return timeline spans for the states of a group, and for its rebalances.
+
+    A state lasts until the next state begins.
+    """
     spans = []
     states = [each for each in sums.states[group] if each.timestamp is not None]
     ends = [each.timestamp or 0 for each in states[1:]] + [sums.end + mark]
-    # Without a state of a known time there is an end, and no state to draw.
+    # If no state has a timestamp, ``ends`` has one element more than ``states``.
     for state, end in zip(states, ends, strict=False):
         begin = max(state.timestamp or 0, sums.start)
         if end > begin and state.state != DEAD:

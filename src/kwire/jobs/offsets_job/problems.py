@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of ``problems``: what ``offsets`` could not read, or does not count yet."""
+"""Rows of the table ``problems``: unreadable data, and commits without effect yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProblemRow(NamedTuple):
-    """A row of the table, with its columns in their order."""
+    """Row of the table ``problems``. The fields are its columns, in order."""
 
     path: str
     topic: str | None = None
@@ -28,7 +28,7 @@ class ProblemRow(NamedTuple):
 
 
 def make_problem_row(problem: Problem) -> ProblemRow:
-    """Make the row of a damaged region of a log."""
+    """Return the row for a damaged region in a log."""
     error = problem.detail
     if problem.next_good_offset >= 0:
         error += f"; good again from offset {problem.next_good_offset}"
@@ -47,7 +47,7 @@ def make_problem_row(problem: Problem) -> ProblemRow:
 def make_failure_row(
     path: Named, topic: str | None, partition: int | None, error: OSError
 ) -> ProblemRow:
-    """Make the row of a file that could not be read."""
+    """Return the row for a file that could not be read."""
     return ProblemRow(
         format_name(path if error.filename is None else error.filename),
         topic,

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The first pass of ``offsets``: read one partition of ``__consumer_offsets``.
+"""First pass of the offsets job: reads a partition of ``__consumer_offsets``.
 
-Commits, group states and problems go to files; what a group does is in one partition
-of the topic, so nothing here needs another one. Commits within transactions count as a
-coordinator counts them: when they were committed. What damage or a newer Kafka makes
-unreadable is a row of ``problems`` and costs nothing else.
+Commits, group states and problems are written to Parquet files. All records of a group
+are in the same partition, so partitions can be processed independently. Transactional
+commits only count after the transaction has been committed, as in the group
+coordinator. Damaged records, and records of a newer Kafka version, are reported in the
+table ``problems`` and do not affect other records.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 TOPIC = "__consumer_offsets"
 
 _LATEST = 253_402_300_799_999
-"""The last millisecond of the year 9999: what is later is no time of a record."""
+"""Last millisecond of the year 9999. Later timestamps are considered invalid."""
 
 _GROWTH = 1000
-"""How many of the keys with the most bytes are reported."""
+"""Maximum number of keys in the table ``growth``."""
 
 _COMMITS = (messages.OffsetCommitKey, messages.LegacyOffsetCommitKey)
 
@@ -41,7 +42,13 @@ _NAMED = 3
 
 
 class OffsetsTask(NamedTuple):
-    """One partition to read, and the files to write."""
+    """Input of a read task.
+
+    * ``partition``: partition of ``__consumer_offsets``.
+    * ``topics``: topic names by topic id.
+    * ``groups``: only include these groups. None includes all.
+    * ``commits``, ``states``, ``problems``: Parquet files to create.
+    """
 
     partition: Partition
     topics: dict[str, str]
@@ -52,9 +59,11 @@ class OffsetsTask(NamedTuple):
 
 
 class OffsetsSummary(NamedTuple):
-    """The result of a task: rows of small tables, and the time of the last record.
+    """Result of a read task.
 
-    ``end`` is -1 if there is no record.
+    ``rebalances``, ``growth`` and ``history`` are rows of small tables. ``end`` is the
+    timestamp of the last record in milliseconds, or -1 if the partition contains no
+    records.
     """
 
     rebalances: list[Any]
@@ -64,7 +73,7 @@ class OffsetsSummary(NamedTuple):
 
 
 def read_offsets(task: OffsetsTask) -> OffsetsSummary:
-    """Read a partition of ``__consumer_offsets``."""
+    """Read a partition of ``__consumer_offsets``, and write its tables."""
     with (
         open_rows_of("commits", task.commits) as commits,
         open_rows_of("group_state", task.states) as states,
@@ -76,13 +85,13 @@ def read_offsets(task: OffsetsTask) -> OffsetsSummary:
 
 
 def order_growth(rows: Iterable[Any]) -> list[Any]:
-    """Choose the rows of ``growth`` with the most bytes."""
+    """Return the ``growth`` rows with the largest number of bytes, in that order."""
     ordered = sorted(rows, key=lambda row: (-row.bytes, *map(str, row[:5])))
     return ordered[:_GROWTH]
 
 
 class _Key:
-    """One key of the log, and how often it was written."""
+    """Statistics about the records with one key."""
 
     __slots__ = ("bytes", "group", "is_commit", "key", "records", "tombstones")
 
@@ -93,13 +102,13 @@ class _Key:
         self.records = self.tombstones = self.bytes = 0
 
     def count(self, record: Record) -> None:
-        """Count a record with this key."""
+        """Add a record with this key."""
         self.records += 1
         self.tombstones += record.value is None
         self.bytes += len(record.key or b"") + len(record.value or b"")
 
     def row(self, log_partition: int) -> Any:
-        """Make its row of ``growth``."""
+        """Return the row of the table ``growth``."""
         key = self.key
         return GrowthRow(
             record_type=type(key).__name__.removesuffix("Key"),
@@ -115,7 +124,7 @@ class _Key:
 
 
 class _PartitionReader:
-    """Reads the records of one partition in their order."""
+    """Reads the records of one partition in log order."""
 
     def __init__(
         self,
@@ -142,7 +151,7 @@ class _PartitionReader:
         self._complete: tuple[int, int] | None = None
 
     def run(self) -> None:
-        """Read all segments."""
+        """Read all segments, and report transactions that were never completed."""
         try:
             self._transactions = self._partition.transactions()
             for segment in self._partition.segments:
@@ -160,7 +169,7 @@ class _PartitionReader:
             self._note_problem(self._make_row(path, offset, "pending", words))
 
     def summary(self) -> OffsetsSummary:
-        """Give what is left when all is read."""
+        """Return the summary. Must be called after ``run``."""
         growth = [key.row(self._number) for key in self._keys.values() if key.records]
         nothing = None, None
         first, last = self._first or nothing, self._last or nothing
@@ -190,7 +199,7 @@ class _PartitionReader:
         self._flaws += 1
 
     def _read_segment(self, segment: Segment) -> None:
-        """Read a segment, and see whether a cleaner was there."""
+        """Read all batches of a segment, and detect whether it was compacted."""
         self._path = format_name(segment.path)
         damaged: list[Problem] = []
         expected: int | None = max(segment.base_offset, 0)
@@ -208,7 +217,10 @@ class _PartitionReader:
         self._note_damage(damaged)
 
     def _find_cleaned(self, segment: Segment) -> None:
-        """Note that a cleaner was in a segment: what it took may be from anywhere."""
+        """Restart the complete history after this segment, because it was compacted.
+
+        The log cleaner may have removed any record up to the end of the segment.
+        """
         above = segment.next_base_offset
         end = 2**63 - 1 if above is None else above
         self._clean_start = max(self._clean_start, end)
@@ -258,7 +270,11 @@ class _PartitionReader:
         self._groups.end_batch()
 
     def _note_time(self, record: Record, commit_timestamp: int) -> None:
-        """Keep the time of a record: its own, that of its commit, or the last one."""
+        """Determine the effective timestamp of a record.
+
+        This is the record's own timestamp, or the commit timestamp if the record has
+        none, or otherwise the timestamp of the previous record.
+        """
         for timestamp in (record.timestamp, commit_timestamp):
             if 0 <= timestamp <= _LATEST:
                 self._time = timestamp
@@ -279,7 +295,7 @@ class _PartitionReader:
             )
             return
         self._committed += 1
-        # The commits of brokers before 0.9 lack these.
+        # Commit records of brokers older than 0.9 do not contain these fields.
         epoch = getattr(value, "leader_epoch", -1)
         expires = getattr(value, "expire_timestamp", -1)
         topic_id = format_uuid(getattr(value, "topic_id", None))
@@ -320,7 +336,10 @@ class _PartitionReader:
 
 
 def _has_holes(batch: Batch, expected: int | None) -> bool:
-    """Whether a cleaner took records from a batch, or all between it and the last."""
+    """Return whether the log cleaner has removed records within or before a batch.
+
+    ``expected`` is the offset after the previous batch. None disables the second check.
+    """
     start: int = batch.base_offset
     last: int = batch.last_offset
     if batch.records and batch.magic < 2:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The small tables of ``offsets``, summed up from the results of tasks.
+"""Small tables of the offsets job, aggregated from the task results.
 
-Their rows are in the order in which the page shows them: the worst first.
+Rows have the same order as in the report: the most urgent rows come first.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ COMMIT_COLUMNS = (
     "log_offset",
     "topic_id",
 )
-"""The columns of ``commits`` that are needed."""
+"""``commits`` columns that are required for the aggregation."""
 
 STATE_COLUMNS = ("timestamp", "group", "kind", "generation", "state", "members")
-"""The columns of ``group_state`` that are needed."""
+"""``group_state`` columns that are required for the aggregation."""
 
 _HIGHEST = 2**63 - 1
 
@@ -50,9 +50,9 @@ _COLUMNS = 24
 
 
 class GroupState(NamedTuple):
-    """A state of a group, and the time of its beginning.
+    """State of a group, and the timestamp (milliseconds) at which it began.
 
-    ``members`` counts them; ``row`` is that of the state in ``group_state``.
+    ``members`` is the number of members. ``row`` is the row index in ``group_state``.
     """
 
     timestamp: int | None
@@ -64,14 +64,15 @@ class GroupState(NamedTuple):
 
 
 _NO_STATE = GroupState(None, None, None, None, None, -1)
-"""Of a group that commits and does nothing else."""
+"""Used for groups that only commit, without any group state in the log."""
 
 
 class GroupTotals:
-    """The sums of the first pass; ``add_lag`` adds the results of the second.
+    """Aggregated results of the first pass. ``add_lag`` adds the second pass.
 
-    ``start`` and ``end`` are the times that the charts show: from where history is
-    complete in some partition of ``__consumer_offsets``, to the last record of any.
+    ``start`` and ``end`` are the time range of the charts. It begins when the history
+    is complete in at least one ``__consumer_offsets`` partition, and ends with the last
+    record of all partitions.
     """
 
     def __init__(
@@ -102,7 +103,10 @@ class GroupTotals:
         self.assigned = self._list_assigned(states)
 
     def _sort_commits(self, commits: Any) -> Any:
-        """Order commits by partition and group, each group's as they were logged."""
+        """Sort commits by topic, partition, group and log offset.
+
+        Timestamps become milliseconds. Unknown timestamps become -1.
+        """
         times = read_milliseconds(commits["timestamp"]).fill_null(-1)
         order = ("topic", "partition", "group", "log_offset")
         return commits.set_column(0, "timestamp", times).sort_by(
@@ -112,7 +116,7 @@ class GroupTotals:
     def list_places(
         self, logs: Mapping[tuple[str, int], Partition]
     ) -> Iterator[PartitionCommits]:
-        """List the partitions that were committed to, then those only assigned."""
+        """Return all partitions with commits, then those with assignments only."""
         import pyarrow
 
         keys = self._commits.group_by(["topic", "partition"], use_threads=False)
@@ -123,7 +127,8 @@ class GroupTotals:
         begin = 0
         for key in (*counts, *sorted(self.assigned.keys() - counts.keys())):
             end = begin + counts.get(key, 0)
-            # A slice would be pickled with the whole table, a copy is not.
+            # Copy the rows, because a slice would be pickled together with the whole
+            # table.
             commits = self._commits.take(pyarrow.array(range(begin, end), "int64"))
             yield PartitionCommits(
                 *key, logs.get(key), commits, self.assigned.get(key, {})
@@ -131,10 +136,10 @@ class GroupTotals:
             begin = end
 
     def _list_assigned(self, states: Any) -> dict[tuple[str, int], dict[str, Any]]:
-        """Find which groups had which partitions at the sample times.
+        """Determine the assigned groups of every partition at the sample times.
 
-        The result has for each partition what ``PartitionCommits.assigned`` has. Topics
-        of which the log has only an unknown id are omitted.
+        The values have the format of ``PartitionCommits.assigned``. Topics are omitted
+        if the log only contains their id, and the name is unknown.
         """
         found: dict[tuple[str, int], dict[str, Any]] = {}
         samples = np.array(self.samples, "i8")
@@ -165,7 +170,7 @@ class GroupTotals:
         return found
 
     def add_lag(self, lag: LagSummary) -> None:
-        """Take what a task of the second pass found."""
+        """Add the result of a lag task."""
         self.stuck += lag.stuck
         self._positions += lag.positions
         for key, counts in lag.samples.items():
@@ -173,7 +178,7 @@ class GroupTotals:
             sums += counts
 
     def tables(self) -> dict[str, list[Row]]:
-        """Give the rows of the small tables."""
+        """Return the rows of all small tables, by table name."""
         self.stuck.sort(key=lambda row: (row.committed - row.log_end, *row[:3]))
         return {
             "rebalances": self.rebalances,
@@ -188,11 +193,14 @@ class GroupTotals:
 
     @property
     def uncommitted(self) -> int:
-        """How many partitions are assigned at the end without a commit."""
+        """Number of partitions that are assigned at the end, but have no commit."""
         return sum(position.committed is None for position in self._positions)
 
     def groups(self) -> list[Row]:
-        """Sum up each group; its lag is known if that of each partition is."""
+        """Return the rows of the table ``groups``.
+
+        If the lag of any partition is unknown, the lag of its group is None.
+        """
         compute = self._compute
         commits = self._commits.filter(compute.is_valid(self._commits["offset"]))
         summed = commits.group_by("group", use_threads=False).aggregate(
@@ -235,9 +243,9 @@ class GroupTotals:
         )
 
     def lag_over_time(self) -> list[Row]:
-        """Sum up the lag of each group and topic, at each time that was sampled.
+        """Return ``lag_over_time`` rows: total lag per group, topic and sample time.
 
-        It is known if that of each partition is.
+        If the lag of any partition is unknown, the total lag is None.
         """
         rows: list[Any] = []
         for key, sums in sorted(self._lags.items()):
@@ -250,7 +258,7 @@ class GroupTotals:
         return rows
 
     def commit_rate(self) -> list[Row]:
-        """Count the commits of each group in each stretch of time of the charts."""
+        """Return ``commit_rate`` rows: commit count per group and chart interval."""
         compute = self._compute
         is_shown = compute.and_(
             compute.is_valid(self._commits["offset"]),
@@ -271,7 +279,7 @@ class GroupTotals:
 
 
 def _list_places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
-    """Collect the partitions that members of a group are assigned."""
+    """Return the partitions that are assigned to the members of a group."""
     return {
         (each["topic"], partition)
         for member in members or ()
@@ -286,7 +294,7 @@ def _list_known(times: Iterable[int | None]) -> list[int]:
 
 
 def _choose_times(start: int, end: int, most: int) -> Iterator[int]:
-    """Give round times after ``start``, and the end itself."""
+    """Return round timestamps after ``start``, and finally ``end`` itself."""
     if end < 0:
         return
     step = choose_time_step(end - start, most)

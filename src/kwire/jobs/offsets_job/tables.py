@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of ``offsets``: their columns, and how rows become files.
+"""Column definitions of the offsets tables, and conversion of rows to files.
 
-Rows are tuples in the order of the columns, with times in milliseconds, -1 or None for
-an unknown one; a file has microseconds in UTC, which are Spark's timestamps. What the
-rows mean is documented where they are made, and in docs/operators/offsets.md.
+In memory, rows are tuples in column order. Timestamps are milliseconds, and -1 or None
+if they are unknown. In Parquet files, timestamps are microseconds in UTC, which is
+Spark's timestamp type. The rows are documented in docs/operators/offsets.md, and in the
+functions that create them.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
         "problems": "bigint",
     },
 }
-"""The columns of each table, with the names of their types."""
+"""Column types of all tables, by table name and column name."""
 
 
 def _make_row_type(table: str) -> Any:
@@ -181,12 +182,12 @@ TopicLagRow = _make_row_type("lag_over_time")
 
 
 def make_schema_of(name: str) -> Any:
-    """Make the Arrow schema of a table."""
+    """Return the Arrow schema of a table."""
     return make_arrow_schema(COLUMNS[name])
 
 
 def make_table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:
-    """Make an Arrow table of rows."""
+    """Convert rows to an Arrow table."""
     import pyarrow
 
     schema = make_schema_of(name)
@@ -201,7 +202,7 @@ def make_table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:
 
 
 def make_timestamps(milliseconds: Any) -> Any:
-    """Make a column of times; negative ones are unknown and become null."""
+    """Convert milliseconds to a timestamp column. Negative values become null."""
     import pyarrow
     from pyarrow import compute
 
@@ -212,19 +213,19 @@ def make_timestamps(milliseconds: Any) -> Any:
 
 
 def read_milliseconds(timestamps: Any) -> Any:
-    """Read a column of times as milliseconds since 1970, unknown ones as null."""
+    """Convert a timestamp column to milliseconds since 1970. Null values are kept."""
     import pyarrow
 
     return timestamps.cast(pyarrow.timestamp("ms", tz="UTC")).cast(pyarrow.int64())
 
 
 def open_rows_of(name: str, path: str) -> AbstractContextManager[RowWriter]:
-    """Open one file of a table, to write row by row."""
+    """Open a new Parquet file of a table, for writing individual rows."""
     return open_rows(path, make_schema_of(name), partial(make_table_of, name))
 
 
 def read_back(name: str, paths: Iterable[str], columns: Iterable[str]) -> Any:
-    """Read some columns of the files of a table, in the order of ``paths``."""
+    """Read columns from Parquet files of a table, in the order of ``paths``."""
     import pyarrow.parquet
 
     columns = list(columns)
@@ -232,7 +233,7 @@ def read_back(name: str, paths: Iterable[str], columns: Iterable[str]) -> Any:
     tables = [pyarrow.schema(fields).empty_table()]
     for path in paths:
         file = pyarrow.parquet.ParquetFile(path)
-        # Old pyarrow cannot read a file without row groups.
+        # Old pyarrow versions cannot read Parquet files without row groups.
         if file.metadata.num_row_groups:
             tables.append(file.read(columns=columns).select(columns))
     return pyarrow.concat_tables(tables)
