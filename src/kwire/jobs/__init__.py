@@ -1,12 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs over recordings and log directories: audit, export, offsets and restore.
+"""Jobs that analyse recordings and log directories: audit, export, offsets, restore.
 
-Each job is a package (``export_job``) and has a function here. It returns a ``Result``
-with Parquet tables and an HTML report, in this process or on Spark. Jobs share
-``running`` (tasks), ``tables`` (files), ``report`` and ``charts`` (the page). Printing
-does not belong here. May import: ``errors``, ``_limits``, ``_files``, ``_text``,
-``schema``, ``messages``, ``records``, ``log``, ``client``, ``recording``, ``spark``.
+Every job is a package (for example ``export_job``) with an entry point that is
+available here. Jobs write Parquet tables and an HTML report, either in this process or
+on Spark, and return a ``Result``.
+
+Shared modules: ``running`` (tasks), ``tables`` (output files), ``report`` and
+``charts`` (HTML report). Jobs never print, because console output belongs to the
+command line interface.
+
+May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``, ``messages``,
+``records``, ``log``, ``client``, ``recording``, ``spark``.
 """
 
 from __future__ import annotations
@@ -23,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["JobError", "Result", "audit", "export", "offsets"]
 
-# A module of a job's own name would take the place of the function here.
+# Location of every public name. The packages have the suffix "_job", because importing
+# a submodule named "export" would replace the function ``export`` in this module.
 _HOMES = {
     "JobError": "running",
     "Result": "tables",
@@ -34,7 +40,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a job on first use."""
+    """Import a job on first use, because jobs depend on optional packages."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

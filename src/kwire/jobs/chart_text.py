@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text on charts and tables of a report: numbers, times, escaped and shortened names.
+"""Text in charts and tables of a report: numbers, timestamps and shortened names.
 
-It is drawn by ``charts`` and ``report``.
+This module is used by ``charts`` and ``report``.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ _STEPS = tuple(
     )
     for count in counts
 )
-"""Round durations in milliseconds, for the bins and axes of charts."""
+"""Round durations in milliseconds, for chart intervals and axis labels."""
 
 _MOST_MARKS = 6
 _FIRST_MARK, _LAST_MARK = 0.2, 0.88
 
 _CHARACTER = 7.2
-"""The width in pixels of a character of the charts, rather more than less."""
+"""Estimated width of a character in pixels. Too large is safer than too small."""
 
 
 def check_tone(tone: str) -> str:
-    """Return the tone, or raise ``ValueError`` for another word."""
+    """Return ``tone`` unchanged. Raises ``ValueError`` if it is not a valid tone."""
     if tone not in TONES:
         raise ValueError(f"tone must be one of {TONES} (got {tone!r})")
     return tone
 
 
 def to_milliseconds(moment: datetime) -> int:
-    """Turn a time into milliseconds since 1970; one without a zone is UTC."""
+    """Convert a datetime to milliseconds since 1970. Without a time zone it is UTC."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - _EPOCH) // _MILLISECOND
 
 
 def measure_text(text: str) -> int:
-    """Guess the width of text in pixels."""
+    """Estimate the width of a text in pixels."""
     return math.ceil(_cells(text) * _CHARACTER)
 
 
@@ -73,7 +73,11 @@ def _cells(text: str) -> int:
 
 
 def shorten(text: str, most: int) -> str:
-    """Cut text to the width of ``most`` letters, in its middle: the ends tell most."""
+    """Shorten a text to a maximum width, by replacing its middle with an ellipsis.
+
+    The width is measured in Latin letters. Wide East Asian characters count as two. The
+    middle is removed because the beginning and the end are the most distinctive.
+    """
     text = escape_line(str(text))
     if _cells(text) <= most:
         return text
@@ -89,7 +93,7 @@ def _without_middle(text: str, keep: int) -> str:
 
 
 def format_amount(value: float, unit: str = "") -> str:
-    """Write an amount exactly; bytes and times with their units."""
+    """Format an amount exactly. Units can be "bytes" and "ms"."""
     if unit == "bytes":
         return f"-{format_size(-value)}" if value < 0 else format_size(value)
     if unit == "ms":
@@ -98,7 +102,7 @@ def format_amount(value: float, unit: str = "") -> str:
 
 
 def format_compact(value: float) -> str:
-    """Write a number in at most five characters: "950", "1.2k", "34M"."""
+    """Format a number with at most five characters: "950", "1.2k" or "34M"."""
     if abs(value) < 1000:
         return f"{value:.3g}"
     for unit in "kMGTPE":
@@ -109,7 +113,7 @@ def format_compact(value: float) -> str:
 
 
 def format_duration(duration: float) -> str:
-    """Write a duration in milliseconds with its two largest units."""
+    """Format a duration in milliseconds with its two largest units."""
     if duration < 0:
         return f"-{format_duration(-duration)}"
     if duration < _SECOND:
@@ -123,7 +127,10 @@ def format_duration(duration: float) -> str:
 
 
 def choose_ticks(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
-    """Choose round values for an axis from 0 on that has room for all ``values``."""
+    """Choose round tick values for an axis that starts at 0 and contains all values.
+
+    Returns pairs of value and label.
+    """
     low, high = min([0, *values]), max([0, *values])
     if low == high:
         high = 1
@@ -148,15 +155,19 @@ def _round_step(least: float) -> float:
 
 
 def choose_time_step(length: int, most: int) -> int:
-    """Choose a round step, in milliseconds, that divides a length into ``most`` parts.
+    """Choose a round interval that divides a length into at most ``most`` parts.
 
-    The last part may be shorter, and there may be fewer parts.
+    Both are milliseconds. The last part can be shorter than the interval.
     """
     return next((each for each in _STEPS if each * most > length), length // most + 1)
 
 
 def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
-    """Choose times along an axis: both ends, the first in full, and round ones."""
+    """Choose tick labels for a time axis: both ends, and round times in between.
+
+    Returns pairs of relative position (0 to 1) and label. The first label is complete.
+    The other labels have the precision that the interval requires.
+    """
     first, last = format_time(start), format_time(end)
     length = end - start
     if length <= 0:
@@ -164,7 +175,7 @@ def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
     if first == str(start) or last == str(end):
         return [(0.0, first), (1.0, last)]
     step = choose_time_step(length, _MOST_MARKS)
-    # As many digits as the step needs, of "2026-11-21 04:05:06.789".
+    # Select the part of "2026-11-21 04:05:06.789" that the interval requires.
     if step < _SECOND:
         shown = slice(11, 23)
     elif step < _MINUTE:

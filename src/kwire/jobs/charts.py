@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Charts for the pages of ``report``: each has its raw values in ``data-*``.
+"""Charts for HTML reports. All raw values are available as ``data-*`` attributes.
 
-A chart is rows: a label, marks, and words at the end. Here is decided which marks there
-are, and where: in percent of the drawing, which is as wide as the page allows.
-``_text/templates/chart.html`` draws them, and the browser finds room for the words.
+A chart consists of rows with a label, marks and a note. This module computes the marks
+and their horizontal positions in percent, because the width of the chart depends on the
+page. ``_text/templates/chart.html`` draws the marks, and the browser places the texts.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     Point = tuple[int, float | None]
 
 MOST_ROWS = 100
-"""Rows that are drawn; the worst should come first."""
+"""Maximum number of rows in a chart. Callers should sort important rows first."""
 
 MOST_SERIES = 8
-"""Lines that are drawn in one chart."""
+"""Maximum number of lines in a line chart."""
 
 LABEL_CHARACTERS = 24
 NOTE_CHARACTERS = 16
@@ -52,13 +52,13 @@ _ORDER = ("quiet", "", "good", "warning", "bad")
 _LEAST_SCALE = 10
 
 WIDE, NARROW = 700, 350
-"""Pixels of a page on the narrowest screen that is no telephone's, and on one."""
+"""Minimum page width in pixels, on computers and on telephones."""
 
 _GAP = 8
 
 
 class HeatCell(NamedTuple):
-    """One cell of a heat map: how much, and whether that is good."""
+    """Cell of a heat map, with its value and rating."""
 
     value: float
     tone: str = ""
@@ -66,7 +66,7 @@ class HeatCell(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A part of a track, from ``start`` up to but not including ``end``."""
+    """Section of a track. ``end`` is exclusive."""
 
     start: int
     end: int
@@ -75,7 +75,7 @@ class Span(NamedTuple):
 
 
 class Track(NamedTuple):
-    """One line of a coverage chart or of a timeline; ``note`` is written at its end."""
+    """Row of a coverage chart or timeline. ``note`` is displayed at its end."""
 
     label: str
     start: int
@@ -85,9 +85,13 @@ class Track(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """A bar from ``x`` on, a dot if it has no ``width``, or a word of an axis.
+    """Visual element at the position ``x`` (percent).
 
-    ``looks`` are classes of the style, ``facts`` the values for machines.
+    It is a bar, a dot if ``width`` is None, or an axis label.
+
+    * ``looks``: CSS classes.
+    * ``facts``: raw values for ``data-*`` attributes.
+    * ``strike``: tone of the strike-through line, if any.
     """
 
     x: float
@@ -102,7 +106,7 @@ class _Mark(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """One row: its label, its marks, and the words at its end."""
+    """Row with its label, marks, raw values and the note at its end."""
 
     label: str
     marks: Sequence[_Mark]
@@ -111,17 +115,17 @@ class _Row(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The label as it is shown."""
+        """Label, shortened to the available width."""
         return shorten(self.label, LABEL_CHARACTERS)
 
     @property
     def note(self) -> str:
-        """The words at the end as they are shown."""
+        """Note, shortened to the available width."""
         return shorten(self.end, NOTE_CHARACTERS)
 
 
 class _Line(NamedTuple):
-    """One series of a chart of lines; ``paths`` are points of pieces without a gap."""
+    """Line of a chart. Each path is the point list of a section without gaps."""
 
     name: str
     looks: str
@@ -137,14 +141,17 @@ def _draw_rows(
     times: Sequence[_Mark] = (),
     columns: Sequence[_Mark] = (),
 ) -> Markup:
-    """Draw rows below an axis of ``times`` or the names of ``columns``."""
+    """Draw rows below an axis of ``times``, or below the column names.
+
+    ``total`` is the number of rows before truncation.
+    """
     more = f"{total - len(rows):,} more" if len(rows) < total else ""
     return pages.draw(
         rows=rows,
         series=(),
         times=times,
         columns=columns,
-        # Cells of columns are nearly as high as the row, bars are not.
+        # Heat map cells fill almost the whole row height, bars are narrower.
         inset=1 if columns else 5,
         more=more,
         legend=[(looks, shorten(each, _LEGEND_CHARACTERS)) for looks, each in legend],
@@ -162,10 +169,12 @@ def draw_heat_map(
     cells: Mapping[tuple[str, str], HeatCell],
     legend: Legend | None = None,
 ) -> Markup:
-    """Draw rows by columns; darker is more. ``legend`` has the meaning of tones.
+    """Draw a heat map. Cells with higher values are darker.
 
-    A cell that is not in ``cells`` is blank; one without value whose tone is "bad" or
-    "quiet" is struck through.
+    * ``rows``, ``columns``: names.
+    * ``cells``: cells by (row, column). Missing cells remain blank. A cell with value 0
+      is struck through if its tone is "bad" or "quiet".
+    * ``legend``: explanations by tone.
     """
     most = max((cell.value for cell in cells.values()), default=0)
     drawn = [
@@ -195,7 +204,10 @@ def draw_heat_map(
 def _make_column_labels(
     columns: Sequence[str], rows: Sequence[_Row]
 ) -> Iterator[_Mark]:
-    """Name as many columns as there is room for; fewer on a narrow page."""
+    """Return labels for as many columns as the width permits.
+
+    On narrow pages, some of them are hidden.
+    """
     count = len(columns)
     need = count * (6 + max((measure_text(each) for each in columns), default=0))
     step = math.ceil(need / _find_room(WIDE, rows)) or 1
@@ -207,7 +219,7 @@ def _make_column_labels(
 
 
 def _find_room(width: int, rows: Sequence[_Row]) -> int:
-    """Return how many pixels are left between labels and notes, at least."""
+    """Return the minimum width in pixels between labels and notes."""
     label = max((measure_text(row.short) for row in rows), default=0)
     note = max((measure_text(row.note) for row in rows), default=0)
     return max(width - label - note - 2 * _GAP, 20)
@@ -237,9 +249,10 @@ def _make_heat_mark(
 
 
 def draw_bars(items: Sequence[tuple[str, float, str, str]], unit: str = "") -> Markup:
-    """Draw (label, value, tone, note) as bars; ``unit`` may be "bytes" or "ms".
+    """Draw a bar chart from (label, value, tone, note) tuples.
 
-    What is counted is drawn on a scale of ten at least: one is no long bar.
+    ``unit`` can be "bytes" or "ms". Otherwise the values are counts, and the scale ends
+    at 10 or higher, so that a count of 1 does not look like a large value.
     """
     drawn = items[:MOST_ROWS]
     values = [value for _, value, _, _ in drawn]
@@ -264,7 +277,7 @@ def draw_bars(items: Sequence[tuple[str, float, str, str]], unit: str = "") -> M
 
 
 def draw_coverage(tracks: Sequence[Track], legend: Legend | None = None) -> Markup:
-    """Draw each track over its own width: what is there, and the holes."""
+    """Draw every track at full width: covered sections, and gaps between them."""
     rows = [
         _make_track(track, (track.start, track.end), False)
         for track in tracks[:MOST_ROWS]
@@ -273,9 +286,9 @@ def draw_coverage(tracks: Sequence[Track], legend: Legend | None = None) -> Mark
 
 
 def draw_timeline(tracks: Sequence[Track], legend: Legend | None = None) -> Markup:
-    """Draw tracks of milliseconds over one axis of time.
+    """Draw tracks on a common time axis. Positions are milliseconds.
 
-    A span that ends where it starts is one moment, and drawn as a dot.
+    A span of zero length is a single moment, which is drawn as a dot.
     """
     drawn = tracks[:MOST_ROWS]
     start = min((track.start for track in drawn), default=0)
@@ -286,9 +299,10 @@ def draw_timeline(tracks: Sequence[Track], legend: Legend | None = None) -> Mark
 
 
 def _make_time_axis(start: int, end: int, room: int) -> Iterator[_Mark]:
-    """Name times along an axis of at least ``room`` pixels, so that no words touch.
+    """Return the labels of a time axis, without overlapping texts.
 
-    A narrow page has room for both ends alone.
+    ``room`` is the minimum axis length in pixels. On narrow pages, only the labels at
+    both ends are displayed.
     """
     ticks = choose_time_ticks(start, end)
     parts = [(part, words, measure_text(words)) for part, words in ticks]
@@ -336,9 +350,10 @@ def _make_track(track: Track, ends: tuple[int, int], is_time: bool) -> _Row:
 
 
 def _merge(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, float]]:
-    """Order spans so that bad ones are on top; melt those too near to be seen apart.
+    """Sort spans so that the most urgent tones are drawn last, on top of the others.
 
-    The second value is the part of a span that is really covered.
+    If there are too many spans, neighbours are merged that would be indistinguishable.
+    The second result is the fraction of a span that is really covered.
     """
     spans = sorted(spans, key=lambda each: (_ORDER.index(each.tone), each.start))
     if len(spans) <= _MOST_SPANS:
@@ -365,12 +380,14 @@ def _melt(spans: Sequence[Span]) -> tuple[Span, float]:
 
 
 def draw_lines(series: Mapping[str, Sequence[Point]], unit: str) -> Markup:
-    """Draw values over time, (milliseconds, value); None is a gap, at the ends too.
+    """Draw a line chart from series of (milliseconds, value) points.
 
-    ``unit`` is "bytes", "ms", or the name of what is counted.
+    A value of None is a gap. Gaps at both ends are displayed as well. ``unit`` is
+    "bytes", "ms", or the name of the counted objects.
     """
     drawn = dict(list(series.items())[:MOST_SERIES])
-    # Gaps at the ends count: a line that stops before the end of its time is seen to.
+    # Include points without a value, so that it is visible if a line ends before the
+    # end of the period.
     times = [at for each in drawn.values() for at, _ in each]
     start, end = min(times, default=0), max(times, default=0)
     values = [
@@ -404,7 +421,7 @@ def draw_lines(series: Mapping[str, Sequence[Point]], unit: str) -> Markup:
 
 
 class _Scale(NamedTuple):
-    """Turns times and values into percent of a drawing, from its upper left corner."""
+    """Converts timestamps and values to percent, from the upper left corner."""
 
     start: int
     per_ms: float
@@ -412,11 +429,11 @@ class _Scale(NamedTuple):
     per_unit: float
 
     def x(self, time: float) -> float:
-        """Where a time is."""
+        """Return the horizontal position of a timestamp."""
         return (time - self.start) * self.per_ms
 
     def y(self, value: float) -> float:
-        """Where a value is."""
+        """Return the vertical position of a value."""
         return (self.high - value) * self.per_unit
 
 
@@ -429,7 +446,7 @@ def _make_line(
             pieces.append([])
         else:
             pieces[-1].append((at, value))
-    # In the units of the drawing within the drawing, which is stretched.
+    # Coordinates of the inner SVG drawing, which is stretched to the chart size.
     paths = [
         " ".join(f"{scale.x(at) * 10:.2f},{scale.y(v) * 2.2:.2f}" for at, v in piece)
         for piece in pieces
@@ -451,7 +468,10 @@ def _make_line(
 
 
 def _thin_out(points: Sequence[Point]) -> Sequence[Point]:
-    """Keep the least and the greatest of each stretch, so that no peak is lost."""
+    """Reduce the number of points, but keep minima and maxima.
+
+    Peaks must remain visible.
+    """
     if len(points) <= _MOST_POINTS:
         return points
     size = math.ceil(len(points) / (_MOST_POINTS // 2))
@@ -463,7 +483,7 @@ def _thin_out(points: Sequence[Point]) -> Sequence[Point]:
             found.append(stretch[0])
             continue
         ends = {min(known, key=_get_value), max(known, key=_get_value)}
-        # A gap is no less worth seeing than a peak.
+        # Keep gaps as well, because they are as relevant as peaks.
         gaps = [point for point in stretch if point[1] is None][:1]
         found += sorted([*ends, *gaps], key=_get_time)
     return found

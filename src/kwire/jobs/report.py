@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a job: a verdict, figures, charts and tables in one HTML file.
+"""HTML report of a job: a single file with a verdict, figures, charts and tables.
 
-Its parts are collected here; ``pages`` writes them. Names come from untrusted bytes,
-so they stay plain text until then. Every number is in the page as a raw value too
-(``data-value``), so that it can be compared with the tables.
+This module collects the content, and ``pages`` renders it. Names can be untrusted
+input, so they remain plain text until they are escaped during rendering. Every number
+is also available as a raw value (``data-value``), so that it can be compared with the
+Parquet tables.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
     from .._text.markup import Markup
 
 ROWS_SHOWN = 200
-"""Rows of a table that the page shows; the Parquet files have all of them."""
+"""Maximum number of table rows in the report. The Parquet files contain all rows."""
 
 _SHORT, _LONG = 24, 60
-"""Characters of a cell that stay in one line, and from which on it gets more room."""
+"""Text lengths in characters: cells up to the first length are not wrapped, and cells
+above the second length get a wider column.
+"""
 
 KINDS = ("text", "count", "bytes", "time", "ms", "tone")
-"""How the cells of a column are written; of "tone" they are ``(tone, word)``."""
+"""Formats of table columns. The values of a "tone" column are (tone, word) pairs."""
 
 
 _KIND_OF = {"timestamp": "time", "string": "text", "boolean": "text", "double": "text"}
@@ -36,10 +39,14 @@ _KIND_OF = {"timestamp": "time", "string": "text", "boolean": "text", "double": 
 def list_columns(
     types: Mapping[str, Any], shown: str, labels: Mapping[str, str]
 ) -> list[tuple[str, str, str]]:
-    """Make the columns of a table on a page from those of its files.
+    """Derive the columns of a report table from the column types of its files.
 
-    ``types`` are as in ``make_arrow_type``, ``shown`` are names with spaces between
-    them, ``labels`` those that are not the name itself. Lists are shown as a count.
+    * ``types``: column types, as in ``make_arrow_type``.
+    * ``shown``: names of the columns to show, separated by spaces.
+    * ``labels``: column headings. The default heading is derived from the name.
+
+    Lists are displayed as the number of their elements. Returns (name, heading, format)
+    tuples.
     """
     columns = []
     for name in shown.split():
@@ -55,14 +62,14 @@ def list_columns(
 
 
 def describe_rest(shown: int, total: int, things: str, table: str) -> str:
-    """Describe in a sentence where the things are that are not shown, if any."""
+    """Return a sentence about omitted entries, or an empty text if all are shown."""
     if total <= shown:
         return ""
     return f"The first {shown:,} of {total:,} {things}; all of them are in {table}/."
 
 
 class Cell(NamedTuple):
-    """A cell of a table: its classes, its text, its raw value, and a tone if it has."""
+    """Table cell with its CSS classes, text, raw value and optional tone."""
 
     looks: str
     text: str
@@ -71,9 +78,9 @@ class Cell(NamedTuple):
 
 
 class Report:
-    """A page that is built from top to bottom; ``html`` returns the document.
+    """Report that is built from top to bottom. ``html`` returns the document.
 
-    A ``tone`` is "" or "good", "warning", "bad", "quiet".
+    Every ``tone`` is "", "good", "warning", "bad" or "quiet".
     """
 
     def __init__(self, title: str, subtitle: str = "") -> None:
@@ -85,20 +92,20 @@ class Report:
         self._parts.append({"kind": kind, **values})
 
     def add_verdict(self, tone: str, word: str, sentence: str) -> None:
-        """Add the result in one word and one sentence."""
+        """Add the overall result as a word and a sentence."""
         self._add("verdict", tone=check_tone(tone), word=word, sentence=sentence)
 
     def add_figures(self, figures: Sequence[tuple[str, str, str]]) -> None:
-        """Add a few numbers in large type: (label, text, tone)."""
+        """Add key figures in large type, as (label, text, tone) tuples."""
         checked = [(label, text, check_tone(tone)) for label, text, tone in figures]
         self._add("figures", figures=checked)
 
     def add_chart(self, title: str, svg: Markup, note: str = "") -> None:
-        """Add a chart of ``charts`` with a title above and a note below."""
+        """Add a chart from ``charts``, with a title above and a note below it."""
         self._add("chart", title=title, svg=svg, note=note.strip())
 
     def add_text(self, paragraph: str) -> None:
-        """Add a paragraph."""
+        """Add a paragraph of plain text."""
         self._add("text", text=paragraph)
 
     def add_table(
@@ -110,10 +117,16 @@ class Report:
         note: str = "",
         title: str = "",
     ) -> None:
-        """Add the first rows of the table ``name``; columns are (key, label, kind).
+        """Add the first rows of the table ``name``.
 
-        ``total`` is the number of rows in the Parquet files if not all of them are
-        given. Times are milliseconds since 1970 or ``datetime``; None is empty.
+        * ``columns``: (key, heading, format) tuples.
+        * ``rows``: cells by key. Timestamps are milliseconds since 1970 or ``datetime``
+          values. None is an empty cell.
+        * ``total``: number of rows in the Parquet files, if ``rows`` is incomplete.
+        * ``note``, ``title``: additional texts. The default title is derived from the
+          name.
+
+        Raises ``ValueError`` if a format is not listed in ``KINDS``.
         """
         for _, _, kind in columns:
             if kind not in KINDS:
@@ -138,7 +151,7 @@ class Report:
         )
 
     def html(self) -> str:
-        """Return the page as a complete HTML document."""
+        """Return the complete HTML document."""
         return pages.render(
             "report", title=self._title, subtitle=self._subtitle, parts=self._parts
         )

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the tasks of a job: in this process one after the other, or on Spark.
+"""Runs the tasks of a job, either sequentially in this process or on Spark.
 
-A task is a small value that pickles, and the function that runs over it may run more
-than once. On Spark every task is a partition of its own. What a task raises is raised
-here as it was. Nothing in here knows what the tasks do.
+A task is a small value that can be pickled. Its function may be called repeatedly,
+because Spark retries failed tasks. On Spark, every task is a separate partition.
+Exceptions of tasks are raised unchanged in the calling process. This module is
+independent of the jobs that use it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int], object]
 
 SPARK_FROM_BYTES = 1 << 30
-"""From this size of input on a job takes Spark by itself, where there is one."""
+"""Minimum input size at which a job uses Spark automatically, if it is installed."""
 
 _JAVA_VERSION = 17
 _SECONDS_BETWEEN_LOOKS = 0.2
@@ -47,13 +48,14 @@ _MARKS = "kwire-task-failed:", ":kwire-task-failed"
 
 
 class JobError(KwireError):
-    """A job cannot run or continue: its input is unsuitable, or Spark failed."""
+    """Raised if a job cannot run or continue: unsuitable input, or a Spark failure."""
 
 
 def choose_spark(asked: str | None, total_bytes: int) -> str | None:
-    """Return the master that was asked for, or local Spark for a large input.
+    """Return the requested Spark master, or a local master if the input is large.
 
-    None is this process: for a small input, or where pyspark or Java is missing.
+    Returns None to use this process: if the input is small, or pyspark or Java is not
+    available.
     """
     if asked is not None or total_bytes < SPARK_FROM_BYTES:
         return asked
@@ -65,9 +67,15 @@ def choose_spark(asked: str | None, total_bytes: int) -> str | None:
 def open_runner(
     spark: Any, total_bytes: int, progress: Progress | None
 ) -> Iterator[Callable[..., list[Any]]]:
-    """Choose where the tasks of a job run, and give ``run_tasks`` bound to that place.
+    """Open a Spark session if required, and return a function that runs tasks.
 
-    All passes of the job share one session of Spark.
+    * ``spark``: Spark master, ``SparkSession``, or None to choose automatically.
+    * ``total_bytes``: input size, for the automatic choice.
+    * ``progress``: see ``run_tasks``.
+
+    The function is ``run_tasks`` with bound ``spark`` and ``progress`` arguments. All
+    passes of a job share a single Spark session, which is closed at the end of the
+    block.
     """
     if spark is None:
         spark = choose_spark(None, total_bytes)
@@ -76,10 +84,10 @@ def open_runner(
 
 
 def pack_tasks(sized: Iterable[tuple[int, Part]], most: int) -> list[tuple[Part, ...]]:
-    """Put (size, part) together in their order, into packs of at most ``most``.
+    """Combine (size, part) pairs, in order, to packs with the maximum size ``most``.
 
-    A larger part is a pack by itself. There is one pack at least: its task writes the
-    tables, also where they have no rows.
+    A part that is larger becomes a separate pack. The result contains at least one
+    pack, so that its task creates the tables even if they are empty.
     """
     packs: list[list[Part]] = [[]]
     filled = 0
@@ -100,11 +108,13 @@ def run_tasks(
     spark: Any = None,
     progress: Progress | None = None,
 ) -> list[Summary]:
-    """Run ``function`` over each task; return what it gave, in the order of tasks.
+    """Run ``function`` for every task, and return the results in task order.
 
-    ``spark`` is None for this process, a master such as ``"local[2]"``, or a
-    ``SparkSession``, which is left running. As tasks end, ``progress`` is called with
-    their ``sizes`` in bytes, on Spark from another thread.
+    * ``sizes``: sizes of the tasks in bytes, for ``progress``.
+    * ``spark``: None for this process, a master such as ``"local[2]"``, or a
+      ``SparkSession``, which remains open.
+    * ``progress``: callback that receives the size of every completed task. On Spark it
+      is called from another thread.
     """
     if not tasks:
         return []
@@ -123,10 +133,11 @@ def run_tasks(
 
 @contextmanager
 def open_session(master: str) -> Iterator[Any]:
-    """Open a quiet Spark session, without its web page; a local one is loopback only.
+    """Open a Spark session without progress output and web interface.
 
-    It is stopped when the block ends. If this process has a session already, that one
-    is given, and goes on.
+    A local session only listens on the loopback interface. The session is stopped at
+    the end of the block. If this process already has an active session, it is used
+    instead, and remains open.
     """
     _import_pyspark()
     from pyspark.sql import SparkSession
@@ -148,7 +159,7 @@ def open_session(master: str) -> Iterator[Any]:
 
 
 def java_problem() -> str | None:
-    """Describe in one line what is missing to run Spark's Java, or return None."""
+    """Return one line that describes why Java cannot run Spark, or None if it can."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
     advice = f"install one (Debian: openjdk-{_JAVA_VERSION}-jre-headless)"
@@ -176,7 +187,11 @@ def _import_pyspark() -> None:
 
 
 def _start(master: str, folder: Path) -> Any:
-    """Start Spark; the output of its Java process goes to a file of the folder."""
+    """Start Spark.
+
+    The output of its Java process is written to a log file in ``folder``. Raises
+    ``JobError`` if the process fails, with the first exception in this output.
+    """
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
@@ -207,7 +222,7 @@ def _start(master: str, folder: Path) -> Any:
             SparkContext(conf=conf, gateway=gateway)
     except (PySparkException, OSError, ValueError) as error:
         text = log.read_text(errors="replace")
-        # The first exception is the cause; the frames below it are no news.
+        # The first exception is the cause. The following stack trace is not helpful.
         cause = re.search(r"(?:Exception|Error): (.+)", text)
         said = cause[1] if cause else " ".join(text.split())[-_LOG_SHOWN:]
         raise JobError(f"Spark did not start: {_first_line(error)} {said}") from error
@@ -263,9 +278,10 @@ def _run_on_spark(
 def _worker(
     function: bytes, tasks: list[bytes], sizes: list[int], ended: Any
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Make what runs in Spark's Python workers, where kwire may not be installed.
+    """Create the function that runs in Spark's Python workers.
 
-    It is shipped by value, so it names nothing of this module but by its arguments.
+    kwire may not be installed there. The function is pickled by value, so it must not
+    refer to globals of this module.
     """
     home, (begin, end) = _HOME, _MARKS
 
@@ -281,7 +297,7 @@ def _worker(
         try:
             import kwire  # noqa: F401
         except ImportError:
-            # Workers of this machine find it where the driver did.
+            # Workers on the same machine can import kwire from the driver's location.
             sys.path.append(home)
         for batch in batches:
             for number in batch.column(0).to_pylist():
@@ -308,7 +324,7 @@ def _worker(
 
 @contextmanager
 def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
-    """Call ``progress`` while Spark works, and once more when it has ended."""
+    """Report progress while Spark is running, and once more when it has finished."""
     if progress is None:
         yield
         return
@@ -337,13 +353,14 @@ def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
 
 
 def _cause(error: Exception, session: Any) -> Exception:
-    """Find the exception of a task in the text of Spark's error."""
+    """Extract the exception of a task from the text of a Spark error."""
     text = str(error)
     found = re.search("(.*?)".join(map(re.escape, _MARKS)), text, re.DOTALL)
     if found is None:
         from ..spark.shipping.worker_python import find_worker_problem
 
-        # A worker that died had imported all it needs.
+        # If a worker process has crashed, its imports were successful, so there is no
+        # need to check them.
         has_died = "exited unexpectedly" in text
         problem = None if has_died else find_worker_problem(session)
         return JobError(problem or f"Spark failed: {_first_line(error)}")
@@ -360,8 +377,8 @@ def _cause(error: Exception, session: Any) -> Exception:
 
 def _first_line(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
-    # Spark's own summary is in the middle: the last reason why a task was lost.
+    # Spark's summary in the middle of the text contains the last failure reason.
     reason = text.rpartition("most recent failure:")[2].strip()
-    # The exception of a worker follows its frames, which are indented.
+    # In a Python traceback, the exception follows after the indented frames.
     raised = re.search(r"^Traceback \(.*\n(?: .*\n)+(.+)", reason, re.MULTILINE)
     return (raised[1] if raised else reason.splitlines()[0])[:_WORDS_SHOWN]

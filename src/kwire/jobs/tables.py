@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The output of a job: a folder of Parquet tables and a page, complete or not at all.
+"""Output directory of a job: Parquet tables and an HTML report.
 
-``Output`` is the folder, ``open_table`` and ``open_rows`` write one file in it,
-``Result`` is what the caller gets. Tasks write files of their own, in whatever process
-they run; a task that runs twice writes the same file twice, and each time it appears
-complete.
+``Output`` creates the directory. ``open_table`` and ``open_rows`` write a single
+Parquet file. ``Result`` describes the output to the caller.
+
+Every task writes its own files, possibly in another process. Files appear atomically
+when they are complete. If Spark repeats a task, the second attempt replaces the files
+of the first attempt.
 """
 
 from __future__ import annotations
@@ -28,18 +30,20 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 
 _BATCH_ROWS = 8192
-"""Rows that a ``RowWriter`` turns into Arrow's memory at once."""
+"""Number of rows that ``RowWriter`` converts to an Arrow batch at a time."""
 
 _GROUP_BYTES = 8 * 1024 * 1024
-"""About the size of a row group, in Arrow's memory."""
+"""Approximate row group size in bytes of Arrow memory."""
 
 
 class Result(NamedTuple):
-    """The result of a job.
+    """Result of a job.
 
-    ``tables`` names each table's folder of Parquet files, ``counts`` its rows;
-    ``report`` is the path of the page, ``findings`` the number of what the job looks
-    for: breaks, lost ranges, stuck partitions.
+    * ``tables``: directories of Parquet files, by table name.
+    * ``counts``: number of rows, by table name.
+    * ``report``: path of the HTML report.
+    * ``findings``: number of problems that the job searches for, for example breaking
+      clients, lost ranges or stuck partitions.
     """
 
     tables: dict[str, str]
@@ -49,16 +53,16 @@ class Result(NamedTuple):
 
 
 def make_table(columns: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Make an Arrow table of rows; ``columns`` are as in ``make_arrow_type``."""
+    """Convert rows to an Arrow table. For ``columns`` see ``make_arrow_type``."""
     import pyarrow
 
     return pyarrow.Table.from_pylist(rows, schema=make_arrow_schema(columns))
 
 
 class TableWriter:
-    """Writes batches to a Parquet file; small ones are gathered into row groups.
+    """Writes Arrow batches to a Parquet file.
 
-    ``rows`` counts what was written.
+    Small batches are combined to row groups. ``rows`` is the number of written rows.
     """
 
     def __init__(self, parquet: Any) -> None:
@@ -68,7 +72,7 @@ class TableWriter:
         self.rows = 0
 
     def write(self, rows: Any) -> None:
-        """Take a ``RecordBatch`` or a ``Table`` of the file's schema."""
+        """Write a ``RecordBatch`` or a ``Table`` with the schema of the file."""
         batches = rows.to_batches() if hasattr(rows, "to_batches") else [rows]
         for batch in batches:
             self._pending.append(batch)
@@ -78,7 +82,7 @@ class TableWriter:
                 self.flush()
 
     def flush(self) -> None:
-        """Write what was gathered as a row group."""
+        """Write all pending batches as a row group."""
         import pyarrow
 
         group = pyarrow.Table.from_batches(self._pending, self._parquet.schema)
@@ -89,7 +93,10 @@ class TableWriter:
 
 
 class RowWriter:
-    """Writes rows to a Parquet file; ``make_rows`` makes some into a batch or table."""
+    """Writes individual rows to a Parquet file.
+
+    ``make_rows`` converts a list of rows to an Arrow batch or table.
+    """
 
     def __init__(
         self, writer: TableWriter, make_rows: Callable[[list[Any]], Any]
@@ -99,13 +106,13 @@ class RowWriter:
         self._rows: list[Any] = []
 
     def write(self, row: Any) -> None:
-        """Take one row."""
+        """Write one row."""
         self._rows.append(row)
         if len(self._rows) >= _BATCH_ROWS:
             self.flush()
 
     def flush(self) -> None:
-        """Make a batch of the rows that wait."""
+        """Convert all pending rows to a batch, and write it."""
         self._writer.write(self._make_rows(self._rows))
         self._rows.clear()
 
@@ -114,9 +121,9 @@ class RowWriter:
 def open_table(
     path: str | os.PathLike[str], schema: Any, *, compression: str = "zstd"
 ) -> Iterator[TableWriter]:
-    """Open one Parquet file, which appears when the ``with`` block ends well.
+    """Create a Parquet file. It appears when the ``with`` block ends without an error.
 
-    A table without rows is written too, with its schema.
+    A table without rows is created as well, with its schema.
     """
     parquet = load_pyarrow("a job").parquet
     with (
@@ -132,7 +139,7 @@ def open_table(
 def open_rows(
     path: str | os.PathLike[str], schema: Any, make_rows: Callable[[list[Any]], Any]
 ) -> Iterator[RowWriter]:
-    """Open one Parquet file as ``open_table`` does, to write row by row."""
+    """Create a Parquet file like ``open_table``, and write individual rows to it."""
     with open_table(path, schema) as table:
         writer = RowWriter(table, make_rows)
         yield writer
@@ -140,16 +147,20 @@ def open_rows(
 
 
 class Output:
-    """The folder that a job writes; it appears when the ``with`` block ends well.
+    """Output directory of a job, which appears when the ``with`` block has succeeded.
 
-    Until then everything is in ``<out>.partial-<random>`` beside it, which an exception
-    removes. After a kill it stays, and does not disturb the next run.
+    During the block, all files are in the sibling directory ``<out>.partial-<random>``.
+    It is removed after an exception. If the process is killed, this directory remains,
+    but it does not affect later runs.
 
         with Output(out) as output:
             running.run_tasks(work, tasks_with(output.table_path("records", 0)), ...)
             output.write_table("problems", problems)
             output.write_report(report.html())
         return output.result(findings=0)
+
+    Raises ``OSError`` if ``out`` is a URL, and ``FileExistsError`` if it already exists
+    and is not an empty directory.
     """
 
     def __init__(self, out: str | os.PathLike[str]) -> None:
@@ -160,7 +171,8 @@ class Output:
                 os.fspath(out),
             )
         self._out = Path(out).absolute()
-        # No number of a process: containers that share a disk have the same ones.
+        # A process id would not be unique, because containers that share a disk can
+        # have equal process ids.
         self._partial = self._out.with_name(
             f"{self._out.name}.partial-{os.urandom(4).hex()}"
         )
@@ -185,32 +197,36 @@ class Output:
 
     @property
     def tables(self) -> dict[str, str]:
-        """The final folder of each table."""
+        """Final directories of all tables, by table name."""
         return {name: str(self._out / name) for name in self._names}
 
     def table_path(self, name: str, task: int = 0) -> str:
-        """Return the path for a task's file of a table, and make its folder."""
+        """Return the path of a task's Parquet file, and create the table directory."""
         if name not in self._names:
             (self._partial / name).mkdir()
             self._names.append(name)
         return str(self._partial / name / f"part-{task:05}.parquet")
 
     def write_table(self, name: str, table: Any) -> None:
-        """Write a table whose rows are all known."""
+        """Write a complete table as a single file."""
         with open_table(self.table_path(name), table.schema) as writer:
             writer.write(table)
 
     def write_report(self, html: str) -> None:
-        """Write the page."""
+        """Write the HTML report."""
         with create_file(self._partial / REPORT) as file:
             file.write(html.encode())
 
     def commit(self) -> None:
-        """Give the folder its name; the end of the ``with`` block does it."""
+        """Rename the directory to its final name.
+
+        The ``with`` block calls this method at its end.
+        """
         self._check_free()
         folders = [self._partial, *(self._partial / name for name in self._names)]
         for folder in folders:
-            # What a killed task has left; on Spark it ran again after that.
+            # Remove temporary files of killed tasks, which Spark has run again since
+            # then.
             for path in folder.glob(".*.partial"):
                 path.unlink()
             sync_folder(folder)
@@ -219,7 +235,7 @@ class Output:
         try:
             self._partial.rename(self._out)
         except OSError:
-            # Another job was there first.
+            # Another job may have created the same directory in the meantime.
             self._check_free()
             raise
         sync_folder(self._out.parent)
@@ -239,11 +255,14 @@ class Output:
             raise OSError(error.errno, error.strerror, str(self._out)) from error
 
     def _is_own(self, path: object) -> bool:
-        """Whether a path is below the hidden folder, which the caller does not know."""
+        """Return whether a path is in the temporary directory.
+
+        Errors should not mention this directory, because the caller does not know it.
+        """
         return isinstance(path, str) and Path(path).is_relative_to(self._partial)
 
     def result(self, findings: int) -> Result:
-        """Make the result of the job; rows are counted from the files."""
+        """Return the result of the job. Row counts are read from the Parquet files."""
         from pyarrow.parquet import read_metadata
 
         counts = {

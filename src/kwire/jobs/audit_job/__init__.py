@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The upgrade audit: which clients break when the brokers become another release.
+"""Upgrade audit: detects clients that break when brokers are upgraded.
 
-In the order of the data: ``tasks`` reads captures and request logs, ``sightings`` sums
-up what was seen of each client, ``verdicts`` judges a client, ``findings`` makes rows
-of the judgements, ``page`` writes them down for people. ``job`` runs them.
+The modules correspond to the data flow: ``tasks`` reads captures and request logs,
+``sightings`` counts the requests of every client, ``verdicts`` decides whether a client
+breaks, ``findings`` converts the decisions to table rows, and ``page`` renders the HTML
+report. ``job`` runs these steps.
 """

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a recording as requests, each with the latency of its response.
+"""Reads a recording as a sequence of requests with response latencies.
 
-Clients send the name of their software once for each connection, and brokers their
-versions: both are read from the frames of ApiVersions. A request becomes a row when its
-response was read, or when no response will come any more.
+Clients send their software name, and brokers send their supported versions, only once
+per connection. Both are read from ApiVersions frames and applied to all other requests.
+A request is complete when its response has been read, or when a response is no longer
+possible.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ _MOST_AWAITED = 1 << 12
 
 
 class _Frame(NamedTuple):
-    """A row of a capture: the columns that are read; ``frame`` is Arrow's value."""
+    """Row of a capture, limited to the required columns.
+
+    ``timestamp`` is in microseconds. ``frame`` is an Arrow value, which is only
+    converted to bytes if the frame has to be decoded.
+    """
 
     recording: str | None
     connection: int | None
@@ -51,7 +56,11 @@ class _Frame(NamedTuple):
 
 @dataclass(slots=True)
 class CapturedRequest:
-    """A request, and whether a broker sent it and a response may still come."""
+    """Recorded request.
+
+    ``is_from_broker``: a follower broker sent it, to replicate partitions. ``is_open``:
+    its response may still follow.
+    """
 
     request: Request
     is_from_broker: bool
@@ -59,7 +68,7 @@ class CapturedRequest:
 
 
 class _Connection:
-    """The state of one connection while its frames are read."""
+    """State of one connection while its frames are read."""
 
     __slots__ = ("awaited", "fetches", "software")
 
@@ -74,9 +83,9 @@ def read_recording(
 ) -> Iterator[CapturedRequest]:
     """Read the requests of a recording.
 
-    They are in the order of the recording, except for requests that wait longer than
-    most for a response. The versions that brokers offer, and files that cannot be read,
-    are noted in ``sightings``.
+    Requests are returned in recorded order, but requests that wait unusually long for a
+    response are delayed. Versions that brokers offer, and files that cannot be read,
+    are added to ``sightings``.
     """
     reader = _RecordingReader(sightings)
     for file in files:
@@ -93,7 +102,7 @@ def read_recording(
 
 
 class _RecordingReader:
-    """Reads frames in order into ``rows``."""
+    """Converts frames to requests, which are collected in ``rows``."""
 
     def __init__(self, sightings: Sightings) -> None:
         self.rows: list[CapturedRequest] = []
@@ -102,9 +111,10 @@ class _RecordingReader:
         self._offers: set[tuple[str | None, int | None, bytes]] = set()
 
     def take_complete(self) -> list[CapturedRequest]:
-        """Take the rows that wait for no response, or all if half of them wait.
+        """Remove and return all rows that are complete.
 
-        Those wait for responses that were not recorded.
+        If at least half of the maximum number of rows remain, return them as well,
+        because their responses were probably not recorded.
         """
         complete = [row for row in self.rows if not row.is_open]
         self.rows = [row for row in self.rows if row.is_open]
@@ -114,7 +124,7 @@ class _RecordingReader:
         return complete
 
     def read(self, batch: Any) -> None:
-        """Read a batch of frames."""
+        """Process a batch of frames."""
         *columns, frames = batch.columns
         number = _Frame._fields.index("timestamp")
         columns[number] = columns[number].cast("int64")
@@ -129,7 +139,8 @@ class _RecordingReader:
     def _read_request(self, connection: _Connection, frame: _Frame) -> None:
         api_key, api_version = frame.api_key, frame.api_version
         if api_key is None and not frame.frame.is_valid:
-            # A SASL token has no header, and is not recorded.
+            # SASL tokens on the wire have no request header, and their content is never
+            # recorded.
             return
         is_from_broker = False
         if api_key == API_VERSIONS:
@@ -175,19 +186,21 @@ class _RecordingReader:
             data = frame.frame.as_py()
             offer = frame.broker_address, frame.api_version, data[4:]
             if offer not in self._offers:
-                # A broker offers the same to all, but for the correlation id.
+                # A broker offers the same versions to all clients, so decode every
+                # distinct response only once. The first four bytes are the correlation
+                # id.
                 self._offers.add(offer)
                 highest = _read_offered(data, frame.api_version)
                 self._sightings.offer(frame.broker_address, highest)
 
 
 def _decode(frame: _Frame, cls: type[Message]) -> Message | None:
-    """Decode a request; None if the frame is not a readable request of the class."""
+    """Decode a request. Returns None if it is unreadable or not of this class."""
     try:
         request = framing.decode_request(frame.frame.as_py() or b"", compat="java")[1]
     except KwireError:
         return None
-    # A capture of another program may contradict its own frames.
+    # In captures from other programs, the columns can contradict the frame.
     return request if isinstance(request, cls) else None
 
 
@@ -199,7 +212,8 @@ def _read_offered(frame: bytes, api_version: int | None) -> list[tuple[int, int]
             ApiVersionsResponse, frame, api_version, compat="java"
         )[1]
     except KwireError:
-        # One in a version that the broker does not know is answered in version 0,
-        # with an error; the client asks again.
+        # If a broker does not support the version of the request, it responds with
+        # version 0 and an error. The client then repeats the request with another
+        # version.
         return []
     return [(each.api_key, each.max_version) for each in answer.api_keys]

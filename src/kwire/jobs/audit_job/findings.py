@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the audit found, as rows of its tables: the riskiest clients come first."""
+"""Results of the audit as table rows, sorted by risk."""
 
 from __future__ import annotations
 
@@ -59,11 +59,14 @@ TABLES: dict[str, dict[str, Any]] = {
         "text": "string",
     },
 }
-"""The columns of the tables, with the names of their types."""
+"""Column types of the tables, by table name and column name."""
 
 
 class AuditFindings(NamedTuple):
-    """What the audit found, the riskiest clients first."""
+    """Results of the audit. Clients with the highest risk come first.
+
+    ``clients``, ``breaks`` and ``problems`` are rows of the corresponding tables.
+    """
 
     target: Target
     sightings: Sightings
@@ -72,12 +75,12 @@ class AuditFindings(NamedTuple):
     problems: list[dict[str, Any]]
 
     def list_broken(self) -> set[tuple[int, int]]:
-        """List the (API key, version)s that clients break on."""
+        """Return (API key, version) pairs on which at least one client breaks."""
         return {(row["api_key"], row["api_version"]) for row in self.breaks}
 
 
 def find_breaks(target: Target, seen: Iterable[Sightings]) -> AuditFindings:
-    """Judge each client by what all tasks saw of it."""
+    """Merge the sightings of all tasks, and judge every client."""
     whole = Sightings()
     for each in seen:
         whole.merge(each)

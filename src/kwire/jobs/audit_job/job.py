@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``audit``: its tasks, and the tables and the page that they lead to."""
+"""Entry point of the audit job."""
 
 from __future__ import annotations
 
@@ -30,13 +30,21 @@ def audit(
     progress: Callable[[int], object] | None = None,
     timezone: tzinfo = UTC,
 ) -> Result:
-    """Find the clients that break when brokers become ``target``, such as "4.1".
+    """Find clients that break when brokers are upgraded to another Kafka release.
 
-    ``paths`` are captures of ``kwire record`` and request logs of brokers, or folders
-    with some of them. Writes the tables ``requests``, ``clients``, ``breaks`` and
-    ``problems`` and a page to the folder ``out``; ``findings`` is the number of clients
-    that break. ``timezone`` is that of times in request logs. ``ValueError`` for a
-    release that kwire does not know, ``FileNotFoundError`` where nothing is to be read.
+    Writes the tables ``requests``, ``clients``, ``breaks`` and ``problems``, and an
+    HTML report.
+
+    * ``paths``: captures from ``kwire record``, request logs of brokers, or directories
+      that contain such files.
+    * ``out``: local output directory. It must not exist, or be empty.
+    * ``target``: release, for example "4.1".
+    * ``spark``, ``progress``: see ``running.open_runner``.
+    * ``timezone``: time zone of timestamps in request logs.
+
+    Returns a ``Result``, where ``findings`` is the number of breaking clients. Raises
+    ``ValueError`` if kwire does not know the release, and ``FileNotFoundError`` if a
+    path contains no input.
     """
     release = Target(target)
     sources, sizes = find_sources(paths)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page of the audit: verdict, heat map, clients by risk, when, and the tables.
+"""HTML report of the audit: verdict, heat map, clients by risk, timeline and tables.
 
-All numbers are those of the tables; nothing is decided here.
+All figures come from the tables. This module does not make any decisions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SHOWN = {
     " software_version first_seen last_seen",
     "problems": "path line reason text",
 }
-"""The columns that the page shows of each table."""
+"""Columns that the report shows, by table."""
 
 _LABELS = {
     "api": "API",
@@ -52,7 +52,7 @@ _MINUTE_MS = MINUTE // 1000
 
 
 def write_page(findings: AuditFindings) -> str:
-    """Write the page."""
+    """Return the HTML report."""
     target = findings.target.name
     report = Report(
         f"Upgrade audit: Kafka {target}",
@@ -115,7 +115,7 @@ def _add_heat_map(report: Report, findings: AuditFindings) -> None:
         pair: seen.count for pair, seen in findings.sightings.by_version().items()
     }
     if not counts:
-        # No frame could be read, as if all of the traffic were TLS.
+        # No frame was readable, for example because all traffic is encrypted with TLS.
         return
     broken = findings.list_broken()
     keys = sorted({key for key, _ in counts})
@@ -241,10 +241,10 @@ def _add_times(report: Report, findings: AuditFindings) -> None:
 def _make_span(
     minute: int, minutes: int, seen: SeenRequests, tone: str, count: int
 ) -> charts.Span:
-    """Make the span of some minutes, no longer than what was seen in them.
+    """Return a timeline span for several minutes, limited to the observed period.
 
-    Requests are counted by the minute, but the first and the last one have their times:
-    a single request is a moment.
+    Requests are counted per minute, but the timestamps of the first and the last
+    request are exact, so a single request becomes a single moment.
     """
     start, end = minute * _MINUTE_MS, (minute + minutes) * _MINUTE_MS
     if seen.first is not None and seen.last is not None:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which client was seen sending what: the result of a task of the audit, and their sum.
+"""Observed requests per client: the result of an audit task, and the merged total.
 
-A client is an address without its port, a client id and the software that it reports.
-What follows for an upgrade is decided in ``verdicts.py``.
+A client is identified by its address without the port, its client id, and the software
+that it reports. ``verdicts.py`` decides about the consequences of an upgrade.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 API_VERSIONS = releases.key_of("ApiVersions")
 
 MINUTE = 60_000_000
-"""In microseconds, as all times here."""
+"""One minute in microseconds, the unit of all timestamps in this module."""
 
 
 class Client(NamedTuple):
-    """Who sends; None is what is not known."""
+    """Identity of a client. Unknown parts are None."""
 
     address: str | None
     client_id: str | None
@@ -36,32 +36,36 @@ class Client(NamedTuple):
 
 @dataclass(slots=True)
 class SeenRequests:
-    """How often something was seen, and when first and last; times may be unknown."""
+    """Number of requests, with the timestamps of the first and the last request.
+
+    The timestamps are None if they are unknown.
+    """
 
     count: int = 0
     first: int | None = None
     last: int | None = None
 
     def add(self, timestamp: int | None, count: int = 1) -> None:
-        """Count requests that were seen at a time."""
+        """Add requests that were observed at a certain time."""
         self.count += count
         if timestamp is not None:
             self.first = timestamp if self.first is None else min(self.first, timestamp)
             self.last = timestamp if self.last is None else max(self.last, timestamp)
 
     def merge(self, other: SeenRequests) -> None:
-        """Count the requests that were seen elsewhere."""
+        """Add the requests that another task has counted."""
         self.add(other.first, other.count)
         self.add(other.last, 0)
 
 
 @dataclass(slots=True)
 class Usage:
-    """What one client was seen doing.
+    """Observed behaviour of one client.
 
-    ``versions`` counts by (API key, version), ``brokers`` says by API key where,
-    ``unreadable`` counts frames of an unknown API. ``is_broker`` is set for a
-    broker that fetches what it keeps a copy of.
+    * ``versions``: requests by (API key, version).
+    * ``brokers``: addresses of the brokers that received them, by API key.
+    * ``unreadable``: frames with an unknown API key or version.
+    * ``is_broker``: the client is a broker that replicates partitions.
     """
 
     versions: dict[tuple[int, int], SeenRequests] = field(default_factory=dict)
@@ -71,18 +75,18 @@ class Usage:
 
     @property
     def negotiates(self) -> bool:
-        """Whether it was seen to request the versions of a broker."""
+        """Whether the client has requested supported versions from a broker."""
         return API_VERSIONS in self.by_api()
 
     def by_api(self) -> dict[int, list[int]]:
-        """Group the versions by API key, both in ascending order."""
+        """Return the used versions by API key, both in ascending order."""
         found: dict[int, list[int]] = {}
         for api_key, version in sorted(self.versions):
             found.setdefault(api_key, []).append(version)
         return found
 
     def merge(self, other: Usage) -> None:
-        """Add what the same client did elsewhere."""
+        """Add the behaviour that another task has observed for the same client."""
         for pair, seen in other.versions.items():
             self.versions.setdefault(pair, SeenRequests()).merge(seen)
         for key, brokers in other.brokers.items():
@@ -91,7 +95,7 @@ class Usage:
         self.is_broker |= other.is_broker
 
     def total(self) -> SeenRequests:
-        """Count everything."""
+        """Return the sum of all requests, including unreadable frames."""
         whole = SeenRequests()
         for seen in (*self.versions.values(), self.unreadable):
             whole.merge(seen)
@@ -99,7 +103,7 @@ class Usage:
 
 
 class InputProblem(NamedTuple):
-    """An input, or a line of one, that could not be read."""
+    """Input file, or line in an input file, that could not be read."""
 
     path: str
     line: int | None
@@ -110,10 +114,12 @@ class InputProblem(NamedTuple):
 
 @dataclass(slots=True)
 class Sightings:
-    """All that was seen.
+    """All observations of a task, or of all tasks after merging.
 
-    ``offered`` has the highest version that a broker offered, by its address and API
-    key; ``minutes`` counts the requests worth a look by (API key, version, minute).
+    * ``clients``: behaviour by client.
+    * ``offered``: maximum version that a broker offers, by broker address and API key.
+    * ``minutes``: number of watched requests by (API key, version, minute).
+    * ``problems``: inputs that could not be read.
     """
 
     clients: defaultdict[Client, Usage] = field(
@@ -129,7 +135,11 @@ class Sightings:
         is_from_broker: bool = False,
         is_watched: Callable[[int, int], bool] | None = None,
     ) -> None:
-        """Count a request; by the minute as well if its version ``is_watched``."""
+        """Count a request.
+
+        If ``is_watched`` returns True for its API key and version, it is also counted
+        by minute.
+        """
         client = Client(
             split_host(request.client_address),
             request.client_id,
@@ -150,14 +160,17 @@ class Sightings:
             self.minutes[api_key, version, timestamp // MINUTE] += 1
 
     def offer(self, broker: str | None, highest: Iterable[tuple[int, int]]) -> None:
-        """Note what a broker offers."""
+        """Remember the maximum versions that a broker offers.
+
+        ``highest`` contains (API key, version) pairs.
+        """
         if broker is not None:
             known = self.offered.setdefault(broker, {})
             for api_key, version in highest:
                 known[api_key] = max(version, known.get(api_key, version))
 
     def merge(self, other: Sightings) -> None:
-        """Add what another task saw."""
+        """Add the observations of another task."""
         for client, usage in other.clients.items():
             self.clients[client].merge(usage)
         for broker, offered in other.offered.items():
@@ -166,7 +179,7 @@ class Sightings:
         self.problems += other.problems
 
     def by_version(self) -> dict[tuple[int, int], SeenRequests]:
-        """Sum up what all clients sent by (API key, version)."""
+        """Return the requests of all clients, by (API key, version)."""
         found: dict[tuple[int, int], SeenRequests] = {}
         for usage in self.clients.values():
             for pair, seen in usage.versions.items():
@@ -174,10 +187,11 @@ class Sightings:
         return found
 
     def settle(self) -> None:
-        """Count ApiVersions requests without a software for the client that sent them.
+        """Assign ApiVersions requests without a software name to their sender.
 
-        A broker that rejects such a request does not know the software of its sender,
-        and learns it from the next one: the two are one client.
+        If a broker rejects the first ApiVersions request, the software name is only
+        known from the second request. Both requests belong to the same client, so they
+        are merged if exactly one client has the same address and client id.
         """
         for client, usage in list(self.clients.items()):
             if client.software_name is None and list(usage.by_api()) == [API_VERSIONS]:
@@ -191,7 +205,7 @@ class Sightings:
 
 
 def split_host(address: str | None) -> str | None:
-    """Take the port off an address."""
+    """Remove the port from an address, and brackets around an IPv6 address."""
     if address is None:
         return None
     host, colon, port = address.rpartition(":")

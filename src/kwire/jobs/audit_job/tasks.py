@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tasks of the audit: a recording, or a piece of a request log, read once.
+"""Audit tasks: a recording, or a section of a request log, that is read once.
 
-A task writes its rows of the table ``requests`` and returns what it saw. ``captures``
-reads recordings. Tasks and sightings pickle, and ``read_source`` runs in whatever
-process it is called.
+A task writes its rows of the table ``requests``, and returns its sightings. Recordings
+are decoded in ``captures``. Tasks and sightings can be pickled, because ``read_source``
+may run in another process.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from .captures import CapturedRequest
 
 PIECE_BYTES = 128 << 20
-"""Larger request logs are cut into pieces of this size."""
+"""Request logs that are larger than this size are split."""
 
 _PARQUET = b"PAR1"
 
 
 class CaptureTask(NamedTuple):
-    """Reads the files of one recording, in order."""
+    """Task that reads the capture files of one recording, in order."""
 
     files: tuple[CaptureFile, ...]
 
 
 class LogTask(NamedTuple):
-    """Reads the lines of a request log that begin within a range of bytes."""
+    """Task that reads the lines of a request log that begin in a byte range."""
 
     path: str
     start: int
@@ -55,7 +55,13 @@ class LogTask(NamedTuple):
 
 
 class AuditTask(NamedTuple):
-    """What to read, for which target, and where the requests go."""
+    """Input of an audit task.
+
+    * ``source``: files to read.
+    * ``target``: name of the target release.
+    * ``timezone``: time zone of timestamps in request logs.
+    * ``requests``: Parquet file to create.
+    """
 
     source: CaptureTask | LogTask
     target: str
@@ -66,10 +72,10 @@ class AuditTask(NamedTuple):
 def find_sources(
     paths: Iterable[str | os.PathLike[str]],
 ) -> tuple[list[CaptureTask | LogTask], list[int]]:
-    """Find what there is to read at some paths, and how many bytes each one has.
+    """Find captures and request logs, and return them with their sizes in bytes.
 
-    A path is a capture or a request log, or a folder with some of them at any depth.
-    ``FileNotFoundError`` for a path without any.
+    A path is a capture, a request log, or a directory that contains such files at any
+    depth. Raises ``FileNotFoundError`` if a path contains neither.
     """
     sources: list[CaptureTask | LogTask] = []
     sizes: list[int] = []
@@ -127,7 +133,7 @@ def _measure_file(path: str) -> int:
 
 
 def read_source(task: AuditTask) -> Sightings:
-    """Read what a task names, write its requests, and return what was seen."""
+    """Read the input of a task, write its requests to a table, and return sightings."""
     sightings = Sightings()
     target = Target(task.target)
     requests: Iterator[CapturedRequest | LoggedRequest]
@@ -145,7 +151,7 @@ def read_source(task: AuditTask) -> Sightings:
 def _read_log(
     source: LogTask, timezone: tzinfo, sightings: Sightings
 ) -> Iterator[LoggedRequest]:
-    """Read the requests of a log; note other lines in ``sightings``."""
+    """Read the requests of a log. Unreadable lines are added to ``sightings``."""
     is_empty, shown = True, format_name(source.path)
     try:
         for found in read_request_log(*source, timezone=timezone):

@@ -1,12 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the audit: which clients break when brokers become another release.
+"""Decision rules of the audit: which clients break after a broker upgrade.
 
-A client breaks if it needs a version that the target does not speak. A client that
-never requests the versions of brokers sends the versions it was seen with, whatever the
-broker is. One that negotiates takes the highest version that both sides have; so the
-version that it took is its own limit only if the broker had offered more.
-``docs/operators/audit.md`` has the rules for users. No files here, and no tables.
+A client breaks if it needs a version that the target release does not support. There
+are two kinds of clients:
+
+* A client that never requests supported versions always sends the observed versions,
+  independently of the broker.
+* A client that negotiates uses the maximum version that both sides support. The
+  observed version is therefore the client's own limit only if the broker has offered a
+  higher version.
+
+The rules are documented for users in ``docs/operators/audit.md``. This module reads no
+files and writes no tables.
 """
 
 from __future__ import annotations
@@ -31,11 +37,11 @@ _JAVA = "apache-kafka-java"
 _release_number = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 _FROM_BROKERS_TOO = {releases.key_of("WriteTxnMarkers")}
-"""APIs that only brokers send, though every listener offers them."""
+"""APIs that only brokers send, although all listeners offer them."""
 
 
 class VersionBreak(NamedTuple):
-    """A version that a client needs and the target does not speak."""
+    """Version that a client needs, but the target release does not support."""
 
     api_key: int
     api_version: int
@@ -43,7 +49,7 @@ class VersionBreak(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The verdict on a client, the reason, and the versions that it breaks on."""
+    """Decision about a client, its reason, and the versions on which it breaks."""
 
     verdict: str
     reason: str
@@ -51,9 +57,10 @@ class Judgement(NamedTuple):
 
 
 class Target:
-    """The release to upgrade to; ``ValueError`` if there is none of the name.
+    """Target release of the upgrade.
 
-    A patch release is taken for its line: "4.1.2" is "4.1".
+    A patch release is treated as its release line: "4.1.2" is "4.1". Raises
+    ``ValueError`` if there is no such release.
     """
 
     def __init__(self, name: str) -> None:
@@ -62,21 +69,21 @@ class Target:
         self._deprecated = releases.deprecated(self.name)
 
     def speaks(self, api_key: int) -> VersionRange:
-        """Give the versions of an API that the target speaks, on any listener."""
+        """Return the versions of an API that the target supports on any listener."""
         return self._ranges.get(api_key, NONE)
 
     def deprecates(self, api_key: int, api_version: int) -> bool:
-        """Whether the target speaks a version and calls it deprecated."""
+        """Return whether the target supports a version, but has deprecated it."""
         return api_version in self._deprecated.get(api_key, NONE)
 
     def phases_out(self, api_key: int, api_version: int) -> bool:
-        """Whether clients get no answer to a version, or some release deprecates it."""
+        """Return whether the target rejects a version, or any release deprecates it."""
         return self.refuses(api_key, api_version) or bool(
             find_fate(api_key, api_version).deprecated
         )
 
     def refuses(self, api_key: int, api_version: int) -> bool:
-        """Whether clients get no answer to a version."""
+        """Return whether the target rejects a version that clients send."""
         return (
             api_key not in find_broker_apis()
             and api_key != API_VERSIONS
@@ -86,7 +93,10 @@ class Target:
 
 @cache
 def find_broker_apis() -> frozenset[int]:
-    """List the APIs that no client uses: brokers of KRaft do not offer them."""
+    """Return the APIs that clients never use.
+
+    KRaft brokers do not offer these APIs on their broker listener.
+    """
     found: set[int] = set()
     for release in releases.NAMES:
         if "broker" in releases.listeners(release):
@@ -97,7 +107,10 @@ def find_broker_apis() -> frozenset[int]:
 
 
 def find_release(name: str) -> str:
-    """Find the release line of a name such as "4.1" or "4.1.2"."""
+    """Return the release line of a name, for example "4.1" for "4.1.2".
+
+    Raises ``ValueError`` if the release line is unknown.
+    """
     if name in releases.NAMES:
         return name
     line, _, patch = name.rpartition(".")
@@ -114,7 +127,14 @@ def judge(
     target: Target,
     offered: Mapping[str, Mapping[int, int]],
 ) -> Judgement:
-    """Judge a client; ``offered`` is what brokers were seen to offer."""
+    """Decide whether a client breaks.
+
+    * ``client``: identity of the client.
+    * ``usage``: observed requests.
+    * ``target``: target release.
+    * ``offered``: maximum versions that brokers were observed to offer, by broker
+      address and API key.
+    """
     if usage.is_broker:
         return Judgement(OK, "a broker, which is upgraded itself")
     breaks: list[VersionBreak] = []
@@ -169,7 +189,10 @@ def judge(
 
 
 def _is_of_kafka(api_key: int, version: int) -> bool:
-    """Whether some release spoke a version; else it is nonsense, or a vendor's."""
+    """Return whether any Kafka release has supported a version.
+
+    Otherwise the request is invalid, or an extension of a vendor.
+    """
     fate = find_fate(api_key, version)
     return fate.removed_in is not None or version in _find_newest().get(api_key, NONE)
 
@@ -187,7 +210,10 @@ def _judge_negotiation(
     speaks: VersionRange,
     offered: Mapping[str, Mapping[int, int]],
 ) -> tuple[str, str]:
-    """Judge an API of a client that takes the highest version both sides have."""
+    """Decide about one API of a client that negotiates versions.
+
+    Returns the verdict, and the reason if it is UNKNOWN.
+    """
     if not speaks:
         return BREAKS, ""
     if any(version in speaks for version in versions):
@@ -209,7 +235,10 @@ def _judge_negotiation(
 
 
 def _find_java_versions(client: Client, api_key: int) -> VersionRange:
-    """Give what a Java client speaks, which is what its release speaks."""
+    """Return the versions that a Java client supports: those of its Kafka release.
+
+    The result is empty if it is not a Java client, or its release is unknown.
+    """
     found = _find_java_release(client)
     return NONE if found is None else releases.ranges(found).get(api_key, NONE)
 
@@ -244,7 +273,7 @@ def _advise(client: Client, target: Target, api_key: int, negotiates: bool) -> s
 
 
 def format_versions(versions: Iterable[int]) -> str:
-    """Write versions in short: 0-2, 5."""
+    """Format versions in a compact form, for example "0-2, 5"."""
     runs: list[list[int]] = []
     for version in sorted(versions):
         if runs and version == runs[-1][1] + 1:
@@ -255,7 +284,7 @@ def format_versions(versions: Iterable[int]) -> str:
 
 
 def find_api_name(api_key: int) -> str:
-    """Name an API, also one that Kafka does not have."""
+    """Return the name of an API. Also works for keys that Kafka does not define."""
     return find_fate(api_key, 0).api or f"API key {api_key}"
 
 
