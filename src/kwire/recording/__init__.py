@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded traffic: the frames of clients and brokers, as rows of Parquet files.
+"""Records the traffic between Kafka clients and brokers as rows in Parquet files.
 
-``Recorder`` runs the relay in a thread, ``read_captures`` reads what it wrote.
-``relay_connections`` moves frames, ``pairing`` finds the request of a response,
-``rewriting`` keeps clients on the relay, and ``buffering`` decides when rows become
-files. Reports about recordings are in ``jobs``.
+``Recorder`` runs the relay in a background thread. ``read_captures`` reads its files.
+``relay_connections`` forwards frames, ``pairing`` matches responses with requests,
+``rewriting`` replaces broker addresses so that clients stay on the relay, and
+``buffering`` decides when rows are written. Reports about recordings are in ``jobs``.
 May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``, ``messages``,
 ``records``, ``connection``, ``client``.
 """

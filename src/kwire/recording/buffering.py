@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""When rows of a recording become files: soon, and in files of a sensible size.
+"""Decides when the rows of a recording are written, and merges small files.
 
-What a kill may cost is a time (``flush_s``): rows wait for a third of it at most, the
-rest is for writing them. The small files of a minute become one when it is over.
-Nothing here knows sockets or what frames mean.
+``flush_s`` limits how many seconds of traffic are lost if the process is killed. Rows
+wait in memory for at most a third of this time, and the other two thirds are reserved
+for writing them. Frequent flushes create small files, so all files from the same minute
+are merged at the end of that minute. This module does not use sockets or decode frames.
 """
 
 from __future__ import annotations
@@ -23,17 +24,24 @@ if TYPE_CHECKING:
     from ..messages.frame_splitter import Frame
 
 FLUSH_BYTES = 64 << 20
+"""Number of buffered bytes that starts a flush before its interval has ended."""
 _MERGED_BYTES = 64 << 20
+"""Maximum size of a merged file, measured as buffered bytes before compression."""
 _ROW_BYTES = 200
-"""About what a row takes besides its frame."""
+"""Estimated size of a row in memory without its frame."""
 
 
 class CaptureBuffer:
-    """Takes rows on the event loop and has them written by threads.
+    """Buffers rows on the event loop and writes them to files in worker threads.
 
-    ``frames`` and ``size`` count what was taken, ``safe`` the frames that are on the
-    disk: those with the lowest sequence numbers. ``on_room`` is called when
-    ``has_room`` is true again.
+    * ``out``: directory in which the recording creates its own directory.
+    * ``flush_s``: maximum traffic loss in seconds if the process is killed.
+    * ``on_room``: called when ``has_room`` becomes true again after the buffer was
+      full.
+
+    ``frames`` and ``size`` count all added frames and their bytes. ``safe`` counts the
+    frames already stored on disk. Because rows are written in order, the stored frames
+    have the lowest sequence numbers.
     """
 
     def __init__(
@@ -68,7 +76,18 @@ class CaptureBuffer:
         frame: Frame | None,
         rewritten: bool,
     ) -> None:
-        """Take a row; ``timestamp`` is in microseconds, ``header`` has four columns."""
+        """Add one frame as a row. Its sequence number is assigned automatically.
+
+        * ``connection``: number of the connection within the recording.
+        * ``direction``: ``REQUEST`` or ``RESPONSE``.
+        * ``timestamp``: time of arrival in microseconds since 1970.
+        * ``client_address``, ``broker_address``: the two peers as "host:port".
+        * ``header``: API key, API version, correlation id and client id. Unknown values
+          are None.
+        * ``size``: frame size in bytes.
+        * ``frame``: content of the frame, or None if it must not be stored.
+        * ``rewritten``: whether the relay forwarded a changed frame.
+        """
         self._rows.append(
             (
                 connection,
@@ -91,34 +110,43 @@ class CaptureBuffer:
 
     @property
     def has_room(self) -> bool:
-        """Whether the disk has kept up with what was added."""
+        """Whether the buffer can accept more rows, because the disk has kept up."""
         return self._waiting < FLUSH_BYTES
 
     async def run(self) -> None:
-        """Write what comes until cancelled; ``OSError`` when that cannot be done."""
+        """Flush the buffered rows periodically until the task is cancelled.
+
+        Raises ``OSError`` if a file cannot be written.
+        """
         loop = asyncio.get_running_loop()
         due = loop.time() + self._wait_s
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due):
                     await self._is_full.wait()
-            # From here on, not from the end of writing: rows come all the time.
+            # Schedule the next flush now instead of after the write, because new rows
+            # keep arriving while the write runs.
             due = loop.time() + self._wait_s
             await self._flush()
             self._merge_what_is_over()
 
     async def close(self) -> None:
-        """Write the rest, and merge what is still in small files."""
+        """Write the remaining rows and merge the remaining small files.
+
+        Removes the directory of the recording if no frame was recorded. Raises
+        ``OSError`` if a file cannot be written.
+        """
         await self._flush()
         if self._merging is not None:
             await self._merging
         await self._merge(self._take_groups(None))
         if not self.frames:
-            # A recording of nothing would only be in the way of readers.
+            # An empty directory contains no capture files, so readers would reject it.
             with suppress(OSError):
                 self.folder.rmdir()
 
     async def _flush(self) -> None:
+        """Write all buffered rows to one file, in a worker thread."""
         rows, size = self._rows, self._waiting
         self._rows, self._waiting = [], 0
         if self._is_full.is_set():
@@ -129,7 +157,8 @@ class CaptureBuffer:
             return
         writing = asyncio.create_task(asyncio.to_thread(self._writer.write, rows))
         try:
-            # A caller that cancels this still wants the rows taken so far to be safe.
+            # The rows have already left the buffer. To prevent their loss, finish
+            # writing them before the cancellation continues.
             file = await asyncio.shield(writing)
         except asyncio.CancelledError:
             self._remember(await writing, len(rows), size)
@@ -141,13 +170,20 @@ class CaptureBuffer:
         self._small.append((_minute(), file, size))
 
     def _merge_what_is_over(self) -> None:
+        """Start merging files from past minutes, unless a merge is already running."""
         if self._merging is not None and not self._merging.done():
             return
         if groups := self._take_groups(_minute()):
             self._merging = asyncio.create_task(self._merge(groups))
 
     def _take_groups(self, before: int | None) -> list[list[CaptureFile]]:
-        """Take the neighbours that are to be one, of minutes ``before`` that one."""
+        """Remove finished files from the list and group those to be merged.
+
+        Files from the same minute form a group, limited to ``_MERGED_BYTES``.
+        ``before`` excludes this minute and all later minutes. By default, None, all
+        files are included. A file that remains alone in its group keeps its name and is
+        not returned.
+        """
         groups: list[list[CaptureFile]] = []
         key, room = None, 0
         while self._small and (before is None or self._small[0][0] < before):
@@ -161,10 +197,12 @@ class CaptureBuffer:
 
     async def _merge(self, groups: list[list[CaptureFile]]) -> None:
         for group in groups:
-            # Merging is for order alone: where it fails, the small files are whole.
+            # A failed merge loses no data, because the small files remain complete.
+            # Readers accept them in place of the merged file.
             with suppress(OSError):
                 await asyncio.to_thread(self._writer.merge, group)
 
 
 def _minute() -> int:
+    """Return the current time as whole minutes since 1970."""
     return int(time.time() // 60)

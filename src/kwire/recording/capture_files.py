@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Captures as Parquet files: their columns, how they are written and how read.
+"""Reads and writes captures as Parquet files.
 
-A recording is a folder of files ``frames-<first sequence>-<last>.parquet``. Each
-appears whole or not at all, and a file whose frames are all in a larger one as well is
-left aside by readers: so small files can be merged while others read them.
-``buffering.py`` decides when files are written. pyarrow is imported by what needs it.
+A recording is a directory with files named ``frames-<first>-<last>.parquet``, where
+both numbers are sequence numbers with at least 12 digits. Each file appears atomically.
+Readers skip a file if a larger file contains the same frames, so small files can be
+merged while other processes read the directory. ``buffering.py`` decides when files are
+written. Functions that need pyarrow import it when they are called.
 """
 
 from __future__ import annotations
@@ -42,15 +43,17 @@ CAPTURE_TYPES = {
     "frame": "binary",
     "rewritten": "boolean",
 }
-"""The columns of captures and their types, as SQL calls them; all may be null."""
+"""SQL types of the capture columns by name. All columns are nullable."""
 
 CAPTURE_COLUMNS = tuple(CAPTURE_TYPES)
 
 REQUEST, RESPONSE = "request", "response"
-"""What ``direction`` may be."""
+"""Values of the column ``direction``."""
 
 _NAME = re.compile(r"frames-(\d{12,})-(\d{12,})\.parquet")
+"""File name with the first and the last sequence number."""
 _BATCH_BYTES = 4 << 20
+"""Target size for batches returned by readers, in uncompressed bytes."""
 _BATCH_ROWS = 10_000
 _SEQUENCE = CAPTURE_COLUMNS.index("sequence")
 _DICTIONARIES = [
@@ -60,16 +63,18 @@ _DICTIONARIES = [
     "broker_address",
     "client_id",
 ]
+"""Columns with few distinct values, which Parquet stores with dictionary encoding."""
 
 
 class CaptureError(KwireError, ValueError):
-    """A file is no capture, or damaged; the text names it and says what to do."""
+    """A file is not a capture or is damaged. The message names the file and a fix."""
 
 
 class CaptureFile(NamedTuple):
-    """One file of captures: where it is, and which frames its name promises.
+    """Path and sequence range for one capture file.
 
-    ``first`` and ``last`` are sequence numbers, None for a file named by others.
+    ``first`` and ``last`` are the sequence numbers in its file name. They are None if
+    the name has another format, for example because another program wrote the file.
     """
 
     path: str
@@ -78,20 +83,25 @@ class CaptureFile(NamedTuple):
 
 
 def capture_schema() -> Any:
-    """Give the columns of captures as a ``pyarrow.Schema``."""
+    """Return the capture columns as a ``pyarrow.Schema``."""
     load_pyarrow("a capture")
     return make_arrow_schema(CAPTURE_TYPES)
 
 
 class CaptureWriter:
-    """Writes the files of one recording, which gets a folder of its own below ``out``.
+    """Writes capture files into a new recording directory below ``out``.
 
-    Every call blocks until the file is safe on the disk. ``write`` and ``merge`` may
-    be called from two threads, each from one at a time.
+    Each method blocks until its file is stored on disk. One thread may call ``write``
+    while another thread calls ``merge``, but concurrent calls of the same method are
+    not supported.
     """
 
     def __init__(self, out: str | os.PathLike[str]) -> None:
-        """Make the folder, for its owner alone; ``OSError`` if that cannot be."""
+        """Create the directory with access for its owner only.
+
+        Its name is the recording id, which consists of the UTC time and a random
+        suffix. Raises ``OSError`` if the directory cannot be created.
+        """
         self._arrow = load_pyarrow("a capture")
         self._schema = capture_schema()
         moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -103,9 +113,11 @@ class CaptureWriter:
             sync_folder(folder.parent)
 
     def write(self, rows: Sequence[tuple[Any, ...]]) -> CaptureFile:
-        """Write rows in the order of their sequence, the columns without ``recording``.
+        """Write rows to a new file.
 
-        On ``OSError`` nothing of them is in the folder.
+        The rows must be in sequence order and contain every column except
+        ``recording``. Raises ``OSError`` if writing fails. In this case the new file
+        does not appear in the directory.
         """
         arrow = self._arrow
         names = [arrow.repeat(arrow.scalar(self.recording), len(rows))]
@@ -119,9 +131,10 @@ class CaptureWriter:
         )
 
     def merge(self, files: Sequence[CaptureFile]) -> CaptureFile:
-        """Put neighbouring files into one, which takes their place.
+        """Combine neighbouring files into one file and delete the originals.
 
-        It is there before they go: whenever this ends, each row is found once.
+        The merged file is complete before any small file is deleted. Readers therefore
+        find every row exactly once, even if the process is interrupted.
         """
 
         def copy(out: Any) -> None:
@@ -138,6 +151,7 @@ class CaptureWriter:
     def _write_file(
         self, first: int, last: int, fill: Callable[[Any], None]
     ) -> CaptureFile:
+        """Create a Parquet file atomically. ``fill`` writes its tables."""
         path = self.folder / f"frames-{first:012}-{last:012}.parquet"
         with (
             create_file(path, replaces=True, mode=0o600) as file,
@@ -155,12 +169,15 @@ class CaptureWriter:
 
 
 def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
-    """List the files at a path, a file or a folder at any depth, in reading order.
+    """List capture files in a directory and its subdirectories, in reading order.
 
-    That is by folder, then by sequence; files with other names come after them, by
-    name. What is hidden (``.`` or ``_`` before the name) or holds nothing but frames of
-    a larger file is left out. The path may be an address that pyarrow knows
-    (``s3://bucket/captures``). ``FileNotFoundError`` if there are none.
+    ``path`` may also be a single file, or an address that pyarrow supports
+    (``s3://bucket/captures``). Files are sorted by directory and then by sequence.
+    Files with other names come last in their directory, sorted by name. Hidden files
+    and directories (prefix ``.`` or ``_``) are skipped, and so are redundant files,
+    whose frames are also contained in a larger file.
+
+    Raises ``FileNotFoundError`` if there are no capture files.
     """
     filesystem, root = _open_filesystem(path)
     info = filesystem.get_file_info([_name_inside(filesystem, root)])[0]
@@ -174,7 +191,9 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
         head, query = address.rstrip("/").removesuffix(root), mark + options
     found = _list_folder(filesystem, root)
     while _has_gap(found):
-        # Files may have been merged while they were listed; gaps of one's own stay.
+        # A gap can appear because files were merged during the listing, so list the
+        # directory again. If the second result is the same, the recording itself has a
+        # gap.
         again = _list_folder(filesystem, root)
         if again == found:
             break
@@ -189,12 +208,18 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
 def read_captures(
     path: str | os.PathLike[str], columns: Iterable[str] | None = None
 ) -> Iterator[Any]:
-    """Read a file or a folder as batches of at most about 4 MB, in order.
+    """Read a capture file or directory in batches with a size up to about 4 MB.
 
-    The order is that of (recording, sequence). A recording may still go on, and its
-    files be merged meanwhile: rows that were there at the call come, each once.
-    ``columns`` are those of ``CAPTURE_COLUMNS``; None is all. Gives
-    ``pyarrow.RecordBatch``. ``FileNotFoundError``, ``CaptureError``.
+    Rows are ordered by (recording, sequence). Reading is safe while the relay keeps
+    writing or merging files: rows that were present before the call are returned
+    exactly once.
+
+    * ``path``: as in ``list_capture_files``.
+    * ``columns``: names from ``CAPTURE_COLUMNS``. Default: all columns.
+
+    Returns an iterator of ``pyarrow.RecordBatch``. Raises ``FileNotFoundError`` if
+    there are no capture files, ``ValueError`` if a column does not exist, and
+    ``CaptureError`` if a file is not a capture or is damaged.
     """
     names = _check_columns(columns)
     files = list_capture_files(path)
@@ -204,10 +229,11 @@ def read_captures(
 def read_capture_file(
     file: CaptureFile, columns: Iterable[str] | None = None
 ) -> Iterator[Any]:
-    """Read one file of ``list_capture_files``, also if it has been merged since.
+    """Read one file from ``list_capture_files``, even if it has been merged since.
 
-    Columns come in the order of ``columns``, with the types of ``capture_schema``.
-    Raises ``CaptureError``, which names the file, for one that is no capture.
+    Columns are returned in the requested order, with ``capture_schema`` types. Raises
+    ``CaptureError`` with the file name if the file is not a capture or is damaged, and
+    ``FileNotFoundError`` if the file and its merged replacement do not exist.
     """
     names = _check_columns(columns)
     filesystem, path = _open_filesystem(file.path)
@@ -230,6 +256,10 @@ def read_capture_file(
 
 
 def _check_columns(columns: Iterable[str] | None) -> list[str]:
+    """Return the requested column names.
+
+    Raises ``ValueError`` if one does not exist.
+    """
     names = list(CAPTURE_COLUMNS if columns is None else columns)
     for name in names:
         if name not in CAPTURE_TYPES:
@@ -240,7 +270,7 @@ def _check_columns(columns: Iterable[str] | None) -> list[str]:
 
 
 def _open_filesystem(path: str | os.PathLike[str]) -> tuple[Any, str]:
-    """Find the file system of an address, and the path in it."""
+    """Return the pyarrow file system for a path or address, and the path inside it."""
     load_pyarrow("a capture")
     from pyarrow import fs as files
 
@@ -260,7 +290,7 @@ def _open_filesystem(path: str | os.PathLike[str]) -> tuple[Any, str]:
 
 
 def _list_folder(filesystem: Any, root: str) -> list[CaptureFile]:
-    """List what there is to read, each frame once."""
+    """List the capture files below a directory, without redundant files."""
     folders: dict[str, list[CaptureFile]] = {}
     for path in _files_below(filesystem, root):
         below = path.removeprefix(root).split("/")
@@ -278,7 +308,10 @@ def _list_folder(filesystem: Any, root: str) -> list[CaptureFile]:
 
 
 def _name_inside(filesystem: Any, path: str) -> str | bytes:
-    """Give a path as pyarrow takes it: names on disks may be no UTF-8."""
+    """Return a path in the form that pyarrow accepts.
+
+    Local file names may contain invalid UTF-8, so they are passed as bytes.
+    """
     return os.fsencode(path) if _is_local(filesystem) else path
 
 
@@ -287,7 +320,7 @@ def _is_local(filesystem: Any) -> bool:
 
 
 def _files_below(filesystem: Any, root: str) -> Iterator[str]:
-    """Go through the regular files below a folder; links to folders are followed."""
+    """Yield the paths of regular files below a directory, following symbolic links."""
     from pyarrow import fs
 
     if not _is_local(filesystem):
@@ -295,7 +328,8 @@ def _files_below(filesystem: Any, root: str) -> Iterator[str]:
             if info.is_file:
                 yield info.path
         return
-    # pyarrow cannot give names that are no UTF-8.
+    # Walk local directories with the standard library, because pyarrow does not support
+    # file names with bytes outside UTF-8.
     seen = set()
     for folder, below, names in os.walk(root, onerror=_refuse, followlinks=True):
         status = os.stat(folder)
@@ -310,10 +344,17 @@ def _files_below(filesystem: Any, root: str) -> Iterator[str]:
 
 
 def _refuse(error: OSError) -> NoReturn:
+    """Error callback for ``os.walk``, which ignores errors by default."""
     raise error
 
 
 def _in_order(files: list[CaptureFile]) -> Iterator[CaptureFile]:
+    """Yield the capture files from one directory in reading order.
+
+    If several files begin at the same sequence number, the largest file is sorted
+    first. Any later file that adds no higher sequence number is redundant and is
+    skipped.
+    """
     numbered = [
         (file.first, -file.last, file)
         for file in files
@@ -328,6 +369,7 @@ def _in_order(files: list[CaptureFile]) -> Iterator[CaptureFile]:
 
 
 def _has_gap(files: list[CaptureFile]) -> bool:
+    """Whether sequence numbers are missing between two files in a recording."""
     return any(
         before.last is not None
         and after.first not in (None, 0)
@@ -337,12 +379,14 @@ def _has_gap(files: list[CaptureFile]) -> bool:
 
 
 def _lies_in(file: CaptureFile, larger: CaptureFile) -> bool:
+    """Whether a larger file contains the complete sequence range of a file."""
     if None in (file.first, file.last, larger.first, larger.last):
         return False
     return larger.first <= file.first and file.last <= larger.last  # type: ignore[operator]
 
 
 def _between(batch: Any, first: int, last: int | None) -> Any:
+    """Select rows by an inclusive sequence range. The sequence is the last column."""
     from pyarrow import compute
 
     sequence = batch.column(batch.num_columns - 1)
@@ -354,6 +398,10 @@ def _between(batch: Any, first: int, last: int | None) -> Any:
 
 
 def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
+    """Yield the requested columns from an open Parquet file in batches.
+
+    Raises ``CaptureError`` if a column is missing or the file is damaged.
+    """
     import pyarrow as arrow
 
     columns = capture_schema()
@@ -380,6 +428,7 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
 
 
 def _rows_at_once(metadata: Any) -> int:
+    """Compute the row count for one batch from the average row size in a file."""
     rows: int
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     size = sum(group.total_byte_size for group in groups)

@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the frames of one connection are: requests, their answers, and secrets.
+"""Matches responses with requests, and detects frames that contain secrets.
 
-``AwaitedRequests`` finds the request that a response answers, in live traffic and in
-captures. ``Conversation`` reads the frames of a connection.
-Headers alone are read, and nothing is refused: of a frame that is no Kafka, less is
-known. Which messages have secrets is in their definitions; an Envelope has those of the
-request within it. While SASL goes on, a frame that is no request that kwire can read is
-taken for a token. No sockets, and no bytes are changed.
+``AwaitedRequests`` finds the request that belongs to a response, both for live traffic
+and captures. ``Conversation`` processes all frames on one connection.
+
+Only headers are decoded, except to detect secrets. Invalid frames do not raise errors:
+their unknown header values are None. Message definitions mark secret fields. An
+Envelope is as secret as the request inside it. During SASL authentication, a frame that
+kwire cannot decode as a request is treated as a token. This module uses no sockets and
+changes no bytes.
 """
 
 from __future__ import annotations
@@ -47,22 +49,34 @@ NO_LIMITS = Limits(
     records=None,
     total_decompressed_bytes=None,
 )
+"""Limits for frames whose size has already been checked by the caller."""
 
 _head = Struct(">hhi").unpack_from
 _CLIENT_ID_AT = 8
+"""Offset of the client id in a request frame, after the fixed header fields."""
 _MOST_AWAITED = 1 << 16
-"""Requests that are remembered at most: a peer may never answer, or not in order."""
+"""Maximum number of requests without a response on one connection.
+
+The limit bounds memory, because a peer may never respond, or respond out of order.
+"""
 
 _KERBEROS = 0x60
-"""The first byte of Kerberos tokens; brokers before 0.10 took them without a word."""
+"""First byte of a Kerberos token.
+
+Brokers before 0.10 accept tokens without a handshake.
+"""
 
 _SASL = (SaslHandshakeRequest.api_key, SaslAuthenticateRequest.api_key)
 _MOST_ENVELOPES = 4
-"""Envelopes within each other that are opened; Kafka puts none into another."""
+"""Maximum nesting level for opening Envelopes. Kafka itself never nests them."""
 
 
 class Header(NamedTuple):
-    """What is known of a frame; of an answer, most is from its request."""
+    """Known header values of a frame. Unknown values are None.
+
+    A response frame contains only the correlation id. The remaining values are taken
+    from the matching request.
+    """
 
     api_key: int | None = None
     api_version: int | None = None
@@ -71,11 +85,11 @@ class Header(NamedTuple):
 
 
 NO_HEADER = Header()
-"""Of a SASL token, which has none, and of what is too short for one."""
+"""Header for SASL tokens without a header, and for frames too short to contain one."""
 
 
 class _Secrets(NamedTuple):
-    """Which sides of an exchange must not be written down."""
+    """Whether the request and its response contain secrets and must not be stored."""
 
     request: bool
     response: bool
@@ -85,12 +99,12 @@ _TOKEN = _Secrets(True, True)
 
 
 class AwaitedRequests(Generic[_Request]):
-    """The requests of one connection that await a response, the oldest first.
+    """Requests without a response on one connection, oldest first.
 
-    Brokers answer the requests of a connection in order. A response therefore belongs
-    to the first request with its correlation id, and the requests before that one will
-    get no response any more. If more than ``maximum`` requests wait, the oldest ones
-    are given up as well. A correlation id or API key of None is unknown.
+    Brokers respond to requests in order within a connection. A response therefore
+    belongs to the first request with the same correlation id, and all earlier requests
+    will never receive a response. If more than ``maximum`` requests are waiting, the
+    oldest requests are dropped. An unknown correlation id or API key is None.
     """
 
     __slots__ = ("_counts", "_maximum", "_queue")
@@ -98,7 +112,8 @@ class AwaitedRequests(Generic[_Request]):
     def __init__(self, maximum: int) -> None:
         self._maximum = maximum
         self._queue: deque[tuple[int | None, int | None, _Request]] = deque()
-        # Spares a search of the queue for each response that no request matches.
+        # Count of waiting requests by correlation id. If a response matches no request,
+        # this table avoids searching the whole queue.
         self._counts: Counter[int | None] = Counter()
 
     def __len__(self) -> int:
@@ -110,7 +125,7 @@ class AwaitedRequests(Generic[_Request]):
     def add(
         self, correlation_id: int | None, api_key: int | None, request: _Request
     ) -> list[_Request]:
-        """Add the newest request. Returns the requests that are given up."""
+        """Add the newest request. Returns dropped requests."""
         self._queue.append((correlation_id, api_key, request))
         self._counts[correlation_id] += 1
         return self.drop(self._maximum)
@@ -118,10 +133,11 @@ class AwaitedRequests(Generic[_Request]):
     def take(
         self, correlation_id: int | None, api_key: int | None = None
     ) -> list[_Request]:
-        """Remove the request that a response answers.
+        """Remove the request that belongs to a response.
 
-        Returns the requests without a response before it, and at the end the request
-        itself; nothing if no request matches.
+        Returns the earlier requests, which remain without a response, followed by the
+        matching request. Returns an empty list if no request matches. None as API key
+        matches every API.
         """
         if correlation_id in self._counts:
             for index, (number, key, _) in enumerate(self._queue):
@@ -132,7 +148,10 @@ class AwaitedRequests(Generic[_Request]):
         return []
 
     def drop(self, kept: int) -> list[_Request]:
-        """Remove and return all requests but the newest ``kept``."""
+        """Remove requests until the newest ``kept`` are left.
+
+        Returns the removed requests.
+        """
         dropped = []
         while len(self._queue) > kept:
             number, _, request = self._queue.popleft()
@@ -144,7 +163,7 @@ class AwaitedRequests(Generic[_Request]):
 
 
 class Conversation:
-    """The frames of one connection, in the order in which each side sends them."""
+    """Request and response frames on one connection, in their order of transmission."""
 
     __slots__ = ("_awaited", "_is_authenticating", "_is_first")
 
@@ -154,12 +173,16 @@ class Conversation:
         self._is_authenticating = False
 
     def request(self, frame: Frame) -> tuple[Header, bool]:
-        """Take what the client sends; give its header, and whether it is secret."""
+        """Process a client frame.
+
+        Returns its header, and whether it contains secrets.
+        """
         if self._is_first:
             self._is_first = False
             self._is_authenticating = frame[:1] == bytes((_KERBEROS,))
         if self._is_authenticating and not _is_request(frame):
-            # Whatever it has where others have a header may be part of a password.
+            # The bytes at the header position may belong to a password, so no header
+            # value is returned.
             self._awaited.add(None, None, (NO_HEADER, _TOKEN))
             return NO_HEADER, True
         if len(frame) < _CLIENT_ID_AT:
@@ -171,8 +194,9 @@ class Conversation:
             correlation_id,
             _client_id(frame, api_key, api_version),
         )
-        # Tokens follow, until frames are other requests again; of version 0 they have
-        # no header, and clients may send such tokens after any version.
+        # After a SaslHandshake, tokens follow until the client sends another request.
+        # After version 0 of the handshake, tokens have no header. Clients may send such
+        # tokens after other versions as well.
         self._is_authenticating = api_key == SaslHandshakeRequest.api_key or (
             self._is_authenticating and api_key in _SASL
         )
@@ -182,7 +206,10 @@ class Conversation:
         return header, secrets.request
 
     def response(self, frame: Frame) -> tuple[Header, bool]:
-        """Take what the broker sends; give the header, and whether it is secret."""
+        """Process a broker frame. Returns its header, and whether it contains secrets.
+
+        The API key, API version and client id are taken from the matching request.
+        """
         awaited = self._awaited
         oldest, _ = next(iter(awaited), (None, None))
         if oldest is NO_HEADER:
@@ -200,11 +227,13 @@ class Conversation:
 
 
 def _find_secrets(frame: Frame) -> _Secrets:
-    """Find whether a request and its response have secrets, by their definitions.
+    """Determine whether a request and its response contain secrets.
 
-    An Envelope has those of what is in it, if that can be read. A SaslHandshake that
-    cannot be read, as one of a newer version, may have a token in it. Of an API that
-    kwire does not know nothing is secret, unless it comes in an Envelope.
+    The message definitions decide. An Envelope is as secret as the request inside it,
+    and is treated as a token if that request cannot be decoded. A SaslHandshake that
+    cannot be decoded, for example because its version is newer, may contain a token and
+    is treated as one. Frames for an unknown API are not secret, unless they are inside
+    an Envelope.
     """
     api_key = _head(frame)[0]
     if api_key == SaslHandshakeRequest.api_key and not _is_request(frame):
@@ -224,6 +253,7 @@ def _find_secrets(frame: Frame) -> _Secrets:
 
 @lru_cache(maxsize=4096)
 def _load_secrets(api_key: int) -> _Secrets:
+    """Read from the message definitions which sides of an API contain secrets."""
     try:
         entries = [registry.find_by_key(api_key, kind) for kind in _Secrets._fields]
     except KeyError:
@@ -233,7 +263,10 @@ def _load_secrets(api_key: int) -> _Secrets:
 
 @lru_cache(maxsize=4096)
 def _has_client_id(api_key: int, api_version: int) -> bool:
-    """Whether the header of such a request has a client id, as nearly all have."""
+    """Whether the request header of this API version contains a client id.
+
+    Nearly all request headers contain one, so this is also assumed for unknown APIs.
+    """
     try:
         entry = registry.find_by_key(api_key, "request")
     except KeyError:
@@ -243,6 +276,10 @@ def _has_client_id(api_key: int, api_version: int) -> bool:
 
 
 def _client_id(frame: Frame, api_key: int, api_version: int) -> str | None:
+    """Decode the client id in a request.
+
+    Returns None for absent or invalid client ids.
+    """
     if not _has_client_id(api_key, api_version):
         return None
     try:
@@ -252,7 +289,10 @@ def _client_id(frame: Frame, api_key: int, api_version: int) -> str | None:
 
 
 def is_answered(frame: Buffer) -> bool:
-    """Whether a request has an answer: Produce can ask for none."""
+    """Whether the broker sends a response, which it omits for Produce with ``acks=0``.
+
+    Returns True if the request cannot be decoded.
+    """
     try:
         request = framing.decode_request(frame, zero_copy=True, limits=NO_LIMITS)[1]
     except KwireError:
@@ -261,7 +301,10 @@ def is_answered(frame: Buffer) -> bool:
 
 
 def _is_request(frame: Frame) -> bool:
-    """Whether all of a frame is a request: bytes left over may be of a password."""
+    """Whether an entire frame can be decoded as a request.
+
+    Trailing bytes are not accepted, because they may be part of a password.
+    """
     try:
         framing.decode_request(frame, limits=NO_LIMITS)
     except KwireError:

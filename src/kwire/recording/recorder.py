@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Recorder``: a relay for programs that have no event loop, such as tests."""
+"""``Recorder``: runs a relay for programs without an event loop, such as tests."""
 
 from __future__ import annotations
 
@@ -20,10 +20,18 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """A relay in a thread of its own, for tests and programs; ``with`` closes it.
+    """Runs a relay in a background thread. Use it as a context manager to close it.
 
-    ``address`` is where clients bootstrap ("127.0.0.1:43211"), ``folder`` where the
-    recording is, ``messages`` the texts that the command line would print.
+    * ``listen``: address for accepting clients. Port 0 selects a free port.
+    * ``upstream``: address of any broker in the cluster.
+    * ``out``: directory in which the recording creates its own directory.
+    * ``flush_s``: maximum traffic loss in seconds if the process is killed.
+    * ``max_connections``: maximum number of simultaneous client connections.
+    * ``max_held_bytes``: maximum size of incomplete and unread frames, in bytes.
+
+    ``address`` is the bootstrap address for clients ("127.0.0.1:43211"). ``folder`` is
+    the recording directory. ``messages`` collects the console messages that ``kwire
+    record`` would print.
     """
 
     def __init__(
@@ -36,7 +44,12 @@ class Recorder:
         max_connections: int = MAX_CONNECTIONS,
         max_held_bytes: int = MAX_HELD_BYTES,
     ) -> None:
-        """Start listening immediately. Raises ``ListenError`` or ``OSError``."""
+        """Start listening immediately.
+
+        Raises ``ListenError`` if the address cannot be used, ``OSError`` if the
+        recording directory cannot be created, and ``ValueError`` if an address is
+        invalid.
+        """
         self.messages: list[str] = []
         broker = split_address(upstream)
         self._relay = Relay(
@@ -62,16 +75,19 @@ class Recorder:
 
     @property
     def counts(self) -> Counts:
-        """What has been recorded so far."""
+        """Numbers of frames, bytes and connections recorded so far."""
         return self._relay.counts
 
     @property
     def addresses(self) -> set[str]:
-        """Where the relay listens: all that clients may ever see."""
+        """Listener addresses. Clients never receive any other broker address."""
         return {format_address(*each) for each in self._relay.addresses.values()}
 
     def close(self) -> None:
-        """End the relay and write the rest; raises what ended it before, if any."""
+        """Stop the relay and write the remaining frames.
+
+        If the relay has failed earlier, raises the error that stopped it.
+        """
         if self._thread.is_alive():
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._relay.stop)
@@ -85,11 +101,13 @@ class Recorder:
         self.close()
 
     def _raise_failure(self) -> None:
+        """Raise the error of the relay thread once, if there is one."""
         failure, self._failure = self._failure, None
         if failure is not None:
             raise failure
 
     def _run(self) -> None:
+        """Run the relay. Target of the background thread."""
         try:
             with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
                 runner.run(self._relay.run(self._ready.set))

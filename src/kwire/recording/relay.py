@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A relay between Kafka clients and a cluster that records every frame.
+"""Relay between Kafka clients and a cluster that records every frame.
 
-The first listener takes the place of the upstream address; each broker that a response
-names gets a listener of its own, so that clients stay on the relay. Here are listeners,
-limits and the end of a recording; ``relay_connections.py`` moves the frames.
+The first listener takes the place of the upstream address. Each broker address in a
+response automatically receives its own listener, so that clients stay connected to the
+relay. This module contains the listeners, the limits, and the shutdown of a recording.
+``relay_connections.py`` forwards the frames.
 """
 
 from __future__ import annotations
@@ -33,19 +34,24 @@ if TYPE_CHECKING:
 
 MAX_FRAME_BYTES = 256 << 20
 HIGHEST_MAX_FRAME_BYTES = 0x1502_FFFF
-"""A size above that may as well be the beginning of TLS."""
+"""Upper limit for ``max_frame_bytes``.
+
+A larger size field cannot be distinguished from the first bytes of a TLS connection.
+"""
 
 MAX_CONNECTIONS = 1000
 MAX_HELD_BYTES = 1 << 30
-"""Bytes of frames, of all connections, that are not complete or not read yet."""
+"""Default limit for incomplete and unread frames on all connections, in bytes."""
 
 _CONNECT_S = 10.0
+"""Timeout for connecting to a broker, in seconds."""
 _PORTS_TRIED = 100
+"""Number of ports to try above the configured port before using any free port."""
 _WILDCARDS = ("0.0.0.0", "::")
 
 
 class Counts(NamedTuple):
-    """What a relay has recorded so far."""
+    """Numbers of frames, frame bytes and connections recorded so far."""
 
     frames: int
     size: int
@@ -53,14 +59,20 @@ class Counts(NamedTuple):
 
 
 class Relay:
-    """Listens, passes frames on and records them, until it is stopped.
+    """Listens for clients, forwards their frames to brokers, and records the frames.
 
-    ``listen`` is where clients bootstrap, with port 0 for any; ``upstream`` a broker
-    of the cluster; ``out`` the folder that the recording gets its own folder in.
-    ``tell`` takes sentences for people, each once. Clients above ``max_connections``
-    are turned away. Where connections hold more than ``max_held_bytes`` bytes of frames
-    together, the one that holds most is ended; buffers of at most 1 MiB for each
-    connection come on top.
+    * ``listen``: bootstrap address for clients. Port 0 selects a free port.
+    * ``upstream``: address of any broker in the cluster.
+    * ``out``: directory in which the recording creates its own directory.
+    * ``tell``: receives messages for the user. The same message is passed only once.
+    * ``flush_s``: maximum traffic loss in seconds if the process is killed.
+    * ``max_frame_bytes``: maximum frame size.
+    * ``max_connections``: maximum number of clients. Additional clients are
+      disconnected immediately.
+    * ``max_held_bytes``: maximum total size of incomplete and unread frames on all
+      connections. Exceeding the limit closes the connection with the most bytes.
+      Additional buffers use up to 1 MiB per connection.
+    * ``count``: stop after recording this number of frames. Default: no limit.
     """
 
     def __init__(
@@ -76,7 +88,7 @@ class Relay:
         max_held_bytes: int = MAX_HELD_BYTES,
         count: int | None = None,
     ) -> None:
-        """Make the recording's folder; listening is ``run``'s."""
+        """Create the recording directory. ``run`` starts the listeners."""
         self._host, self._port = listen
         self._upstream = upstream
         self.buffer = CaptureBuffer(out, flush_s, self._steer_connections)
@@ -99,33 +111,33 @@ class Relay:
 
     @property
     def folder(self) -> Path:
-        """Where the recording is."""
+        """Recording directory."""
         return self.buffer.folder
 
     @property
     def recording(self) -> str:
-        """The id of the recording."""
+        """Recording id."""
         return self.buffer.recording
 
     @property
     def addresses(self) -> dict[Address, Address]:
-        """The listener of each broker, by the broker's address."""
+        """Listener addresses by broker address."""
         return dict(self._addresses)
 
     @property
     def counts(self) -> Counts:
-        """What has been recorded so far."""
+        """Numbers of frames, frame bytes and connections recorded so far."""
         return Counts(self.buffer.frames, self.buffer.size, self._connections)
 
     def stop(self) -> None:
-        """Let ``run`` come to its end."""
+        """Request a shutdown. ``run`` then closes all connections and returns."""
         self._stop.set()
 
     async def run(self, ready: Callable[[], None]) -> None:
-        """Relay until ``stop``; calls ``ready`` once clients can connect.
+        """Relay until ``stop`` is called. Calls ``ready`` when clients can connect.
 
-        Raises ``ListenError`` if it cannot listen, and ``OSError`` if it cannot write.
-        Frames that were written before remain.
+        Raises ``ListenError`` if the relay cannot listen, and ``OSError`` if it cannot
+        write the recording. Frames that were written before the error remain on disk.
         """
         writing = asyncio.create_task(self.buffer.run())
         stopping = asyncio.create_task(self._stop.wait())
@@ -144,6 +156,10 @@ class Relay:
         await self._write_frames(writing)
 
     async def _write_frames(self, work: Any) -> None:
+        """Wait for a write task.
+
+        If it fails, add the number of lost frames to the error.
+        """
         try:
             with suppress(asyncio.CancelledError):
                 await work
@@ -159,6 +175,7 @@ class Relay:
             ) from error
 
     async def _close_connections(self) -> None:
+        """Close all listeners and abort all connections."""
         self._stop.set()
         for listener in self._listeners:
             (await listener).close()
@@ -168,13 +185,16 @@ class Relay:
         await asyncio.gather(*self._open.values(), return_exceptions=True)
 
     def tell_once(self, sentence: str) -> None:
-        """Pass a sentence to ``tell``, unless that was done before."""
+        """Pass a message to ``tell``, unless the same message was already passed."""
         if sentence not in self._told:
             self._told.add(sentence)
             self._tell(sentence)
 
     def _listen_for(self, broker: Address) -> None:
-        """Listen in the place of a broker, unless that is done already."""
+        """Start a listener that represents a broker, unless it already has one.
+
+        Raises ``ListenError`` if the relay cannot listen.
+        """
         if broker in self._addresses or broker in self._addresses.values():
             return
         try:
@@ -187,7 +207,8 @@ class Relay:
         own_host, own_port, *_ = bound.getsockname()
         self._own.add((own_host, own_port))
         self._addresses[broker] = self._host, own_port
-        # Clients can connect from here on; the task accepts them.
+        # The socket accepts connections from now on. The server is created in a task,
+        # because synchronous code calls this method while it rewrites responses.
         loop = asyncio.get_running_loop()
         serving = loop.create_server(
             lambda: RelayConnection(self, broker).client, sock=bound
@@ -198,7 +219,10 @@ class Relay:
             self.tell_once(f"listening on {here} for {format_address(*broker)}")
 
     def accept(self, connection: RelayConnection) -> bool:
-        """Serve a client that has connected, unless there are too many."""
+        """Start serving a new client. Returns False if the client must be disconnected.
+
+        Clients are rejected during shutdown and when ``max_connections`` is reached.
+        """
         if self._stop.is_set():
             return False
         if len(self._open) >= self._max_connections:
@@ -212,24 +236,28 @@ class Relay:
         return True
 
     async def _serve(self, connection: RelayConnection) -> None:
+        """Connect a client with its broker, and forward frames until a peer leaves."""
         try:
             if await self._connect(connection):
                 self._held[connection] = 0
                 self._connections += 1
                 await connection.run(self._connections)
         except OSError:
-            pass  # one side went away: as good as a close
+            pass  # one side closed the connection
         except KwireError as error:
             self.tell_once(str(error))
         except asyncio.CancelledError:
-            pass  # the relay ends, or this connection held too much
+            pass  # shutdown, or the limit for held bytes
         finally:
             self._release(connection)
             connection.abort()
             del self._open[connection]
 
     async def _connect(self, connection: RelayConnection) -> bool:
-        """Connect to the broker of a client; return whether that succeeded."""
+        """Connect to the broker for a client.
+
+        Returns whether the connection succeeded.
+        """
         broker = connection.address
         if broker in self._selves:
             return False
@@ -256,21 +284,23 @@ class Relay:
         return True
 
     def _is_own(self, connection: RelayConnection) -> bool:
-        """Whether a connection ends at a listener of this relay, which calls itself."""
+        """Whether the broker address leads back to a listener in this relay."""
         (host, port), (here, _) = connection.broker.names()
         return host == here and any(
             (each, port) in self._own for each in (host, *_WILDCARDS)
         )
 
     def _steer_connections(self) -> None:
-        """Read again what did not fit into the buffer of the recording."""
+        """Resume reading on all connections after the recording buffer was full."""
         for connection in self._open:
             connection.steer()
 
     def hold(self, connection: RelayConnection, change: int) -> None:
-        """Count what a connection holds; end the one that holds most, if it is needed.
+        """Update the number of bytes held by a connection, and enforce the limit.
 
-        One that was ended, and has not noticed yet, is not counted any more.
+        If the total exceeds ``max_held_bytes``, the connection with the most bytes is
+        aborted. An aborted connection is no longer counted, even if its task is still
+        running.
         """
         if connection not in self._held:
             return
@@ -287,19 +317,23 @@ class Relay:
             )
 
     def _release(self, connection: RelayConnection) -> None:
+        """Remove a connection from the held bytes."""
         self._held_by_all -= self._held.pop(connection, 0)
 
     def note_recorded(self) -> None:
-        """Stop if the requested number of frames is recorded."""
+        """Stop the relay if the requested number of frames has been recorded."""
         if self._count is not None and self.buffer.frames >= self._count:
             self.stop()
 
     def find_listeners(
         self, answer: rewriting.Answer, seen_host: str
     ) -> dict[Address, Address]:
-        """Listen for the brokers of a response; return the listener of each broker.
+        """Start listeners for the brokers in a response.
 
-        ``seen_host`` is the address at which the client found the relay.
+        Returns them by broker address.
+
+        ``seen_host`` is the relay address used by the client. It replaces the host if
+        the relay listens on a wildcard address such as 0.0.0.0.
         """
         for broker in sorted(answer.addresses):
             self._listen_for(broker)
@@ -310,6 +344,7 @@ class Relay:
 
 
 def _reason(error: Exception) -> str:
+    """Describe a connection or socket error in lowercase words."""
     if isinstance(error, TimeoutError):
         return f"no answer within {_CONNECT_S:g} s"
     if isinstance(error, OSError) and error.errno and error.errno > 0:
@@ -318,7 +353,11 @@ def _reason(error: Exception) -> str:
 
 
 def _bind(host: str, port: int, number: int) -> socket.socket:
-    """Listen at ``port`` for the first broker, at a free one above it for others."""
+    """Open a listening socket for the broker with this index.
+
+    The first broker uses ``port`` itself. Later brokers use the next free port above
+    it, or any free port if no port is found there. Port 0 always selects a free port.
+    """
     family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     for candidate in range(port + number, min(port + number + _PORTS_TRIED, 1 << 16)):
         try:
@@ -332,13 +371,17 @@ def _bind(host: str, port: int, number: int) -> socket.socket:
 
 
 def read_listen(text: str) -> Address:
-    """Read where to listen; port 0 is any. ``ValueError`` as ``split_address``."""
+    """Parse the listen address. Port 0 selects a free port.
+
+    Raises ``ValueError`` if the host is missing, and in the same cases as
+    ``split_address``.
+    """
     if text.startswith(":"):
         raise ValueError(
             f"{text!r} has no host; write 127.0.0.1{text} for clients of this machine,"
             f" 0.0.0.0{text} for those of others"
         )
     if text.endswith(":0"):
-        # No address to connect to, which is what split_address reads.
+        # ``split_address`` rejects port 0, because clients cannot connect to it.
         return split_address(f"{text.removesuffix(':0')}:1")[0], 0
     return split_address(text)

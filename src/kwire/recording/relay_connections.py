@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A client and its broker: frames are split, recorded and passed on, both ways.
+"""Connects one client with one broker: splits, records and forwards frames.
 
     client socket -> ClientEnd -> frame recorded -> broker socket
     broker socket -> BrokerEnd -> frame recorded -> client socket
 
-A frame is recorded when it is complete, and passed on after that; what kwire cannot
-decode passes unchanged. An end is not read while the other one cannot take what it
-sends. This is plain TCP: TLS cannot be recorded, and is reported.
+A frame is recorded when it is complete, and forwarded afterwards. Frames that kwire
+cannot decode are forwarded unchanged. While one side cannot accept more data, reading
+from the other side is paused. Only plain TCP is supported: TLS traffic cannot be
+recorded and is reported as an error.
 """
 
 from __future__ import annotations
@@ -35,14 +36,18 @@ if TYPE_CHECKING:
     Address = tuple[str, int]
 
 _TURN_FRAMES = 256
-"""Frames of one connection that may follow each other before others have their turn."""
+"""Maximum number of frames to forward on one connection before other tasks run."""
 
 _UNKNOWN = "", 0
-"""The address of a peer that has gone in the meantime."""
+"""Placeholder for the address if the peer has already disconnected."""
 
 
 class RelayConnection:
-    """One client and its broker; ``client`` and ``broker`` are the two ends."""
+    """One client connection and its broker connection.
+
+    ``client`` and ``broker`` are the asyncio protocols for the two sides. ``address``
+    is the broker address.
+    """
 
     def __init__(self, relay: Relay, address: Address) -> None:
         self.relay = relay
@@ -61,19 +66,20 @@ class RelayConnection:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is passed on any more."""
+        """Whether the connection has stopped forwarding frames."""
         return self._over.done()
 
     async def run(self, number: int) -> None:
-        """Relay until both sides have ended; raises why, if one has failed.
+        """Forward frames until both sides have finished.
 
-        Both have to be connected. ``number`` is that of the connection in the
-        recording.
+        Both sides must be connected. ``number`` identifies the connection within the
+        recording. Raises the error that ended the connection, if one side has failed.
         """
         self.number = number
         client_address, own_address = self.client.names()
         self.client_name = format_address(*client_address)
-        # Where the client found the relay: an address that reaches it.
+        # The client reached the relay at this address, so the address also works for
+        # later connections from the same client.
         self.seen_host = own_address[0]
         for end in (self.client, self.broker):
             end.keep_alive()
@@ -84,27 +90,28 @@ class RelayConnection:
         if self._failure is not None:
             raise self._failure
         for end in (self.broker, self.client):
-            # What is written still may wait for a slow reader.
+            # Wait until the peer has read the remaining data, which a slow reader
+            # delays.
             await end.close()
 
     def steer(self) -> None:
-        """Read from both ends as far as what they send can be passed on."""
+        """Pause or resume reading on both sides, depending on available capacity."""
         self.client.steer()
         self.broker.steer()
 
     def note_end(self) -> None:
-        """Take note that an end has sent its last frame."""
+        """Finish if both sides have sent their last frame."""
         if self.client.has_ended and self.broker.has_ended:
             self._finish()
 
     def fail(self, error: Exception) -> None:
-        """Have ``run`` raise an error, unless it is over already."""
+        """Finish, so that ``run`` raises the error. Ignored if already finished."""
         if not self.is_over:
             self._failure = error
             self._finish()
 
     def abort(self) -> None:
-        """End both sides; their buffers are dropped at once."""
+        """Close both sides immediately and discard their buffers."""
         self._finish()
         self.client.abort()
         self.broker.abort()
@@ -115,7 +122,10 @@ class RelayConnection:
 
 
 class _End(asyncio.BufferedProtocol):
-    """One side of a connection: its frames are taken, those of the other written."""
+    """Protocol for one side. Receives its frames and writes frames from the other side.
+
+    ``has_ended`` becomes true after the last frame from the peer.
+    """
 
     other: _End
     _direction: str
@@ -125,7 +135,8 @@ class _End(asyncio.BufferedProtocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._splitter = FrameSplitter(connection.relay.limits)
-        # Complete frames that wait for their turn, and when they came.
+        # Complete frames that are waiting to be forwarded, and their arrival time in
+        # microseconds since 1970.
         self._frames: deque[Frame] = deque()
         self._moment = 0
         self._held = 0
@@ -136,7 +147,7 @@ class _End(asyncio.BufferedProtocol):
         self._lost = self._loop.create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # Those of uvloop derive from no class of asyncio.
+        # Transports in uvloop do not inherit from asyncio classes.
         self._transport = cast("asyncio.Transport", transport)
         self.steer()
 
@@ -152,7 +163,7 @@ class _End(asyncio.BufferedProtocol):
         self._is_ending = True
         if self._connection.is_open and not self._frames:
             self._end()
-        # The other half of the connection stays open.
+        # True keeps the transport open, because the peer may still read responses.
         return True
 
     def pause_writing(self) -> None:
@@ -165,15 +176,21 @@ class _End(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._lost.done():
             self._lost.set_result(None)
-        # Whatever has gone wrong, this side went away.
+        # The transport is unusable after every kind of error, so treat all errors as a
+        # disconnected peer.
         self._connection.fail(ConnectionAbortedError())
 
     def steer(self) -> None:
-        """Read from the peer while what it sends can be passed on."""
+        """Pause or resume reading, depending on whether frames can be forwarded.
+
+        Reading is paused while received frames wait in this object, while the recording
+        buffer is full, and while the other side accepts no data.
+        """
         if self._transport is None or self._is_ending or self._connection.is_over:
             return
-        # A client may send before its broker is connected: the first bytes are read,
-        # as closing with bytes unread would be a reset.
+        # A client may send data before its broker is connected. Read the first chunk
+        # anyway: if the connection fails, closing a socket with unread bytes would send
+        # a reset to the client.
         is_early = not self._connection.is_open and bool(self._splitter.pending)
         has_room = self._connection.relay.buffer.has_room and not self.other._is_full
         is_paused = is_early or not has_room or bool(self._frames)
@@ -185,12 +202,16 @@ class _End(asyncio.BufferedProtocol):
                 self._transport.resume_reading()
 
     def note_progress(self) -> None:
-        """Take note that the other end has read most of what was written."""
+        """Continue reading after the other peer has read most of its pending data."""
         self._count_held()
         self.steer()
 
     def write(self, parts: list[Frame]) -> None:
-        """Write frames and sizes; small ones together, large ones without a copy."""
+        """Write frames and their sizes.
+
+        Small parts are joined into one write. Large frames, which are memoryviews, are
+        written separately to avoid a copy.
+        """
         transport = self._transport
         assert transport is not None, "frames are passed once both are connected"
         begin = 0
@@ -203,18 +224,18 @@ class _End(asyncio.BufferedProtocol):
             transport.write(b"".join(parts[begin:]))
 
     def write_end(self) -> None:
-        """End this half of the connection, after what was written."""
+        """Close this direction of the connection after the pending data."""
         if self._transport is not None and not self._transport.is_closing():
-            # The peer may have gone, which is reported next.
+            # The peer may have disconnected. ``connection_lost`` reports this next.
             with suppress(OSError):
                 self._transport.write_eof()
 
     def unwritten(self) -> int:
-        """Count the bytes that the peer has not read."""
+        """Return the number of written bytes not yet read by the peer."""
         return self._transport.get_write_buffer_size() if self._transport else 0
 
     def names(self) -> tuple[Address, Address]:
-        """Return the addresses of the peer and of this side, as far as known."""
+        """Return the peer address and the local address, as far as known."""
         transport = self._transport
         assert transport is not None, "asked of those that are connected"
         peer = transport.get_extra_info("peername") or _UNKNOWN
@@ -222,7 +243,7 @@ class _End(asyncio.BufferedProtocol):
         return (peer[0], peer[1]), (own[0], own[1])
 
     def keep_alive(self) -> None:
-        """Have the system notice a peer that vanishes without a word."""
+        """Enable TCP keep-alive to detect peers that disappear without closing."""
         if self._transport is not None:
             with suppress(OSError):
                 self._transport.get_extra_info("socket").setsockopt(
@@ -230,21 +251,25 @@ class _End(asyncio.BufferedProtocol):
                 )
 
     async def close(self) -> None:
-        """Close the connection once the peer has read what was written."""
+        """Close the connection after the peer has read all pending data."""
         if self._transport is not None:
             self._transport.close()
             await self._lost
 
     def abort(self) -> None:
-        """Close the connection now; what has come of frames is dropped."""
+        """Close the connection immediately and discard received frames."""
         self._frames.clear()
-        # Both ends refer to each other: their memory is not to wait for the collector.
+        # Both sides reference each other in a cycle. Replace the splitter to free its
+        # memory now instead of at the next garbage collection.
         self._splitter = FrameSplitter(self._connection.relay.limits)
         if self._transport is not None:
             self._transport.abort()
 
     def pass_frames(self) -> None:
-        """Pass on the frames that have come, the rest of many in another turn."""
+        """Forward received frames.
+
+        If there are many, continue in a later loop iteration.
+        """
         if self._connection.is_over:
             return
         if not self._connection.is_open:
@@ -265,6 +290,7 @@ class _End(asyncio.BufferedProtocol):
             self._end()
 
     def _pass_turn(self) -> None:
+        """Record and forward up to ``_TURN_FRAMES`` frames."""
         frames = self._frames
         parts: list[Frame] = []
         for _ in range(min(len(frames), _TURN_FRAMES)):
@@ -277,13 +303,13 @@ class _End(asyncio.BufferedProtocol):
         self.other.write(parts)
 
     def _take(self, frame: Frame) -> bytes | None:
-        """Record a frame; return what is passed on in its place, with its size."""
+        """Record a frame. Returns a replacement with its size field, or None."""
         raise NotImplementedError
 
     def _record(
         self, header: Header, frame: Frame, is_secret: bool, rewritten: bool = False
     ) -> None:
-        """Record a frame; of a secret one only that there was one."""
+        """Add a frame to the recording, without its content if it is secret."""
         connection = self._connection
         connection.relay.buffer.add(
             connection.number,
@@ -299,29 +325,36 @@ class _End(asyncio.BufferedProtocol):
         connection.relay.note_recorded()
 
     def _host(self) -> str:
-        """Name the host of the peer."""
+        """Return the peer host for error messages."""
         raise NotImplementedError
 
     def _check_stream(self) -> None:
+        """Raise ``_NotKafka`` if the peer has sent an invalid frame size."""
         try:
             self._splitter.check()
         except DecodeError as error:
             raise _NotKafka(self._host(), error) from error
 
     def _count_held(self) -> None:
+        """Report the change in held bytes to the relay.
+
+        Held bytes are the incomplete frame from this peer, and data not yet read by the
+        other peer.
+        """
         held = self._splitter.pending + self.other.unwritten()
         change, self._held = held - self._held, held
         if change:
             self._connection.relay.hold(self._connection, change)
 
     def _end(self) -> None:
+        """Mark the input stream as finished and close the output of the other side."""
         self.has_ended = True
         self.other.write_end()
         self._connection.note_end()
 
 
 class ClientEnd(_End):
-    """The side of the client, which sends requests."""
+    """Client side, which receives requests."""
 
     _direction = REQUEST
 
@@ -339,7 +372,7 @@ class ClientEnd(_End):
 
 
 class BrokerEnd(_End):
-    """The side of the broker, which sends responses."""
+    """Broker side, which receives responses."""
 
     _direction = RESPONSE
 
@@ -353,6 +386,12 @@ class BrokerEnd(_End):
         return self._connection.broker_name.rpartition(":")[0]
 
     def _rewrite(self, header: Header, frame: Frame) -> bytes | None:
+        """Replace broker addresses or unsupported versions in a response.
+
+        Returns the new frame with its size field, or None to forward the original
+        frame. Raises ``ListenError`` if the relay cannot listen for a broker in the
+        response.
+        """
         connection, relay = self._connection, self._connection.relay
         try:
             if limited := rewriting.limit_versions(header, frame):
@@ -378,11 +417,11 @@ class BrokerEnd(_End):
 
 
 class ListenError(KwireError):
-    """The relay cannot listen at an address."""
+    """The relay cannot listen on an address."""
 
 
 class _NotKafka(KwireError):
-    """What one side sends is no frame."""
+    """A peer sent invalid frames, for example because it uses TLS or HTTP."""
 
     def __init__(self, sender: str, error: DecodeError) -> None:
         reason = error.reason

@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Request logs of brokers: the lines of ``kafka.request.logger``, one request each.
+"""Reads broker request logs, written by ``kafka.request.logger``.
 
-A broker of 2.8 or newer writes a request as JSON (KIP-673) when it has answered it:
+Brokers 2.8 and newer log each completed request as one line of JSON (KIP-673):
 
     [2026-11-21 04:08:39,466] DEBUG Completed request:{"requestHeader": ...} (...)
 
-What comes before and after the JSON is the layout's and may be anything; the time is
-read from there. Lines are read as they come, of plain files and of gzip; a line that
-cannot be read is given as such, with its number, and the next one is read. What a
-broker passed on to its controller is in the logs of both, and counts in its own.
+The text before and after the JSON depends on the log layout. The time is taken from the
+text before the JSON. Plain files and gzip files are read line by line. An invalid line
+is returned as ``BadLine`` with its number, and reading continues with the next line. A
+request that a broker forwarded to its controller appears in two logs. Only the entry of
+the forwarding broker is returned.
 """
 
 from __future__ import annotations
@@ -35,15 +36,20 @@ if TYPE_CHECKING:
 _MARK = b"Completed request:"
 _TEXT_MARK = _MARK.decode()
 _BEFORE = b"received request:"
+"""Marks a line that is logged on arrival of a request, not on completion."""
 _KEYS = (b'"isForwarded"', b'"requestHeader"', b'"totalTimeMs"')
+"""JSON keys for recognizing requests if a layout removes the words before the JSON."""
 _OLD_FORM = "RequestHeader("
+"""Beginning of a request in the text format used before 2.8."""
 _GZIP = b"\x1f\x8b"
 
 _LINE_BYTES = 64 << 20
-"""A line is read as a whole up to here; brokers write no longer ones by far."""
+"""Maximum line size in bytes. Real brokers write much shorter lines."""
 
 _SNIFFED = 256 << 10
+"""Number of bytes to search when detecting a request log."""
 _SHOWN = 200
+"""Number of bytes from an invalid line to include in ``BadLine.text``."""
 _BLOCK = 1 << 20
 
 _FETCH, _API_VERSIONS = releases.key_of("Fetch"), releases.key_of("ApiVersions")
@@ -59,11 +65,11 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class LoggedRequest(NamedTuple):
-    """A line that was read: its request, and what else it says.
+    """Request from a valid line, and additional information from the line.
 
-    ``offered`` are the versions that the broker answered to ApiVersions with, by API
-    key; None for other requests and errors. ``is_from_broker`` is set for the fetches
-    of replicas.
+    ``offered`` are the versions in an ApiVersions response, by API key. It is None for
+    other requests and for errors. ``is_from_broker`` is true for a Fetch request from a
+    follower replica.
     """
 
     request: Request
@@ -72,10 +78,12 @@ class LoggedRequest(NamedTuple):
 
 
 class BadLine(NamedTuple):
-    """A line that was meant to be a request and cannot be read.
+    """Invalid line in place of a request.
 
-    ``line`` counts from 1, ``position`` is its first byte, in what is in a gzip file;
-    ``text`` is how it begins.
+    * ``line``: line number, starting with 1.
+    * ``position``: offset of its first byte, for gzip files in the decompressed data.
+    * ``reason``: problem description.
+    * ``text``: beginning of the line.
     """
 
     path: str
@@ -86,7 +94,11 @@ class BadLine(NamedTuple):
 
 
 def is_request_log(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as a request log does; some other lines do no harm."""
+    """Whether a file begins like a request log.
+
+    Other lines before the first request are accepted. Returns False if the file cannot
+    be read.
+    """
     try:
         with _open(path) as file:
             head = file.read(_SNIFFED)
@@ -96,10 +108,11 @@ def is_request_log(path: str | os.PathLike[str]) -> bool:
 
 
 def list_request_logs(path: str | os.PathLike[str]) -> list[str]:
-    """List the request logs at a path: that file, or those in a folder, at any depth.
+    """List request logs in a directory and its subdirectories.
 
-    In a folder files count that look like one, whatever their names; hidden ones do
-    not. ``FileNotFoundError`` if there are none.
+    If ``path`` is a file, it is returned without a check. In a directory, files are
+    recognized by their content, not by their names. Hidden files and directories are
+    skipped. Raises ``FileNotFoundError`` if there are no request logs.
     """
     name = os.fspath(path)
     if not os.path.isdir(name):
@@ -118,9 +131,9 @@ def list_request_logs(path: str | os.PathLike[str]) -> list[str]:
 def split_request_log(
     path: str | os.PathLike[str], size: int
 ) -> list[tuple[int, int | None]]:
-    """Cut a file into ranges of about ``size`` bytes, for ``read_request_log``.
+    """Split a file into byte ranges of about ``size`` bytes for ``read_request_log``.
 
-    Together they give each line once. A gzip file stays whole.
+    Reading all ranges returns each line exactly once. A gzip file is not split.
     """
     with open_regular(path) as file:
         if file.read(len(_GZIP)) == _GZIP:
@@ -137,14 +150,20 @@ def read_request_log(
     *,
     timezone: tzinfo = UTC,
 ) -> Iterator[LoggedRequest | BadLine]:
-    """Read the lines of a file that begin within a range of bytes.
+    """Read all requests whose lines begin within a byte range.
 
-    Lines that were never meant to be requests are passed over. ``timezone`` is that of
-    times which do not say theirs, as log4j's do not. ``OSError`` if the file cannot be
-    opened; a gzip file that is cut short ends with a ``BadLine``.
+    Other lines are skipped.
+
+    * ``start``, ``end``: byte range. Default: the whole file.
+    * ``timezone``: time zone for timestamps without an offset. The layouts of log4j
+      write no offset.
+
+    Raises ``OSError`` if the file cannot be opened. A truncated gzip file ends with a
+    ``BadLine``.
     """
     name, lines = format_name(path), 0
-    # Lines before the range are counted when the first one has to be numbered.
+    # Number of lines before the range. Counting them requires reading the file from its
+    # start, so this is only done when the first ``BadLine`` needs its line number.
     before = None if start else 0
     with _open(path) as file:
         try:
@@ -164,6 +183,7 @@ def read_request_log(
 
 
 def _count_line_ends(path: str | os.PathLike[str], end: int) -> int:
+    """Count line ends before the position ``end``."""
     found = 0
     with open_regular(path) as file:
         while data := file.read(min(end - file.tell(), _BLOCK)):
@@ -173,7 +193,7 @@ def _count_line_ends(path: str | os.PathLike[str], end: int) -> int:
 
 @contextmanager
 def _open(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file, and decompress what gzip has written."""
+    """Open a file for reading, and decompress it if it is a gzip file."""
     with open_regular(path) as file:
         is_gzip = file.read(len(_GZIP)) == _GZIP
         file.seek(0)
@@ -185,8 +205,13 @@ def _open(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _lines(file: BinaryIO, start: int, end: int | None) -> Iterator[tuple[int, bytes]]:
+    """Yield all lines that begin in a byte range, with their offsets.
+
+    A line longer than ``_LINE_BYTES`` is truncated, and the remainder is skipped.
+    """
     if start:
-        # The line that the range begins in belongs to the range before.
+        # A line that begins before the range belongs to the previous range. Start one
+        # byte earlier, so that a line that begins exactly at the start is not skipped.
         file.seek(start - 1)
         _skip_line(file)
     position = file.tell()
@@ -208,13 +233,16 @@ def _skip_line(file: BinaryIO) -> None:
 
 
 def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
-    """Read a line; give the reason if it cannot be, "" if it was never meant to be."""
+    """Parse a line. Returns the request, or a problem description.
+
+    The description is empty if the line was never intended to be a request.
+    """
     mark = line.find(_MARK)
     if mark < 0 and not any(key in line for key in _KEYS):
         return ""
     begin = mark + len(_MARK) if mark >= 0 else line.find(b"{")
     if mark < 0 and _BEFORE in line[: max(begin, 0)]:
-        # Brokers that log at TRACE write a line when a request comes in, too.
+        # At level TRACE, brokers also log each request when it arrives.
         return ""
     if len(line) == _LINE_BYTES and not line.endswith(b"\n"):
         return f"the line is longer than {_LINE_BYTES >> 20} MiB"
@@ -232,7 +260,7 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
     try:
         found, _ = _decode(text)
         if isinstance(found, dict) and found.get("isForwarded") is True:
-            # The broker that passed it on has logged it, with its client's address.
+            # The forwarding broker has logged this request with the client address.
             return ""
         return _read_request(found, _timestamp(prefix, timezone))
     except _NoRequest as error:
@@ -244,9 +272,9 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
 
 
 def _unwrap(line: bytes) -> tuple[str, str]:
-    """Take a message out of JSON, in which containers and JSON layouts wrap lines.
+    """Extract a log message from JSON. Containers and JSON layouts wrap lines this way.
 
-    Returns what comes before the request, where the time is, and the request.
+    Returns the text before the request, which contains the time, and the request.
     """
     text = line.decode("utf-8", "replace")
     try:
@@ -264,10 +292,11 @@ def _unwrap(line: bytes) -> tuple[str, str]:
 
 
 class _NoRequest(Exception):
-    """The JSON is not that of a request; the text says why."""
+    """The JSON is not a request. The message contains the reason."""
 
 
 def _read_request(found: Any, timestamp: int | None) -> LoggedRequest:
+    """Convert request JSON. Raises ``_NoRequest`` if a member is missing."""
     header = _member(found, "requestHeader", dict)
     api_key = _number(header, "requestApiKey", _INT16)
     version = _number(header, "requestApiVersion", _INT16)
@@ -293,6 +322,10 @@ def _read_request(found: Any, timestamp: int | None) -> LoggedRequest:
 
 
 def _member(found: Any, name: str, kind: type, *, optional: bool = False) -> Any:
+    """Return a member from a JSON object. Raises ``_NoRequest`` if its type is wrong.
+
+    With ``optional``, a missing member is returned as None.
+    """
     value = found.get(name) if isinstance(found, dict) else None
     if value is None and optional:
         return None
@@ -302,6 +335,10 @@ def _member(found: Any, name: str, kind: type, *, optional: bool = False) -> Any
 
 
 def _number(found: dict[str, Any], name: str, bound: int) -> int:
+    """Return an integer member. Raises ``_NoRequest`` if it is missing or out of range.
+
+    The valid range is from ``-bound`` to ``bound - 1``.
+    """
     value = found.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise _NoRequest(f"the JSON is not a request: it has no {name}")
@@ -311,7 +348,10 @@ def _number(found: dict[str, Any], name: str, bound: int) -> int:
 
 
 def _float(value: object) -> float | None:
-    """Give a number as a float; None for all else, and for what no float can hold."""
+    """Convert a JSON number to a float.
+
+    Returns None for other types and if it overflows.
+    """
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     try:
@@ -321,19 +361,21 @@ def _float(value: object) -> float | None:
 
 
 def _text(found: dict[str, Any], name: str) -> str | None:
+    """Return a string member, or None if it is missing or has another type."""
     value = found.get(name)
     if not isinstance(value, str):
         return None
-    # A lone surrogate is JSON, but no text that a table can hold.
+    # JSON may contain a lone surrogate, which Arrow strings cannot represent.
     return value.encode("utf-8", "replace").decode("utf-8")
 
 
 def _software(found: dict[str, Any], api_key: int) -> list[str | None]:
-    """Find the name and version of the client, which it sends with ApiVersions."""
+    """Return client software name and version, which ApiVersions requests contain."""
     source = _member(found, "clientInformation", dict, optional=True) or {}
     names = "softwareName", "softwareVersion"
     if api_key == _API_VERSIONS and _is_answered(found.get("response")):
-        # The broker knows it from then on only.
+        # The broker stores the client software only after this request, so
+        # ``clientInformation`` is still empty in this line.
         request = _member(found, "request", dict, optional=True) or {}
         if request.get("clientSoftwareName"):
             source, names = request, ("clientSoftwareName", "clientSoftwareVersion")
@@ -344,15 +386,18 @@ def _software(found: dict[str, Any], api_key: int) -> list[str | None]:
 
 
 def _is_answered(response: Any) -> bool:
+    """Whether an ApiVersions response was successful."""
     return isinstance(response, dict) and response.get("errorCode") == 0
 
 
 def _addresses(connection: str | None) -> tuple[str | None, str | None]:
+    """Split a connection id into the broker address and the client address."""
     match = _connection.fullmatch(connection or "")
     return (match[1], match[2]) if match else (None, None)
 
 
 def _timestamp(prefix: str, timezone: tzinfo) -> int | None:
+    """Parse the first time in a text to microseconds since 1970, or return None."""
     match = _time.search(prefix)
     if match is None:
         return None
@@ -367,7 +412,10 @@ def _timestamp(prefix: str, timezone: tzinfo) -> int | None:
 
 
 def _read_offer(response: Any) -> dict[int, VersionRange] | None:
-    """Read what a broker offers; None for what makes no sense."""
+    """Read version ranges from an ApiVersions response.
+
+    Returns None if they are invalid.
+    """
     try:
         return {
             each["apiKey"]: VersionRange(each["minVersion"], each["maxVersion"])
@@ -378,7 +426,7 @@ def _read_offer(response: Any) -> dict[int, VersionRange] | None:
 
 
 def _replica(request: Any) -> int:
-    """Find whose fetch it is: -1 for a consumer, else the id of a broker."""
+    """Return the replica id from a Fetch request: a broker id, or -1 for a consumer."""
     if not isinstance(request, dict):
         return -1
     state = request.get("replicaState")
@@ -389,4 +437,5 @@ def _replica(request: Any) -> int:
 
 
 def _cut_line(line: bytes) -> str:
+    """Return the beginning of a line as text."""
     return line[:_SHOWN].decode("utf-8", "replace").strip()

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requests as rows: the one table that captures and request logs both become.
+"""Request table, the common format for captures and request logs.
 
-A column is named once here, with its type. What a release thinks of a version is
-``kwire.schema.releases``'; here it is asked once for all releases together.
-``request_log.py`` and the upgrade audit read the requests.
+This module defines the columns and their types. It also determines when Kafka
+deprecated or removed an API version, from the release facts in
+``kwire.schema.releases``. ``request_log.py`` and the upgrade audit read the requests.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ REQUEST_TYPES = {
     "deprecated": "boolean",
     "removed_in": "string",
 }
-"""The columns of requests and their types, as SQL calls them; all may be null."""
+"""SQL types of the request columns by name. All columns are nullable."""
 
 
 class Request(NamedTuple):
-    """One request: a row of the table, fields as its columns.
+    """Table row for one request. The fields are the columns.
 
-    ``timestamp`` counts microseconds since 1970. ``size`` is in bytes, without the
-    frame's own size; a request log does not have it.
+    ``timestamp`` is in microseconds since 1970. ``size`` is in bytes, without the size
+    field. Request logs do not contain the size, so it is None there.
     """
 
     timestamp: int | None = None
@@ -68,7 +68,7 @@ class Request(NamedTuple):
 def make_request(
     api_key: int | None, api_version: int | None, **columns: Any
 ) -> Request:
-    """Make a request from its columns, with those that follow from its version."""
+    """Create a ``Request`` and fill the columns that depend on its API version."""
     fate = Fate(None, None, None)
     if api_key is not None and api_version is not None:
         fate = find_fate(api_key, api_version)
@@ -78,10 +78,11 @@ def make_request(
 
 
 class Fate(NamedTuple):
-    """What became of a version: (name of its API, was it deprecated, gone since when).
+    """Status for an API version: API name, deprecation, and removal.
 
-    ``deprecated`` is what the last release that speaks it calls it; ``removed_in`` is
-    the first release without it, None if the newest one speaks it, or none ever did.
+    ``deprecated`` is the status in the newest release that supports the version.
+    ``removed_in`` is the first release that no longer supports it. It is None if the
+    newest release supports the version, or if no release has ever supported it.
     """
 
     api: str | None
@@ -91,7 +92,10 @@ class Fate(NamedTuple):
 
 @cache
 def find_fate(api_key: int, api_version: int) -> Fate:
-    """Find what became of a version of an API; of an unknown API nothing is known."""
+    """Determine the status for an API version.
+
+    If the API is unknown, all fields are None.
+    """
     try:
         name = releases.name_of(api_key)
     except KeyError:
@@ -121,12 +125,12 @@ def _find_deprecated(release: str) -> dict[int, VersionRange]:
 
 
 def requests_schema() -> Any:
-    """Give the columns of requests as a ``pyarrow.Schema``."""
+    """Return the request columns as a ``pyarrow.Schema``."""
     return make_arrow_schema(REQUEST_TYPES)
 
 
 def requests_batch(requests: Iterable[Request]) -> Any:
-    """Put requests into a ``pyarrow.RecordBatch`` of the schema."""
+    """Convert requests to a ``pyarrow.RecordBatch`` with ``requests_schema``."""
     import pyarrow as pa
 
     schema = requests_schema()

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps clients on a relay: the brokers that answers name become the relay's own.
+"""Replaces broker addresses in responses, so that clients stay connected to the relay.
 
-An answer is read, says which addresses are in it, and is written again with others.
-Answers of ApiVersions offer no version of these APIs that kwire cannot read. Where
-there is nothing to change, the bytes stay those of the broker. No sockets.
+A response is decoded, its broker addresses are replaced with relay addresses, and it is
+encoded again. In ApiVersions responses, versions of the rewritten APIs that kwire
+cannot decode are removed. Responses without changes keep their original bytes. This
+module uses no sockets.
 """
 
 from __future__ import annotations
@@ -46,8 +47,10 @@ _LISTS: dict[Any, str] = {
     ShareFetchResponse: "node_endpoints",
     ShareAcknowledgeResponse: "node_endpoints",
 }
-"""Where answers name brokers that clients connect to; FindCoordinator did it at its
-top first. Controllers' addresses in DescribeQuorum are for people.
+"""Field with the broker addresses, by response class.
+
+Old FindCoordinator versions contain one broker in the message itself. DescribeQuorum
+also contains controller addresses, but clients do not connect to them.
 """
 
 
@@ -55,12 +58,17 @@ _REWRITTEN = {
     cls.api_key: (cls, attribute, first_version(cls.__name__, attribute))
     for cls, attribute in _LISTS.items()
 }
-# Before it has a list, there is one broker at its top.
+"""Response class, field name and first version with addresses, by API key."""
+# Versions without the list contain one coordinator in the message itself, so all
+# versions must be rewritten.
 _REWRITTEN[FindCoordinatorResponse.api_key] = FindCoordinatorResponse, "coordinators", 0
 
 
 class Answer:
-    """An answer that may have to be changed; ``addresses`` are the brokers in it."""
+    """Decoded response that may need to be changed.
+
+    ``addresses`` are the broker addresses in the response.
+    """
 
     __slots__ = ("_attribute", "_correlation_id", "_message", "_version", "addresses")
 
@@ -75,9 +83,10 @@ class Answer:
         self.addresses = {a for a in map(_address, nodes) if a is not None}
 
     def write(self, listeners: Mapping[Address, Address]) -> bytes | None:
-        """Write the answer with other addresses, as a frame with its size.
+        """Encode the response with listener addresses, as a frame with its size field.
 
-        None if it would be the same. ``EncodeError`` for what no version can hold.
+        Returns None if no address changes. Raises ``EncodeError`` if the response
+        version cannot represent the new addresses.
         """
         nodes = getattr(self._message, self._attribute)
         moved = [_move(node, listeners) for node in nodes]
@@ -90,9 +99,10 @@ class Answer:
 
 
 def read_answer(header: Header, frame: Frame) -> Answer | None:
-    """Read an answer that can name brokers; None for any other.
+    """Decode a response if it may contain broker addresses, and return None otherwise.
 
-    ``DecodeError`` and ``UnsupportedVersion`` for one that kwire cannot read.
+    Raises ``DecodeError`` if the response is invalid, and ``UnsupportedVersion`` if
+    kwire does not support its version.
     """
     found = _REWRITTEN.get(-1 if header.api_key is None else header.api_key)
     version = header.api_version
@@ -100,7 +110,8 @@ def read_answer(header: Header, frame: Frame) -> Answer | None:
         return None
     cls, attribute, _ = found
     message: Any
-    # Mock brokers write spare bytes, which clients leave unread as Kafka does.
+    # Mock brokers write extra bytes at the end. Java clients ignore these bytes, so
+    # accept them here as well.
     correlation_id, message = framing.decode_response(
         cls, frame, version, compat="java", zero_copy=True, limits=NO_LIMITS
     )
@@ -108,10 +119,12 @@ def read_answer(header: Header, frame: Frame) -> Answer | None:
 
 
 def limit_versions(header: Header, frame: Frame) -> tuple[bytes, list[str]] | None:
-    """Write an answer of ApiVersions without what kwire cannot rewrite.
+    """Remove versions that kwire cannot rewrite from an ApiVersions response.
 
-    Gives the frame with its size and what was taken away, in words; None where the
-    bytes can stay. ``DecodeError`` and ``UnsupportedVersion`` as above.
+    Returns the frame with its size field and descriptions for all removed version
+    ranges, or None if the response needs no change. Raises ``DecodeError`` if the
+    response is invalid, and ``UnsupportedVersion`` if kwire does not support its
+    version.
     """
     version = header.api_version
     is_refusal = int.from_bytes(frame[4:6], "big") == error_codes.UNSUPPORTED_VERSION
@@ -133,6 +146,7 @@ def limit_versions(header: Header, frame: Frame) -> tuple[bytes, list[str]] | No
 
 
 def _limit(api: Any) -> Any:
+    """Limit the version range for one API to supported versions."""
     if api.api_key not in _REWRITTEN:
         return api
     newest = by_key(api.api_key, "response").valid_versions.max
@@ -142,12 +156,13 @@ def _limit(api: Any) -> Any:
 
 
 def _address(node: Any) -> Address | None:
-    """Return the address of a broker that a struct has, if any."""
+    """Return the broker address in a struct, or None."""
     host, port = getattr(node, "host", ""), getattr(node, "port", -1)
     return (host, port) if host and 0 < port < 1 << 16 else None
 
 
 def _move(node: Any, listeners: Mapping[Address, Address]) -> Any:
+    """Replace the broker address in a struct with its listener address."""
     address = _address(node)
     if address is None or listeners.get(address, address) == address:
         return node
