@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process of one member of a group, for the checks of groups.
 
-It prints a line for each chunk: when what was done with which offsets.
+It prints a line for each chunk: when what was done with which offsets. SIGTERM makes
+it leave the group. The parent starts it with SIGTERM blocked, and the process accepts
+the signal once it has a handler, so that a signal that comes early is not lost.
 """
 
 from __future__ import annotations
@@ -23,6 +25,11 @@ def note(what: str, chunk: client.Chunk) -> None:
     print(*row, flush=True)
 
 
+def accept_the_end() -> None:
+    """Let SIGTERM through; call it after the handler is installed."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
 def read(address: str, topic: str, group: str) -> None:
     """Read and commit with blocking calls until the process is ended."""
     with (
@@ -30,6 +37,7 @@ def read(address: str, topic: str, group: str) -> None:
         kafka.consumer(topic, group_id=group) as c,
     ):
         signal.signal(signal.SIGTERM, lambda *_: c.close())
+        accept_the_end()
         for chunk in c:
             note("read", chunk)
             try:
@@ -51,6 +59,7 @@ async def read_async(address: str, topic: str, group: str) -> None:
         loop.add_signal_handler(
             signal.SIGTERM, lambda: closing.append(loop.create_task(consumer.close()))
         )
+        accept_the_end()
         async for chunk in consumer:
             note("read", chunk)
             try:
@@ -65,7 +74,11 @@ async def read_async(address: str, topic: str, group: str) -> None:
 def copy(address: str, topic: str, group: str, number: int, copies: str) -> None:
     """Copy until the process is ended; what fails is done again by a new member."""
     is_ending: list[bool] = []
-    while not is_ending:
+    while True:
+        # The handler closes one consumer, so a signal has to wait for the next one.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        if is_ending:
+            return
         try:
             with (
                 client.connect_sync(address) as kafka,
@@ -80,6 +93,7 @@ def copy(address: str, topic: str, group: str, number: int, copies: str) -> None
                     consumer.close()
 
                 signal.signal(signal.SIGTERM, end)
+                accept_the_end()
                 for chunk in consumer:
                     key = b"%d" % chunk.partition
                     with producer.transaction() as transaction:

@@ -15,6 +15,7 @@ joining is refused with one sentence.
 from __future__ import annotations
 
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -59,7 +60,12 @@ class Members:
         program = [sys.executable, "-m", "tools.interop.broker.group_members"]
         command = [*program, *self._arguments, str(self._count), self._copies]
         with (self._folder / f"{self.group}-{self._count}").open("wb") as out:
-            self.running.append(subprocess.Popen(command, stdout=out))
+            # The mask is inherited, so SIGTERM waits until the member has its handler.
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+            try:
+                self.running.append(subprocess.Popen(command, stdout=out))
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
     def kill(self, member: subprocess.Popen[bytes]) -> None:
         """End a member with SIGKILL."""
