@@ -39,6 +39,10 @@ PER_LAST_TRIGGER = 20_000
 LONGEST = 600
 """Seconds, after which a query counts as one that hangs; to start may take minutes."""
 MOMENTS = ("random", "planned", "written")
+STARTS = 5
+LATE_WORKER = "Python worker failed to connect back"
+"""Spark ends a query with these words if its Python worker takes more than 10 seconds
+to start, which happens on a busy machine. Spark has no option for this time."""
 
 
 def main() -> None:
@@ -339,6 +343,7 @@ def run_query(read: Callable[[Any], Any], checkpoint: str, sink: str) -> None:
 
     ``read`` loads the stream by the reader that it is given.
     """
+    from pyspark.errors import StreamingQueryException
     from pyspark.sql import SparkSession
 
     spark = (
@@ -359,7 +364,14 @@ def run_query(read: Callable[[Any], Any], checkpoint: str, sink: str) -> None:
         stream = stream.trigger(processingTime="100 milliseconds")
     else:
         stream = stream.trigger(availableNow=True)
-    stream.start(sink).awaitTermination()
+    for start in range(STARTS):
+        try:
+            stream.start(sink).awaitTermination()
+            break
+        except StreamingQueryException as error:
+            # The query continues from its checkpoint, so this is one more restart.
+            if LATE_WORKER not in str(error) or start == STARTS - 1:
+                raise
     spark.stop()
 
 
