@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads ``facts/destinations.txt``: the brokers that a request of each API goes to.
+"""Parses ``facts/destinations.txt``: destination brokers by API.
 
-The first lines of that file explain the destinations and the notation of the items.
-``client/machines/request`` sends requests by these routes.
+The header of that file explains the destinations and the item notation.
+``client/machines/request`` sends requests according to these routes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .model import snake_case
 
 
 class Destination(Enum):
-    """The brokers of a request; ``facts/destinations.txt`` describes each of them."""
+    """Destination of a request. ``facts/destinations.txt`` describes the values."""
 
     ANY = "any"
     CONTROLLER = "controller"
@@ -31,11 +31,13 @@ class Destination(Enum):
 
 
 class Level(NamedTuple):
-    """An array on the way to the items of a message, by the attribute of its struct.
+    """One array level on the path to the items in a message.
 
-    ``keys`` are the attributes that identify an element; without them the elements
-    identify themselves. ``has_all_keys`` if an element is identified by all of them
-    together, and not by the one that is set.
+    * ``array``: attribute of the array in its parent struct.
+    * ``keys``: attributes that identify an element. If there are no keys, the elements
+      identify themselves.
+    * ``has_all_keys``: True if all keys together identify an element, False if only the
+      key that is set identifies it.
     """
 
     array: str
@@ -44,12 +46,14 @@ class Level(NamedTuple):
 
 
 class Route(NamedTuple):
-    """The destination of an API, and the parts of its messages that matter for it.
+    """Destination of an API, and the parts of its messages that affect routing.
 
-    ``key`` is the attribute with the group or transactional id, or None. ``items`` are
-    the arrays of a request that is split, from the outermost to the array of items, and
-    ``answers`` those of the response. ``is_repeatable`` if a request may be sent again
-    after a lost connection.
+    * ``is_repeatable``: whether a request may be sent again after its connection was
+      lost.
+    * ``key``: attribute with the group id or transactional id, or None.
+    * ``items``: arrays in a request that must be split, from the outermost array to the
+      item array.
+    * ``answers``: the corresponding arrays of the response.
     """
 
     destination: Destination
@@ -63,9 +67,10 @@ _routes: dict[str, Route] = {}
 
 
 def find_route(api_key: int) -> Route:
-    """Return the route of an API. Raises ``KeyError`` for an unknown API key."""
+    """Return the route of an API. Raises ``KeyError`` if the API key is unknown."""
     if not _routes:
-        # In one step: another thread must see all of it or nothing.
+        # Insert all routes with one ``update``, so that other threads see either an
+        # empty or a complete table.
         _routes.update(_read_routes(registry.fact_text("destinations")))
     name = registry.find_by_key(api_key, "request").name
     return _routes[name.removesuffix("Request")]

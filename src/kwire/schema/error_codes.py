@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's error codes: a constant for each, its name, and whether a retry may help.
+"""Kafka's error codes: constants, names, and whether a code is retriable.
 
-These are the values of ``error_code`` fields, as of the newest Kafka release; kwire's
-own exceptions are in ``errors``. A code that is not in this list comes from a newer
-broker: ``name`` returns a name for it, and no function here raises.
+The constants are the values of ``error_code`` fields in the newest Kafka release.
+kwire's own exceptions are in ``errors``. Newer brokers can return codes that are not in
+this list. ``name`` generates a name for such a code, and no function in this module
+raises an exception.
 """
 
 UNKNOWN_SERVER_ERROR = -1
@@ -189,15 +190,15 @@ _retriable = frozenset(
 def name(code: int) -> str:
     """Return Kafka's name of an error code.
 
-    An unknown code gives a name with the number in it, such as
+    If the code is unknown, the name contains its number, for example
     ``UNKNOWN_CODE_9999``.
     """
     return _names.get(code) or f"UNKNOWN_CODE_{code}"
 
 
 def retriable(code: int) -> bool:
-    """Whether Kafka's clients may send the same request again.
+    """Return whether Kafka's clients may send the same request again after this error.
 
-    False for an unknown code.
+    Returns False if the code is unknown.
     """
     return code in _retriable

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks how a message changed from one release to the next.
+"""Validates how a message changes between two releases.
 
-``check_evolution`` compares two states of one message that both keep the rules of
-``rules.py``. Kafka applies it to its metadata records.
+``check_evolution`` compares two states of a message. Both must already comply with
+``rules.py``. Kafka applies this check to its metadata records.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 
 def check_evolution(old: Message, new: Message) -> None:
-    """Check that ``new`` is a legal later state of the message ``old``.
+    """Check that ``new`` is a valid later state of the message ``old``.
 
-    What both states say about a version has to be the same, so that data written
-    before can be read after. Fields may be added in new versions, tagged fields in
-    any, and a field may be renamed in place; an untagged field is known by its place,
-    a tagged one by its tag. Raises ``SchemaError`` with the path and position in
-    ``new``; what is gone is reported at the struct that it is gone from.
-    Source: ``EvolutionVerifier`` and ``Unifier``; checking tags is kwire's addition.
+    Both states must agree on every version that they share, so that existing data
+    remains readable. New versions can add fields, and any version can add tagged
+    fields. A field can be renamed without moving it: an untagged field is identified by
+    its position and a tagged field by its tag.
+    Raises ``SchemaError`` with the path and position in ``new``. If a field was
+    removed, the position is the struct that contained it.
+    Source: ``EvolutionVerifier`` and ``Unifier``. kwire additionally checks tags.
     """
     refuse(new, "", None, _message_changes(old, new))
     shared = old.valid_versions & new.valid_versions
@@ -98,7 +99,8 @@ def _pairs(
             reason = f"its versions exist already; set versions to {shared.max + 1}+"
             refuse(new, path, field, [("evolution-field-added", reason)])
     for field, other in zip(mine, theirs, strict=True):
-        # Names that only one side has are a rename.
+        # If the old name is missing in the new state and the new name in the old state,
+        # the field was renamed in place.
         if other.name != field.name and {field.name, other.name} & names[0] & names[1]:
             reason = f"{field.name} was in this place; keep the order of the fields"
             refuse(new, path, other, [("evolution-order", reason)])
@@ -115,7 +117,7 @@ def _tagged(struct: Struct, shared: VersionRange) -> list[Field]:
 
 
 def _in_line(struct: Struct, shared: VersionRange) -> list[Field]:
-    """List the fields that are outside the tag section in some version."""
+    """List the fields that a shared version encodes outside the tag section."""
     return [
         field
         for field in struct.fields

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads JSON with comments into values that have their position in the text.
+"""Parses JSON with comments into values that remember their position in the text.
 
-The standard library's reader gives no positions, which errors in a schema require.
-``language.py`` knows what the values mean. Accepts strict JSON, and comments between
-tokens (``//`` and ``/* */``); of a repeated key the last value counts. Numbers keep
-their text, because Kafka reads some of them as text.
+The parser of the standard library does not report positions, but schema errors require
+them. ``language.py`` interprets the values. The parser accepts strict JSON and comments
+between tokens (``//`` and ``/* */``). If a key is repeated, the last value is used.
+Numbers are kept as strings, because Kafka reads some of them as strings.
 
-Any ``str`` gives a ``Value`` or a ``SchemaError``. Time and memory are linear in the
-text; nesting is bounded, so that no text can exhaust the stack.
+Every ``str`` either produces a ``Value`` or raises ``SchemaError``. Time and memory are
+linear in the text length. Nesting is limited, so that input cannot exhaust the stack.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 MAX_NESTING = 128
-"""How deep arrays and objects may nest; Kafka's deepest schema needs 13."""
+"""Maximum nesting depth for arrays and objects. Kafka's deepest schema requires 13."""
 
 NULL, BOOL, NUMBER, STRING, ARRAY, OBJECT = (
     "null",
@@ -33,15 +33,16 @@ NULL, BOOL, NUMBER, STRING, ARRAY, OBJECT = (
     "array",
     "object",
 )
-"""The kinds of JSON values."""
+"""JSON value types."""
 
 
 class Value:
     """One JSON value.
 
-    ``text`` is the content of a string, else the value as written (``true``, ``-1``).
-    ``elements`` are those of an array, ``members`` those of an object, each with the
-    position of its key. ``position`` is (line, column), both from 1.
+    * ``text``: content of a string, otherwise the value as written (``true``, ``-1``).
+    * ``elements``: elements of an array.
+    * ``members``: members of an object by key, as (key position, value).
+    * ``position``: (line, column), both counted from 1.
     """
 
     __slots__ = ("elements", "kind", "members", "position", "text")
@@ -55,10 +56,10 @@ class Value:
 
 
 def read_value(text: str) -> Value:
-    """Read a text that holds one JSON value and nothing after it.
+    """Parse a text that contains exactly one JSON value.
 
-    Raises ``SchemaError`` at the first character that does not fit, rule ``json``,
-    or rule ``nesting-too-deep`` at the bracket that goes too deep.
+    Raises ``SchemaError`` with rule ``json`` at the first unexpected character, or with
+    rule ``nesting-too-deep`` at the bracket that exceeds the nesting limit.
     """
     reader = _Reader(text)
     reader.skip_blanks()
@@ -89,7 +90,7 @@ _ESCAPES = {
 
 
 class _Reader:
-    """Walks the text once; ``at`` is the next character."""
+    """Single-pass parser. ``at`` is the index of the next character."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -156,7 +157,8 @@ class _Reader:
                 )
             self.at += 1
             self.skip_blanks()
-            # A repeated key moves to the end, where its last value is.
+            # If the key is repeated, delete its earlier value first, so that the key
+            # moves to the end of the dict.
             value.members.pop(key, None)
             value.members[key] = (key_position, self.value(depth + 1))
             if self.ends("}"):
@@ -226,7 +228,7 @@ class _Reader:
         return chr(code)
 
     def unit(self, start: int) -> int | None:
-        r"""Read the UTF-16 unit of a ``\uXXXX`` at ``start``, if there is one."""
+        r"""Parse ``\uXXXX`` at ``start`` as a UTF-16 unit, or return None."""
         if not self.text.startswith("\\u", start):
             return None
         match = _HEX.match(self.text, start + 2)

@@ -1,18 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a text in Kafka's JSON message language into a ``Message``.
+"""Parses a text in Kafka's JSON message language into a ``Message``.
 
-This module knows the keys and the coercions of Kafka's JSON reader. ``json_text.py``
-reads the JSON, ``rules.py`` checks what the result means. Any ``str`` gives a
-``Message`` or a ``SchemaError`` with the position.
+This module implements the keys and type conversions of Kafka's JSON reader.
+``json_text.py`` parses the JSON and ``rules.py`` validates the result. Every ``str``
+either produces a ``Message`` or raises ``SchemaError`` with the position.
 
-A single value is read as a list of one, a number or boolean as its text, a text as a
-number or boolean; of a repeated key the last value counts; null is the same as no
-value. kwire refuses a little more than Kafka: names that no language could use, a
-range that ends before it starts, ``fields`` below an array of primitives, structs
-that contain themselves, and numbers that only Java can read (``1f``), that lack their
-digits (``0x``) or that Java would take for octal (``010``). It allows one thing more:
-a field may name a struct that another field of the message defines.
+Conversions: a single value is accepted as a list with one element, a number or boolean
+as its string, and a string as a number or boolean. If a key is repeated, the last value
+is used. A null value has the same meaning as a missing key.
+
+kwire rejects some schemas that Kafka accepts: names that no programming language
+supports, version ranges with reversed bounds, ``fields`` in an array field with
+primitive elements, structs that contain themselves, and numbers that only Java can
+parse (``1f``), that have no digits (``0x``) or that Java parses as octal (``010``).
+kwire accepts one additional feature: a field can refer to a struct that another field
+defines.
 Source: ``org.apache.kafka.message.MessageSpec``, ``StructSpec`` and ``FieldSpec``.
 """
 
@@ -71,13 +74,14 @@ _BOOLEANS = {
 
 
 def read_message(text: str) -> Message:
-    """Read one message and check every rule that it has to keep by itself.
+    """Parse one message and validate all rules that apply to a single message.
 
-    All fields that name a struct share one ``Struct``. JSON's null as a default means
-    that there is none, unlike the text ``"null"``. A message with ``validVersions`` of
-    ``none`` comes without fields: it only reserves its name and key.
-    Raises ``SchemaError`` for the first fault: first of the JSON, then of keys and
-    values, then of what they mean (``rules.check``).
+    All fields that refer to a struct share one ``Struct``. A JSON null as the default
+    means that there is no default, whereas the string ``"null"`` specifies a default of
+    null. If ``validVersions`` is ``none``, the message has no fields, because it only
+    reserves its name and its key.
+    Raises ``SchemaError`` for the first error. JSON errors have priority over errors in
+    keys and values, followed by violations of ``rules.check``.
     """
     root = json_text.read_value(text)
     keys = _Keys(root, _MESSAGE_KEYS, "a message", "", _name(root, ""))
@@ -91,10 +95,10 @@ def read_message(text: str) -> Message:
 
 
 class _Keys:
-    """The members of one JSON object, coerced as Kafka's JSON reader coerces them.
+    """Members of a JSON object, with the type conversions of Kafka's JSON reader.
 
-    ``path`` is the path of the field that the object describes, for errors. A member
-    that is null reads as if it were not there.
+    ``path`` is the path of the field that the object describes and is used in errors. A
+    null member is equivalent to a missing member.
     """
 
     def __init__(
@@ -180,7 +184,8 @@ class _Keys:
             return None
         digits = text.removeprefix("-")
         limit = 1 << bits - 1
-        # The length comes first: Python refuses to convert very long texts.
+        # Check the length before the conversion, because Python raises an error for
+        # very long numbers.
         if (
             value.kind in (json_text.NUMBER, json_text.STRING)
             and (digits.isascii() and digits.isdigit() and len(digits) <= 20)
@@ -361,7 +366,7 @@ def _type(keys: _Keys) -> tuple[str, bool]:
 
 
 def _link(message: Message) -> None:
-    """Link every field that names a struct to the struct of that name."""
+    """Resolve the struct of every field that refers to a struct by name."""
     fields = [
         field for _, struct in rules.each_struct(message) for field in struct.fields
     ]
@@ -370,7 +375,8 @@ def _link(message: Message) -> None:
         if field.struct is not None and field.struct.fields:
             named.setdefault(field.type, field.struct)
     for field in fields:
-        # Kafka takes an empty list of fields for none, so it defines nothing anew.
+        # Kafka treats an empty list of fields like a missing list, so such a field does
+        # not define a new struct.
         if field.type not in rules.PRIMITIVES and not (
             field.struct and field.struct.fields
         ):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The model of a schema: ``Message``, ``Struct`` and ``Field``.
+"""Schema model: ``Message``, ``Struct`` and ``Field``.
 
-Plain objects with the facts as Kafka states them. ``plan.py`` knows what they mean for
-one version, ``language.py`` reads them from Kafka's JSON, ``notation.py`` from kwire's
-own files, and ``rules.py`` checks them.
+These plain objects contain the facts exactly as Kafka's schemas state them. ``plan.py``
+interprets the facts for one version, ``language.py`` parses them from Kafka's JSON,
+``notation.py`` parses them from kwire's own files, and ``rules.py`` validates them.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ FIXED_SIZES = {
     "float64": 8,
     "uuid": 16,
 }
-"""Bytes of each type that has the same size in every version."""
+"""Size in bytes, by type, for types that have the same size in every version."""
 
 VARIABLE_TYPES = ("string", "bytes", "records")
 
 
 def snake_case(name: str) -> str:
-    """Turn Kafka's field name into Python's: ``KRaftVersion`` -> ``k_raft_version``.
+    """Convert a Kafka field name to Python: ``KRaftVersion`` -> ``k_raft_version``.
 
-    An underscore goes before an upper-case letter that follows a lower-case letter
-    or digit, or that is followed by a lower-case letter and is not the first.
+    An upper-case letter gets an underscore as its prefix if the preceding character is
+    a lower-case letter or a digit. It also gets one if the following character is a
+    lower-case letter, unless the upper-case letter is the first character of the name.
     """
     parts = []
     for index, letter in enumerate(name):
@@ -57,14 +58,18 @@ def snake_case(name: str) -> str:
 class Field:
     """One field of a struct.
 
-    ``type`` is the type without the ``[]`` of an array: a primitive's name or a
-    struct's. ``struct`` is that struct, resolved, or None. ``attribute`` is the
-    field's name in Python. ``default`` is the text that the schema gives, None where
-    it gives none: the text ``null`` is Kafka's way to say that the default is null.
-    ``secret`` marks what must not be printed or recorded: passwords, proofs, tokens,
-    and bytes that may hold them. Kafka's schemas lack it; it is kwire's own.
-    ``position`` is (line, column) in the text the field was read from, (0, 0) where
-    there is none.
+    * ``type``: name of a primitive type or struct. If the field is an array, this is
+      the element type without ``[]``.
+    * ``struct``: the resolved struct if ``type`` is the name of a struct, otherwise
+      None.
+    * ``attribute``: Python name of the field.
+    * ``default``: the default as the schema writes it, or None if the schema specifies
+      no default. The string ``"null"`` is Kafka's notation for a default of null.
+    * ``secret``: True if the value must not be printed or recorded, because it is a
+      password, a proof or a token, or because it may contain such a secret. Kafka's
+      schemas do not have this mark, so kwire adds it.
+    * ``position``: (line, column) of the field in its schema text, or (0, 0) if the
+      field was not read from text.
     """
 
     __slots__ = (
@@ -127,7 +132,7 @@ class Field:
 
 
 class Struct:
-    """A named list of fields; several fields may refer to one common struct."""
+    """Named list of fields. Several fields can refer to the same common struct."""
 
     __slots__ = ("fields", "name", "position", "versions")
 
@@ -145,11 +150,14 @@ class Struct:
 
 
 class Message:
-    """One message of Kafka in all its versions.
+    """A Kafka message with all its versions.
 
-    ``struct`` holds its fields, ``common_structs`` the structs that it declares
-    apart from them, ``deprecated_versions`` and ``listeners`` what Kafka says of a
-    request; ``api_key`` is None where Kafka gives none.
+    * ``struct``: the struct with the fields of the message.
+    * ``common_structs``: the structs that the schema declares in ``commonStructs``.
+    * ``deprecated_versions``, ``listeners``: properties that Kafka specifies for
+      requests.
+    * ``api_key``: API key, record type or record id, or None if Kafka assigns no
+      number.
     """
 
     __slots__ = (
@@ -188,23 +196,27 @@ class Message:
 
     @property
     def name(self) -> str:
-        """Kafka's name of the message."""
+        """Kafka's name for the message."""
         return self.struct.name
 
     def summary(self) -> str:
-        """Return the docstring of the message's class: one line with its versions."""
+        """Return the one-line docstring of the message class, which contains the
+        versions.
+        """
         number = "" if self.api_key is None else f" {self.api_key}"
         flexible = self.flexible_versions & self.valid_versions
         versions = f"versions {self.valid_versions}, flexible {flexible}"
         return f"{self.kind.capitalize()}{number}, {versions}."
 
     def has_secrets(self) -> bool:
-        """Whether a field of the message, at any depth, is secret."""
+        """Return whether a field of the message, at any depth, is secret."""
         structs = (self.struct, *self.structs())
         return any(field.secret for struct in structs for field in struct.fields)
 
     def structs(self) -> list[Struct]:
-        """List the structs below the message, each once, inner before outer."""
+        """List the nested structs of the message without repetition, inner before
+        outer.
+        """
         found: dict[int, Struct] = {}
 
         def visit(struct: Struct) -> None:

@@ -1,28 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Reads and writes kwire's own notation of message definitions.
+r"""Reads and writes kwire's own notation for message definitions.
 
-A file holds the messages of one API key or record family. A message is a first line and
-its fields, indented by two more blanks for each level of nesting:
+A file contains the messages of one API key or record family. A message consists of a
+header line and its fields. Every nesting level is indented by two more spaces:
 
     response HeartbeatResponse 12 versions 0-4 flexible 4+
       ThrottleTimeMs int32 1+ ignorable
       ErrorCode int16 0+
 
-    first := kind name [api key] versions R flexible R [deprecated R] [unstable]
-             [listeners a,b]
-    field := name type R [nullable R] [tag N] [tagged R] [flexible R] [ignorable]
-             [key] [zero-copy] [secret] [entity E] [default TEXT]
+    header := kind name [api key] versions R flexible R [deprecated R] [unstable]
+              [listeners a,b]
+    field  := name type R [nullable R] [tag N] [tagged R] [flexible R] [ignorable]
+              [key] [zero-copy] [secret] [entity E] [default TEXT]
     struct NAME R        declares a common struct; its fields follow, indented
 
-``R`` is a version range (``3``, ``0-2``, ``9+``, ``none``). ``tagged`` is written only
-where it differs from the field's versions, ``flexible`` of a field only where it
-overrides the message's. ``secret`` marks fields that must not be printed or recorded;
-Kafka has no such mark. ``default`` comes last and takes the rest of the line, in JSON
-quotes where it is empty or has blanks. ``#`` starts a comment line.
+``R`` is a version range (``3``, ``0-2``, ``9+``, ``none``). ``tagged`` is only written
+if it differs from the field's versions. In a field, ``flexible`` is only written if it
+overrides the message's flexible versions. ``secret`` marks fields that must not be
+printed or recorded. Kafka has no equivalent mark. ``default`` is the last property and
+extends to the end of the line. The default value is enclosed in JSON quotes if it is
+empty or contains spaces. A line that starts with ``#`` is a comment.
 
-The tests check the files, so the reader does not check what they mean; ``rules.py``
-checks schemas from outside.
+The reader does not validate the meaning of a definition, because tests check all
+definition files. ``rules.py`` validates schemas from other sources.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ _PRIMITIVES = frozenset((*FIXED_SIZES, *VARIABLE_TYPES))
 
 
 def read_message(text: str, name: str) -> Message:
-    """Read the message ``name`` out of the text of a definition file.
+    """Parse the message ``name`` from the text of a definition file.
 
-    Raises ``SchemaError`` with the line of a fact that cannot be read, or if the
-    text has no such message.
+    Raises ``SchemaError`` with the line number if a fact cannot be parsed, or if the
+    text does not contain the message.
     """
     needle = f" {name} "
     at = text.find(needle)
@@ -63,7 +64,7 @@ def read_message(text: str, name: str) -> Message:
 
 
 def write_message(message: Message) -> str:
-    """Write one message in the notation, ending with a newline."""
+    """Format one message in the notation. The result ends with a newline."""
     head = [message.kind, message.name]
     if message.api_key is not None:
         head.append(str(message.api_key))
@@ -126,7 +127,10 @@ def _default_text(default: str) -> str:
 
 
 class _Reader:
-    """Reads the lines of one message; ``before`` counts the lines before it."""
+    """Parser for the lines of one message.
+
+    ``before`` is the number of lines in the file before this message.
+    """
 
     def __init__(self, block: str, before: int) -> None:
         self.lines = [
@@ -145,7 +149,8 @@ class _Reader:
         fields: list[Field] = []
         common: list[Struct] = []
         waiting: list[Field] = []
-        # One list per open level of indent; a line's indent says which is its own.
+        # Stack with the field list of every open nesting level. When a line is parsed,
+        # its indentation selects the list that receives the field.
         levels = [fields]
         for number, line in self.lines[1:]:
             text = line.lstrip(" ")

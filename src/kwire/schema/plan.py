@@ -2,22 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles a message and a version into a plan: its fields on the wire, in order.
 
-``compile_plan`` is the only place in kwire that knows what ``versions``,
-``nullableVersions``, ``taggedVersions``, ``flexibleVersions``, ``ignorable`` and
-``default`` mean. The engines, the JSON form, the stubs and the tools work on finished
-plans and never look at the ranges of a schema.
+Only ``compile_plan`` interprets ``versions``, ``nullableVersions``, ``taggedVersions``,
+``flexibleVersions``, ``ignorable`` and ``default``. The engines, the JSON format, the
+type stubs and the tools use compiled plans and never read the version ranges of a
+schema.
 
-A plan is a tree. Each ``Step`` is one field in schema order, and a step of struct type
-has the plan of that struct. Version 4 of HeartbeatRequest has the plan
+A plan is a tree. A ``Step`` represents one field, in schema order. If the field is a
+struct, its step contains the struct's plan. For example, this is the plan of
+HeartbeatRequest version 4 is:
 
-    slot  attribute          code    place    compact  nullable  least bytes
+    slot  attribute          code    place    compact  nullable  minimum bytes
     0     group_id           STRING  PRESENT  yes      no        1
     1     generation_id      INT32   PRESENT  yes      no        4
     2     member_id          STRING  PRESENT  yes      no        1
     3     group_instance_id  STRING  PRESENT  yes      yes       1
           tag section: flexible, no known tags                   1
 
-Plans have no classes in them: a ``Binding`` holds those that an engine made.
+Plans contain no message classes. A ``Binding`` contains the classes of one engine.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     RECORDS,
     STRUCT,
 ) = range(1, 14)
-"""The type of a step. Types up to ``UUID`` have the same size everywhere."""
+"""Type of a step. Types up to ``UUID`` have a fixed size."""
 
 CODES = {
     "bool": BOOL,
@@ -62,10 +63,10 @@ CODES = {
     "records": RECORDS,
 }
 SIZES = {CODES[name]: size for name, size in FIXED_SIZES.items()}
-"""Bytes of each fixed-size type."""
+"""Size of a fixed-size type in bytes, by type code."""
 
 LONGEST_STRING = 32767
-"""Bytes of UTF-8 that Kafka allows in a string, in both forms of its length."""
+"""Kafka's maximum string length in UTF-8 bytes, for classic and compact strings."""
 
 INT_RANGES = {
     INT8: (-(2**7), 2**7 - 1),
@@ -79,12 +80,15 @@ INT_RANGES = {
 _CLASSIC_LEAST = {STRING: 2, BYTES: 4, RECORDS: 4}
 
 PRESENT, TAGGED, ABSENT, IGNORED = range(4)
-"""Where a version has a field: in line, in the tag section, or nowhere. If nowhere, a
-value other than the default is an error (ABSENT) or is not written (IGNORED)."""
+"""Field location in a version: inline, in the tag section, or absent.
+
+If the version does not contain the field and its value is not the default, the value is
+an error (ABSENT) or is not written (IGNORED).
+"""
 
 
 class _StructDefault:
-    """The type of ``STRUCT_DEFAULT``: a struct with all its defaults."""
+    """Type of ``STRUCT_DEFAULT``, which represents a struct with default values."""
 
     __slots__ = ()
 
@@ -98,11 +102,16 @@ STRUCT_DEFAULT = _StructDefault()
 class Step:
     """One field of a struct in one version.
 
-    ``slot`` is its index among the struct's fields, ``code`` its type (of the elements
-    if ``is_array``). If ``compact``, its lengths are unsigned varints; if ``nullable``,
-    this version can carry null. ``least`` is the smallest size in bytes of the field in
-    line, ``element_least`` that of one element. ``plan`` is the plan of the struct it
-    holds. A ``secret`` field is not printed.
+    * ``slot``: index of the field in its struct.
+    * ``code``: type of the field. If ``is_array``, the element type.
+    * ``compact``: whether lengths are encoded as unsigned varints.
+    * ``nullable``: whether this version supports null.
+    * ``place``: location of the field: ``PRESENT``, ``TAGGED``, ``ABSENT`` or
+      ``IGNORED``.
+    * ``least``: minimum size of the inline field in bytes.
+    * ``element_least``: minimum size of one element in bytes.
+    * ``plan``: plan of the struct that the field contains.
+    * ``secret``: whether the value must not be printed.
     """
 
     __slots__ = (
@@ -139,7 +148,7 @@ class Step:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the field is in line and has the same size whatever its value."""
+        """Whether the field is inline and has the same size for all values."""
         return self.place == PRESENT and not self.is_array and self.code <= UUID
 
 
@@ -160,7 +169,7 @@ WORDS = {
 
 
 def describe_expected(step: Step, element: bool) -> str:
-    """Describe the values that a field takes, or its elements, for an error."""
+    """Describe the values that a field or its elements accept, for an error message."""
     words = WORDS.get(step.code) or (f"a {step.plan.name}" if step.plan else "")
     if step.is_array and not element:
         words = f"a sequence, each element {words}"
@@ -168,7 +177,7 @@ def describe_expected(step: Step, element: bool) -> str:
 
 
 def mask_secret(value: object) -> str:
-    """Return the text that is printed in place of a secret: ``<12 bytes, secret>``."""
+    """Return the text that is printed instead of a secret: ``<12 bytes, secret>``."""
     if value is None:
         return "None"
     if isinstance(value, str):
@@ -184,9 +193,10 @@ def mask_secret(value: object) -> str:
 class Plan:
     """One struct in one version.
 
-    ``steps`` are all its fields in schema order, ``tagged`` those in the tag section
-    in ascending order, ``invalid_tags`` the tags that the schema knows but this
-    version must not carry. ``least`` is the smallest size of the struct in bytes.
+    * ``steps``: all fields in schema order.
+    * ``tagged``: fields in the tag section, in ascending order of their tags.
+    * ``invalid_tags``: tags of the schema that this version must not contain.
+    * ``least``: minimum size of the struct in bytes.
     """
 
     __slots__ = (
@@ -215,10 +225,11 @@ class Plan:
 
 
 def compile_plan(message: Message, version: int) -> Plan:
-    """Compile the plan of one version of a message.
+    """Compile the plan for one message version. The version must be valid.
 
-    Raises ``SchemaError`` for a layout that no decoder could read safely: an array
-    whose elements may take no bytes at all. ``version`` has to be valid.
+    Raises ``SchemaError`` if an array can have elements of 0 bytes. A decoder could not
+    process such a layout safely, because the input size would not limit the array
+    length.
     """
     plans: dict[int, Plan] = {}
     flexible = version in message.flexible_versions
@@ -285,7 +296,7 @@ def _step(
             step.plan = plan_of(field.struct)
             step.element_least = step.plan.least
     if not field.is_array:
-        # A nullable struct is at least its marker byte, and may be no more.
+        # A null struct is encoded as a marker byte only, so this is the minimum.
         step.least = 1 if step.plan and step.nullable else step.element_least
     else:
         step.least = 1 if step.compact else 4
@@ -303,15 +314,16 @@ def _step(
 def memory_factor(
     layout: Plan, *, compiled: bool = True, zero_copy: bool = False
 ) -> int:
-    """Compute how many bytes of memory decoding may allocate for each byte of input.
+    """Compute the maximum memory that decoding allocates per byte of input.
 
-    Decoding ``n`` bytes allocates at most ``n`` times this factor, and 64 KiB. It is
-    the least whole number at which no element of an array, and no unknown tag, needs
-    more memory than its bytes allow, whatever the values are. The engine in plain
-    Python (not ``compiled``) has larger objects.
+    Decoding ``n`` bytes allocates at most ``n`` times this factor plus 64 KiB. The
+    factor is the smallest integer that covers the memory of every array element and
+    every unknown tag, for all possible values. The objects of the Python engine
+    (``compiled=False``) are larger.
     """
     sizes = _object_sizes(compiled, zero_copy)
-    # Text may take four bytes for each byte while it is read, twice.
+    # While text is decoded, there can be two copies that occupy four bytes per input
+    # byte.
     factor = 8
     while not _is_enough(layout, factor, sizes):
         factor += 1
@@ -319,7 +331,7 @@ def memory_factor(
 
 
 class _ObjectSizes:
-    """Sizes of CPython's objects in bytes, with the header of the garbage collector."""
+    """Sizes of CPython objects in bytes, including garbage collector headers."""
 
     __slots__ = (
         "bytes",
@@ -352,14 +364,15 @@ def _object_sizes(compiled: bool, zero_copy: bool) -> _ObjectSizes:
     sizes.tuple = getsizeof(())
     collected = sizes.tuple - tuple.__basicsize__
     sizes.head = object.__basicsize__ + (0 if compiled else collected)
-    # A list grows by an eighth more than it requires.
+    # When a list grows, it allocates one eighth more than its length requires.
     sizes.listed = sizes.slot + sizes.slot // 8
     sizes.lists = not compiled
     sizes.text = getsizeof("\u0100")
     sizes.bytes = getsizeof(b"ab")
     sizes.view = getsizeof(memoryview(b"")) if zero_copy else 0
     uuid = object.__basicsize__ + collected + 3 * sizes.slot
-    # Ints of one digit are given the room of two.
+    # CPython allocates two digits even if an int needs only one, so measure integer
+    # types with a value that has two digits.
     sizes.fixed = {
         code: getsizeof(max(high, 2**31)) for code, (low, high) in INT_RANGES.items()
     } | {BOOL: 0, FLOAT64: getsizeof(1.5), UUID: uuid + getsizeof(2**127)}
@@ -367,9 +380,10 @@ def _object_sizes(compiled: bool, zero_copy: bool) -> _ObjectSizes:
 
 
 def _is_enough(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
-    """Whether no element of an array needs more memory than ``factor`` allows.
+    """Return whether all array elements fit into the memory that ``factor`` allows.
 
-    The inner functions return by how much a value exceeds that, at the most.
+    The inner functions return the maximum number of bytes by which a value exceeds the
+    memory that ``factor`` allows for it.
     """
     dearest = 0
 
@@ -380,7 +394,9 @@ def _is_enough(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
             return struct(step.plan)
         length = 1 if step.compact else _CLASSIC_LEAST[step.code]
         if step.code == STRING:
-            # Nothing and single bytes are shared; two may be one larger character.
+            # Empty strings and ASCII characters are shared objects. The smallest input
+            # that allocates a string has two bytes, which encode one non-ASCII
+            # character.
             return max(0, sizes.text - 2 * factor) - length * factor
         if sizes.view:
             return sizes.view - length * factor
@@ -409,7 +425,8 @@ def _is_enough(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
                 cost += max(0, value(step) - 2 * factor)
         if layout.flexible:
             pair = sizes.tuple + 3 * sizes.slot - 2 * factor
-            # The number of a tag is shared or has two bytes; so is what it holds.
+            # A small tag number is a shared int, and other tag numbers have at least
+            # two bytes. Likewise, values of up to one byte are shared objects.
             pair += max(0, sizes.fixed[INT32] - factor)
             pair += max(0, sizes.bytes - 2 * factor)
             cost += elements(pair, True) - factor
@@ -420,9 +437,10 @@ def _is_enough(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
 
 
 def resolve_default(field: Field) -> object:
-    """Resolve the default value of a field, the same in all versions.
+    """Resolve a field's default value, which is the same in all versions.
 
-    A struct's own default is ``STRUCT_DEFAULT``; each engine puts its instance there.
+    Returns ``STRUCT_DEFAULT`` for a struct. The engine then uses its own default
+    instance.
     Source: ``FieldSpec`` and section "defaults" of Kafka's message language.
     """
     text = field.default
@@ -462,12 +480,13 @@ def _uuid(text: str | None) -> object:
 
 
 class Binding:
-    """A message with the classes that one engine made for its structs.
+    """A message with the classes that one engine generated for its structs.
 
-    ``classes`` goes from struct name to class, the message's own included, and
-    ``defaults`` from struct name to the default of each field, structs as instances;
-    ``shared`` has the default instance of each struct. ``programs`` belongs to the
-    engine: what it made of the plan of each version that was used.
+    * ``classes``: generated classes by struct name, including the message itself.
+    * ``defaults``: default values of the fields by struct name. Structs are instances.
+    * ``shared``: default instances by struct name.
+    * ``programs``: compiled plans by version. The engine adds a version when it is
+      first used.
     """
 
     __slots__ = ("classes", "defaults", "message", "programs", "shared")
@@ -480,7 +499,10 @@ class Binding:
         self.programs: dict[int, Any] = {}
 
     def number(self, version: object) -> int:
-        """Check a version and make it a plain int; ``UnsupportedVersion`` otherwise."""
+        """Validate a version and convert it to an int.
+
+        Raises ``UnsupportedVersion`` if the message does not have this version.
+        """
         try:
             number: int = version.__index__()  # type: ignore[attr-defined]
         except (AttributeError, TypeError):
@@ -492,9 +514,11 @@ class Binding:
         return number
 
     def plan(self, version: object) -> Plan:
-        """Return the plan of one version; ``UnsupportedVersion`` if there is none.
+        """Return the plan for one version.
 
-        It is compiled, unless the engine has used the version and keeps its plan.
+        If the engine has used the version, its plan is returned. Otherwise, the plan is
+        compiled again. Raises ``UnsupportedVersion`` if the message does not have this
+        version.
         """
         number = self.number(version)
         program = self.programs.get(number)
@@ -509,10 +533,11 @@ _CONTROLLED_SHUTDOWN = 7
 
 
 def request_header_version(message: Message, version: int) -> int:
-    """Return the version of the header of a request.
+    """Return the header version for a request.
 
-    2 before flexible versions, 1 before others; ControlledShutdown version 0 is older
-    than client ids and has 0. The version need not be one that kwire knows.
+    Flexible versions have header version 2, and other versions have header version 1.
+    ControlledShutdown version 0 has header version 0, because it is older than client
+    ids. The version does not need to be supported by kwire.
     Source: KIP-482, ``ApiKeys.requestHeaderVersion``.
     """
     if message.api_key == _CONTROLLED_SHUTDOWN and version == 0:
@@ -521,10 +546,11 @@ def request_header_version(message: Message, version: int) -> int:
 
 
 def response_header_version(message: Message, version: int) -> int:
-    """Return the version of the header of a response.
+    """Return the header version for a response.
 
-    1 before flexible versions, else 0; ApiVersions always has 0, as its reader may
-    not yet know what the broker speaks. Source: KIP-511.
+    Flexible versions have header version 1, and other versions have header version 0.
+    ApiVersions always has header version 0, because its receiver may not yet know which
+    versions the broker supports. Source: KIP-511.
     """
     if message.api_key == _API_VERSIONS:
         return 0
@@ -532,9 +558,9 @@ def response_header_version(message: Message, version: int) -> int:
 
 
 def reads_newer_versions(message: Message) -> bool:
-    """Whether a version above the highest is read as the highest one.
+    """Return whether versions above the maximum are decoded as the maximum version.
 
-    Members of one consumer group may be of different releases, so the consumer
-    protocol only ever appends fields. Source: ``ConsumerProtocol``.
+    Consumer group members can run different releases, so new versions of the consumer
+    protocol only append fields. Source: ``ConsumerProtocol``.
     """
     return message.name.startswith("ConsumerProtocol")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds messages by name, or by API key and kind.
+"""Looks up messages by name, or by API key and kind.
 
-``definitions/index.txt`` has one line for each message, so that nothing else is read
-until a message is used. The facts themselves are in the definition files.
+``definitions/index.txt`` contains one line per message, so that a definition file is
+not read until one of its messages is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Entry:
-    """One line of the index: where a message is and what it is called by."""
+    """One line of the index, which locates and identifies a message."""
 
     __slots__ = (
         "api_key",
@@ -45,12 +45,12 @@ _by_key: dict[tuple[int, str], list[str]] = {}
 
 
 def names() -> list[str]:
-    """List the names of all messages, sorted."""
+    """List all message names in ascending order."""
     return list(_lines())
 
 
 def find(name: str) -> Entry:
-    """Find the index entry of a message; ``KeyError`` if there is none."""
+    """Look up a message in the index. Raises ``KeyError`` if the name is unknown."""
     entry = _entries.get(name)
     if entry is None:
         entry = _entries.setdefault(name, Entry(_lines()[name]))
@@ -58,12 +58,14 @@ def find(name: str) -> Entry:
 
 
 def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
-    """Find the message with an API key, record type or record id.
+    """Look up a message by its API key, record type or record id.
 
-    ``kind`` is one of ``model.KINDS``. Keys of requests and responses are unique; the
-    other kinds count anew in each ``family`` (the definition file's name), which has to
-    be given where the number alone leaves a choice. ``KeyError`` if none or several
-    match.
+    * ``kind``: an element of ``model.KINDS``.
+    * ``family``: name of the definition file. Request and response keys are globally
+      unique, but other kinds are numbered separately in every family. Required if the
+      number is ambiguous.
+
+    Raises ``KeyError`` if no message or more than one message matches.
     """
     entries = [find(name) for name in _index_keys().get((api_key, kind), ())]
     if family is not None:
@@ -78,30 +80,30 @@ def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
 
 
 def keys(kind: str) -> list[int]:
-    """List the numbers that messages of a kind have, sorted."""
+    """List the API keys or record numbers that a kind uses, in ascending order."""
     return sorted(key for key, key_kind in _index_keys() if key_kind == kind)
 
 
 def load(name: str) -> Message:
-    """Read the facts of one message from its definition file."""
+    """Parse a message definition."""
     return notation.read_message(definition_text(find(name).family), name)
 
 
 def definition_text(family: str) -> str:
-    """Read a definition file (or ``index``) of this package."""
+    """Read a definition file, or ``index``, of this package."""
     return _text(f"definitions/{family}")
 
 
 def fact_text(name: str) -> str:
-    """Read a file of facts that are not messages, such as ``releases``."""
+    """Read a file with facts that are not message definitions, such as ``releases``."""
     return _text(f"facts/{name}")
 
 
 def _text(name: str) -> str:
-    """Read a text file of this package, wherever it lives.
+    """Read a text file of this package, from a directory or from a zip archive.
 
-    The loader knows, in a folder or in a zip; ``importlib.resources`` knows as well,
-    but takes thirty times as long to import as a message takes to load.
+    The loader of this module supports both locations. ``importlib.resources`` supports
+    them too, but importing it takes 30 times as long as loading a message.
     """
     path = f"{__file__.removesuffix('registry.py')}{name}.txt"
     data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
@@ -122,6 +124,7 @@ def _index_keys() -> Mapping[tuple[int, str], list[str]]:
 def _lines() -> Mapping[str, str]:
     if not _index:
         lines = definition_text("index").split("\n")
-        # All at once: another thread must see none of it or the whole.
+        # Insert all lines with one ``update``, so that other threads see either an
+        # empty or a complete index.
         _index.update({line.partition(" ")[0]: line for line in lines if line})
     return _index

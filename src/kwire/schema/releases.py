@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each release of Kafka supports, and the numbers of its protocol.
+"""Supported API versions and protocol versions by Kafka release.
 
-The facts are in ``facts/releases.txt``, one line for each change; its first lines
-explain where each part comes from and how a release is added.
-``connection/negotiation/release_guess.py`` guesses the release of a broker.
+``facts/releases.txt`` contains the facts with one line per change. Its header describes
+the sources and how to add a release. ``connection/negotiation/release_guess.py`` infers
+the release of a broker.
 
-``NAMES`` are the release lines, the oldest first: "0.8.0", ... "4.4".
+``NAMES`` contains the names of the release lines, oldest first: "0.8.0", ... "4.4".
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ if TYPE_CHECKING:
     NAMES: tuple[str, ...]
 
 LISTENERS = ("zkBroker", "broker", "controller")
-"""Whom a client may talk to: a broker with ZooKeeper, and both nodes of KRaft."""
+"""Listeners for clients: ZooKeeper brokers, KRaft brokers and KRaft controllers."""
 
 
 class ProtocolVersion(NamedTuple):
-    """One step of the protocol that brokers speak among themselves.
+    """One version of the protocol between brokers.
 
-    ``id`` counts the steps from 0.8.0 on, which is 0; up to 2.8 it is Kafka's own
-    number. ``feature_level`` is Kafka's number of a ``metadata.version``, which 3.0-IV1
-    was the first to have. Sources: ``ApiVersion`` and ``MetadataVersion`` in Kafka.
+    * ``id``: number of the version, starting with 0 for 0.8.0. Up to release 2.8, it is
+      identical to Kafka's own number.
+    * ``feature_level``: Kafka's number for a ``metadata.version``. None before 3.0-IV1,
+      because feature levels were introduced in that version.
+
+    Source: ``ApiVersion`` and ``MetadataVersion``.
     """
 
     id: int
@@ -38,7 +41,7 @@ class ProtocolVersion(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What an upgrade removes and what it adds, by API key in ascending order."""
+    """Versions that an upgrade removes and adds, by API key in ascending order."""
 
     removed: dict[int, VersionRange]
     added: dict[int, VersionRange]
@@ -68,25 +71,27 @@ _read_once: list[_Facts] = []
 def ranges(release: str, listener: str | None = None) -> dict[int, VersionRange]:
     """Return the stable versions of a release, by API key in ascending order.
 
-    ``listener`` is one of ``LISTENERS``; None takes all of them together. Before 2.8
-    every broker had ZooKeeper, so "broker" and "zkBroker" are the same. A release
-    without the listener has no versions there. ``KeyError`` for an unknown release.
+    ``listener`` is an element of ``LISTENERS``. None combines all listeners. Before
+    2.8, all brokers used ZooKeeper, so "broker" and "zkBroker" have the same versions.
+    If the release does not have the listener, the result is empty.
+    Raises ``KeyError`` if the release is unknown, and ``ValueError`` if the listener is
+    unknown.
     """
     rows = _rows(release, listener)
     return {key: row.versions for key, row in rows.items() if row.versions}
 
 
 def listeners(release: str) -> tuple[str, ...]:
-    """Name the listeners that the nodes of a release have, out of ``LISTENERS``."""
+    """Return the ``LISTENERS`` that the nodes of a release have."""
     return _release(release).listeners
 
 
 def usual_listener(release: str) -> str:
-    """Name the listener that clients of a release mostly meet.
+    """Return the listener that clients of a release usually connect to.
 
-    A broker with ZooKeeper before 3.3, the first release in which Kafka called KRaft
-    ready for production, and from then on a broker of KRaft. ``KeyError`` for an
-    unknown release.
+    This is a ZooKeeper broker before 3.3, which was the first release with KRaft for
+    production, and a KRaft broker since 3.3. Raises ``KeyError`` if the release is
+    unknown.
     """
     _release(release)
     names = list(_facts().releases)
@@ -94,16 +99,16 @@ def usual_listener(release: str) -> str:
 
 
 def deprecated(release: str) -> dict[int, VersionRange]:
-    """Return the versions that a release supports but calls deprecated, by API key.
+    """Return the versions that a release supports but marks as deprecated, by API key.
 
-    Kafka's documentation marks them since 3.7; 4.0 removed most of them.
+    Kafka's documentation has marked them since 3.7, and 4.0 removed most of them.
     """
     rows = _release(release).rows
     return {key: row.deprecated for key, row in rows.items() if row.deprecated}
 
 
 def changes(old: str, new: str) -> Changes:
-    """Return what an upgrade from one release to another removes and adds."""
+    """Return the versions that an upgrade from ``old`` to ``new`` removes and adds."""
     before, after = ranges(old), ranges(new)
     return Changes(_subtract_ranges(before, after), _subtract_ranges(after, before))
 
@@ -111,10 +116,12 @@ def changes(old: str, new: str) -> Changes:
 def advertisements(
     release: str, listener: str | None = None, *, unstable: bool = False
 ) -> dict[int, tuple[VersionRange, ...]]:
-    """Return what a release may answer to ApiVersions: by API key, the possible ranges.
+    """Return the version ranges that nodes of a release may advertise, by API key.
 
-    The first is what the release speaks; an empty range says that the API may be left
-    out. ``unstable`` is for nodes with unstable versions enabled.
+    The first range of an API contains the versions that the release supports.
+    Additional ranges are alternatives, because nodes may advertise a different range.
+    An empty range means that a response may omit the API. ``unstable`` selects nodes
+    with ``unstable.api.versions.enable``.
     """
     found: dict[int, tuple[VersionRange, ...]] = {}
     for key, row in _rows(release, listener).items():
@@ -127,14 +134,14 @@ def advertisements(
 
 
 def protocol_versions() -> tuple[ProtocolVersion, ...]:
-    """List all steps of the protocol, the oldest first."""
+    """List all protocol versions, oldest first."""
     return tuple(_facts().protocols)
 
 
 def protocol_version(id_or_name: int | str) -> ProtocolVersion:
-    """Find a step of the protocol by its number, or its name such as "0.10.0-IV0".
+    """Look up a protocol version by its number or by its name, such as "0.10.0-IV0".
 
-    ``KeyError`` says what there is.
+    Raises ``KeyError`` with the available versions if there is no match.
     """
     protocols = _facts().protocols
     for each in protocols:
@@ -154,12 +161,18 @@ def protocol_version(id_or_name: int | str) -> ProtocolVersion:
 
 
 def name_of(api_key: int) -> str:
-    """Name an API as Kafka does: "Fetch" for 1; ``KeyError`` if kwire has none."""
+    """Return Kafka's name of an API, for example "Fetch" for 1.
+
+    Raises ``KeyError`` if kwire does not support the API key.
+    """
     return registry.find_by_key(api_key, "request").name.removesuffix("Request")
 
 
 def key_of(name: str) -> int:
-    """Find the key of an API: 1 for "Fetch" or "FetchRequest"; ``KeyError`` if none."""
+    """Return the key of an API, for example 1 for "Fetch" or "FetchRequest".
+
+    Raises ``KeyError`` if kwire does not support the API.
+    """
     api = name.removesuffix("Request").removesuffix("Response")
     try:
         key = registry.find(f"{api}Request").api_key
@@ -171,7 +184,8 @@ def key_of(name: str) -> int:
 
 
 def __getattr__(name: str) -> tuple[str, ...]:
-    # The file is read on first use, not when this module is imported.
+    # The release file is parsed on first access, because importing this module must be
+    # fast.
     if name == "NAMES":
         return tuple(_facts().releases)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -204,7 +218,8 @@ def _subtract_ranges(
     found = {}
     for key, mine in ours.items():
         other = theirs.get(key, NONE)
-        # No release has ever lost versions at both ends of a range; the tests know.
+        # Every change between releases affects only one end of a range. A test checks
+        # this for all pairs of releases.
         below = VersionRange(mine.min, min(mine.max, other.min - 1))
         rest = below or VersionRange(max(mine.min, other.max + 1), mine.max)
         if rest:
@@ -214,7 +229,8 @@ def _subtract_ranges(
 
 def _facts() -> _Facts:
     if not _read_once:
-        # In one step: another thread must see all of it or nothing.
+        # Store the parsed facts in one step, so that other threads see either none or
+        # all of them.
         _read_once.append(_read_facts(registry.fact_text("releases")))
     return _read_once[0]
 

@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks a schema by the rules of Kafka's own generator.
+"""Validates a schema with the rules of Kafka's own generator.
 
-This file has the rules about the meaning of a schema, over a ``Message`` from any
-source; those about its notation are in ``language.py``, which sees the raw keys, and
-those about changes in ``evolution.py``. ``check`` checks one message and ``check_ids``
-a family of them. Both raise ``SchemaError`` for the first broken rule, and rules that
-Kafka applies while parsing come before those it applies later.
+This module contains the rules about a schema's meaning. They apply to a ``Message``
+from any source. The rules about the notation are in ``language.py``, which has access
+to the raw keys, and the rules about changes are in ``evolution.py``.
 
-What Kafka lets pass, passes: nullable versions that reach outside a field's versions,
-gaps between the versions of fields, any default for ``records``.
+``check`` validates one message and ``check_ids`` validates a family of messages. Both
+raise ``SchemaError`` for the first violated rule. Rules that Kafka applies while it
+parses a schema have priority over rules that it applies later.
+
+Kafka accepts the following, so these functions accept it too: nullable versions outside
+the field's own versions, gaps between field versions, and any default for ``records``.
 Source: ``FieldSpec``, ``StructSpec``, ``MessageSpec`` and ``MessageDataGenerator`` in
 ``org.apache.kafka.message``.
 """
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     RuleFault = tuple[str, str]
-    """A rule's name, and what is wrong and what to do about it."""
+    """Name of a rule, and the problem with its remedy."""
 
 RULES = (
     "key-missing",
@@ -65,17 +67,21 @@ RULES = (
     "id-conflict",
     "coordinator-shape",
 )
-"""The stable names of Kafka's 34 rules, as ``SchemaError.rule`` gives them.
+"""Stable names of Kafka's 34 rules. ``SchemaError.rule`` contains one of them.
 
-Other names are ``json``, ``key-unknown``, ``value-invalid`` and ``versions-invalid``
-for what cannot be read, ``api-key-missing`` and ``flexible-override-outside``, which
-Kafka finds later still, ``struct-recursive``, ``nesting-too-deep`` and
-``layout-too-large``, the ``empty-element`` of ``plan.py``, and those of
-``evolution.py``, which start with ``evolution-``.
+``SchemaError.rule`` can also contain the following names:
+
+* ``json``, ``key-unknown``, ``value-invalid`` and ``versions-invalid`` if the schema
+  cannot be parsed.
+* ``api-key-missing`` and ``flexible-override-outside``, which Kafka detects later.
+* ``struct-recursive``, ``nesting-too-deep`` and ``layout-too-large``, which
+  limit the stack depth and the memory that a schema can require.
+* ``empty-element`` of ``plan.py``.
+* The names in ``evolution.py``, which start with ``evolution-``.
 """
 
 PRIMITIVES = frozenset((*FIXED_SIZES, *VARIABLE_TYPES))
-"""The names of all types that are no structs."""
+"""Names of all types except structs."""
 
 ENTITY_TYPES = {
     "transactionalId": "string",
@@ -84,18 +90,18 @@ ENTITY_TYPES = {
     "producerId": "int64",
     "brokerId": "int32",
 }
-"""Each entity type with the type of a field that holds it."""
+"""Required field type by entity type."""
 
 MAX_STRUCT_DEPTH = 16
-"""How deep structs may nest, so that no later walk can exhaust the stack."""
+"""Maximum struct nesting depth, so that no recursion can exhaust the stack."""
 
 MAX_LAYOUT_FIELDS = 65_536
-"""How many fields a message may have, with each struct counted at each of its uses.
+"""Maximum number of fields in a message. A struct counts once per use.
 
-This is what its default value, the code of the engine in plain Python and its Arrow
-columns grow with. Where each struct holds the next one ten times, each level multiplies
-it by ten, so a short schema could have a default that takes hours to encode. The
-largest message of Kafka has 101.
+The default value of a message, its code in the Python engine and its Arrow columns grow
+with this number. For example, if every struct contained the next one ten times, every
+nesting level would multiply the number by ten. Encoding the default values could then
+take hours, even if the schema is short. Kafka's largest message has 101 fields.
 """
 
 _FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -112,11 +118,11 @@ _UNIQUE_KINDS = (*_KEYED_KINDS, "coordinator-key", "coordinator-value")
 
 
 def check(message: Message) -> None:
-    """Check one message by all rules that need no other message.
+    """Check one message with all rules that do not involve other messages.
 
-    A message without valid versions only reserves its name and key, so that other
-    rules on the message as a whole and on what it would generate do not apply to it.
-    Raises ``SchemaError`` with the rule, the field's path and its position.
+    A message without valid versions only reserves its name and its key. Therefore, the
+    rules about the message as a whole and about generated code do not apply to it.
+    Raises ``SchemaError`` with the rule, the path of the field and its position.
     """
     places = list(each_struct(message))
     for path, struct in places:
@@ -139,10 +145,11 @@ def check(message: Message) -> None:
 
 
 def each_struct(message: Message) -> Iterator[tuple[str, Struct]]:
-    """Walk the structs of a message, each once, with the path of its fields.
+    """Yield all structs in a message without repetition, with their field paths.
 
-    The common structs come first, under their own names; then the message itself,
-    with an empty path, and what its fields define in place.
+    The common structs are first, and their path is their own name. They are followed by
+    the message itself, which has an empty path, and by the structs that its fields
+    define inline.
     """
     common = {id(struct) for struct in message.common_structs}
     starts = [(struct.name, struct) for struct in message.common_structs]
@@ -162,21 +169,22 @@ def each_struct(message: Message) -> Iterator[tuple[str, Struct]]:
 
 
 def join(path: str, name: str) -> str:
-    """Extend a field path such as ``Responses.Partitions`` by one name."""
+    """Append a name to a field path such as ``Responses.Partitions``."""
     return f"{path}.{name}" if path else name
 
 
 def quote(text: str) -> str:
-    """Quote a piece of a schema for an error, short enough for one line."""
+    """Quote a schema fragment for an error message. Truncate it if it is too long."""
     return repr(text) if len(text) <= 40 else f"{text[:37]!r}..."
 
 
 def refuse(
     message: Message, path: str, field: Field | None, faults: Iterable[RuleFault]
 ) -> None:
-    """Raise the first of the faults, if any, of a field in the struct at ``path``.
+    """Raise ``SchemaError`` for the first error in a field at ``path``.
 
-    Without a field it is the message that is at fault.
+    Without a field, the error belongs to the message. Without errors, nothing is
+    raised.
     """
     for rule, reason in faults:
         position = message.struct.position
@@ -373,7 +381,7 @@ def _check_nesting(message: Message) -> None:
                 raise SchemaError(reason, rule, place, message.name, *field.position)
             if id(below) not in heights and len(open_structs) <= MAX_STRUCT_DEPTH:
                 heights[id(below)] = visit(below, place)
-            # A struct that was not visited lies too deep by itself.
+            # If a struct was not visited, it is already nested too deeply.
             height = max(height, 1 + heights.get(id(below), MAX_STRUCT_DEPTH))
             if height > MAX_STRUCT_DEPTH:
                 rule = "nesting-too-deep"
@@ -389,7 +397,7 @@ def _check_nesting(message: Message) -> None:
 
 
 def _check_layout_sizes(message: Message) -> None:
-    """Count the fields of each struct with those of the structs in it."""
+    """Limit the number of fields. Nested fields are counted for every use."""
     sizes: dict[int, int] = {}
 
     def measure(struct: Struct, path: str) -> None:
@@ -486,7 +494,8 @@ def _integer_faults(text: str, kind: str, low: int, high: int) -> Iterator[RuleF
             f"{quote(text)} is no {kind}; use decimal digits without leading zeros, or"
             " 0x and hexadecimal ones",
         )
-    # The length comes first: Python refuses to convert very long texts.
+    # Check the length before the conversion, because Python raises an error for very
+    # long numbers.
     elif len(text) > 24 or not low <= int(text, 0) <= high:
         yield (
             "default-invalid",
@@ -495,11 +504,13 @@ def _integer_faults(text: str, kind: str, low: int, high: int) -> Iterator[RuleF
 
 
 def check_ids(messages: Iterable[Message]) -> None:
-    """Check that the messages of one family do not claim each other's ids.
+    """Check that the messages of a family have unique ids.
 
-    A family is what Kafka generates together: all requests and responses, the records
-    of one coordinator, the metadata records. Each kind has an id once, and the key
-    and the value of a coordinator record come in pairs.
+    A family contains the messages that Kafka generates together: all requests and
+    responses, the records of one coordinator, or the metadata records. Two messages
+    with the same kind must not have the same id. A coordinator record key requires a
+    value with the same id, and a value requires a key.
+    Raises ``SchemaError`` with rule ``id-conflict`` if a message violates these rules.
     Source: ``ApiMessageTypeGenerator``, ``CoordinatorRecordTypeGenerator``.
     """
     owners: dict[tuple[str, int], Message] = {}

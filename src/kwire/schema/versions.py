@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``VersionRange``: a contiguous range of versions, and its text form.
+"""``VersionRange``: a contiguous range of versions and its string format.
 
-The text forms are ``3``, ``0-12``, ``9+`` and ``none``. ``plan.py`` knows what a range
-means for a field or a message.
+The string formats are ``3``, ``0-12``, ``9+`` and ``none``. ``plan.py`` interprets the
+ranges of fields and messages.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HIGHEST = 32767
-"""The largest int16: the upper bound of an open-ended range such as ``9+``."""
+"""Maximum int16, which is the upper bound of an open-ended range such as ``9+``."""
 
 
 class VersionRange:
-    """A range of versions with both ends included; empty ranges are falsy.
+    """Immutable range of versions with inclusive bounds. An empty range is falsy.
 
-    Units: versions, int16 from 0 to 32767. All empty ranges are equal.
+    Versions are int16 values from 0 to 32767. All empty ranges are equal.
+    Raises ``ValueError`` if a bound is outside these limits.
     Source: ``org.apache.kafka.message.Versions``.
     """
 
@@ -39,7 +40,10 @@ class VersionRange:
 
     @classmethod
     def from_text(cls, text: str) -> VersionRange:
-        """Read ``N``, ``A-B``, ``A+`` or ``none``; ``ValueError`` on other text."""
+        """Parse ``N``, ``A-B``, ``A+`` or ``none``.
+
+        Raises ``ValueError`` if the text has a different format.
+        """
         text = text.strip()
         if text == "none":
             return NONE
@@ -54,11 +58,11 @@ class VersionRange:
 
     @property
     def is_open(self) -> bool:
-        """Whether the range has no upper bound of its own (``9+``)."""
+        """Whether the range is open-ended, such as ``9+``."""
         return self.max == HIGHEST
 
     def describe(self) -> str:
-        """Return the range in words: ``versions 0 to 13``, ``only version 4``."""
+        """Describe the range in words: ``versions 0 to 13``, ``only version 4``."""
         if not self:
             return "no versions"
         if self.is_open:
@@ -68,7 +72,7 @@ class VersionRange:
         return f"versions {self.min} to {self.max}"
 
     def contains(self, other: VersionRange) -> bool:
-        """Whether every version of ``other`` lies in this range."""
+        """Return whether this range includes every version of ``other``."""
         return not other or (self.min <= other.min and other.max <= self.max)
 
     def __contains__(self, version: object) -> bool:
@@ -118,11 +122,12 @@ class VersionRange:
 def _number(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise ValueError(f"{text!r:.40} is not a version number")
-    # Python refuses to read numbers of thousands of digits.
+    # Compare the digit count first, because Python raises an error when it converts a
+    # number with thousands of digits.
     if len(text.lstrip("0")) > len(str(HIGHEST)) or int(text) > HIGHEST:
         raise ValueError(f"version {text:.40} is above {HIGHEST}")
     return int(text)
 
 
 NONE = VersionRange(0, -1)
-"""The empty range."""
+"""Empty range."""
