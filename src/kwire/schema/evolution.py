@@ -33,24 +33,24 @@ def check_evolution(old: Message, new: Message) -> None:
     """
     refuse(new, "", None, _message_changes(old, new))
     shared = old.valid_versions & new.valid_versions
-    waiting = [("", old.struct, new.struct)]
+    pending_pairs = [("", old.struct, new.struct)]
     seen = set()
-    while waiting:
-        path, before, after = waiting.pop()
+    while pending_pairs:
+        path, before, after = pending_pairs.pop()
         if (id(before), id(after)) in seen:
             continue
         seen.add((id(before), id(after)))
-        named = {field.name: field for field in before.fields}
-        for theirs in after.fields:
-            if theirs.name in named:
-                changes = _range_changes(shared, named[theirs.name], theirs)
-                refuse(new, path, theirs, changes)
-        for mine, theirs in _pairs(new, path, shared, before, after):
-            refuse(new, path, theirs, _type_changes(mine, theirs))
-            refuse(new, path, theirs, _range_changes(shared, mine, theirs))
-            if mine.struct is not None and theirs.struct is not None:
-                place = join(path, theirs.name)
-                waiting.append((place, mine.struct, theirs.struct))
+        old_fields = {field.name: field for field in before.fields}
+        for new_field in after.fields:
+            if new_field.name in old_fields:
+                changes = _range_changes(shared, old_fields[new_field.name], new_field)
+                refuse(new, path, new_field, changes)
+        for old_field, new_field in _pairs(new, path, shared, before, after):
+            refuse(new, path, new_field, _type_changes(old_field, new_field))
+            refuse(new, path, new_field, _range_changes(shared, old_field, new_field))
+            if old_field.struct is not None and new_field.struct is not None:
+                field_path = join(path, new_field.name)
+                pending_pairs.append((field_path, old_field.struct, new_field.struct))
 
 
 def _message_changes(old: Message, new: Message) -> Iterator[RuleFault]:
@@ -83,33 +83,38 @@ def _message_changes(old: Message, new: Message) -> Iterator[RuleFault]:
 def _pairs(
     new: Message, path: str, shared: VersionRange, before: Struct, after: Struct
 ) -> list[tuple[Field, Field]]:
-    mine, theirs = _in_line(before, shared), _in_line(after, shared)
-    names = {field.name for field in mine}, {field.name for field in theirs}
-    tags = {field.tag: field for field in _tagged(after, shared)}
-    lost = [field for field in _tagged(before, shared) if field.tag not in tags]
-    if len(mine) > len(theirs):
-        lost += [field for field in mine if field.name not in names[1]]
-    for field in lost:
-        place = join(path, field.name)
+    old_inline, new_inline = _in_line(before, shared), _in_line(after, shared)
+    names = {field.name for field in old_inline}, {field.name for field in new_inline}
+    new_by_tag = {field.tag: field for field in _tagged(after, shared)}
+    removed_fields = [
+        field for field in _tagged(before, shared) if field.tag not in new_by_tag
+    ]
+    if len(old_inline) > len(new_inline):
+        removed_fields += [field for field in old_inline if field.name not in names[1]]
+    for field in removed_fields:
+        field_path = join(path, field.name)
         reason = "the field is gone from versions that exist; keep it in those"
         rule = "evolution-field-removed"
-        raise SchemaError(reason, rule, place, new.name, *after.position)
-    for field in theirs:
-        if len(mine) < len(theirs) and field.name not in names[0]:
+        raise SchemaError(reason, rule, field_path, new.name, *after.position)
+    for field in new_inline:
+        if len(old_inline) < len(new_inline) and field.name not in names[0]:
             reason = f"its versions exist already; set versions to {shared.max + 1}+"
             refuse(new, path, field, [("evolution-field-added", reason)])
-    for field, other in zip(mine, theirs, strict=True):
+    for field, new_field in zip(old_inline, new_inline, strict=True):
         # If the old name is missing in the new state and the new name in the old state,
         # the field was renamed in place.
-        if other.name != field.name and {field.name, other.name} & names[0] & names[1]:
+        if (
+            new_field.name != field.name
+            and {field.name, new_field.name} & names[0] & names[1]
+        ):
             reason = f"{field.name} was in this place; keep the order of the fields"
-            refuse(new, path, other, [("evolution-order", reason)])
-    tagged = [(field, tags[field.tag]) for field in _tagged(before, shared)]
-    for field, other in tagged:
-        if other.name != field.name:
+            refuse(new, path, new_field, [("evolution-order", reason)])
+    tagged = [(field, new_by_tag[field.tag]) for field in _tagged(before, shared)]
+    for field, new_field in tagged:
+        if new_field.name != field.name:
             reason = f"tag {field.tag} belongs to {field.name}; use another"
-            refuse(new, path, other, [("evolution-tag-reused", reason)])
-    return [*zip(mine, theirs, strict=True), *tagged]
+            refuse(new, path, new_field, [("evolution-tag-reused", reason)])
+    return [*zip(old_inline, new_inline, strict=True), *tagged]
 
 
 def _tagged(struct: Struct, shared: VersionRange) -> list[Field]:

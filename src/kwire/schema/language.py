@@ -129,8 +129,8 @@ class _Keys:
     def advice(self, key: str, allowed: Iterable[str]) -> str:
         import difflib
 
-        near = difflib.get_close_matches(key[:40], allowed, 1)
-        remedy = f"did you mean {near[0]}?" if near else "remove it"
+        similar_keys = difflib.get_close_matches(key[:40], allowed, 1)
+        remedy = f"did you mean {similar_keys[0]}?" if similar_keys else "remove it"
         return f"{self.what} has no key {rules.quote(key)}; {remedy}"
 
     def value(self, key: str) -> json_text.Value | None:
@@ -294,7 +294,7 @@ def _field(above: _Keys, value: json_text.Value, index: int) -> Field:
     name = keys.require_text("name")
     tagged = keys.versions("taggedVersions") or NONE
     versions = keys.versions("versions")
-    named = versions
+    explicit_versions = versions
     if versions is None:
         if not tagged:
             keys.fail(
@@ -305,21 +305,23 @@ def _field(above: _Keys, value: json_text.Value, index: int) -> Field:
     type_name, is_array = _type(keys)
     is_struct = type_name not in rules.PRIMITIVES
     if fields and not is_struct:
-        what = f"[]{type_name}" if is_array else type_name
+        type_text = f"[]{type_name}" if is_array else type_name
         keys.fail(
-            "fields-on-primitive", f"{what} cannot have fields; remove them", "fields"
+            "fields-on-primitive",
+            f"{type_text} cannot have fields; remove them",
+            "fields",
         )
-    if fields and named is None:
+    if fields and explicit_versions is None:
         keys.fail(
             "struct-versions-missing",
             f"the struct {type_name} needs versions, taggedVersions are not enough;"
             " add them",
         )
-    entity = keys.value("entityType")
+    entity_value = keys.value("entityType")
     entity_type = None
-    if entity is not None:
+    if entity_value is not None:
         choices = ("unknown", *rules.ENTITY_TYPES)
-        entity_type = keys.choice("entityType", entity, choices)
+        entity_type = keys.choice("entityType", entity_value, choices)
     field = Field(
         name,
         type_name,
@@ -370,14 +372,16 @@ def _link(message: Message) -> None:
     fields = [
         field for _, struct in rules.each_struct(message) for field in struct.fields
     ]
-    named = {struct.name: struct for struct in reversed(message.common_structs)}
+    structs_by_name = {
+        struct.name: struct for struct in reversed(message.common_structs)
+    }
     for field in fields:
         if field.struct is not None and field.struct.fields:
-            named.setdefault(field.type, field.struct)
+            structs_by_name.setdefault(field.type, field.struct)
     for field in fields:
         # Kafka treats an empty list of fields like a missing list, so such a field does
         # not define a new struct.
         if field.type not in rules.PRIMITIVES and not (
             field.struct and field.struct.fields
         ):
-            field.struct = named.get(field.type, field.struct)
+            field.struct = structs_by_name.get(field.type, field.struct)

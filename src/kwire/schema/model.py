@@ -217,13 +217,13 @@ class Message:
         """List the nested structs of the message without repetition, inner before
         outer.
         """
-        found: dict[int, Struct] = {}
+        structs_by_id: dict[int, Struct] = {}
 
         def visit(struct: Struct) -> None:
             for field in struct.fields:
-                if field.struct is not None and id(field.struct) not in found:
+                if field.struct is not None and id(field.struct) not in structs_by_id:
                     visit(field.struct)
-                    found[id(field.struct)] = field.struct
+                    structs_by_id[id(field.struct)] = field.struct
 
         visit(self.struct)
-        return list(found.values())
+        return list(structs_by_id.values())

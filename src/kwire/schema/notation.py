@@ -46,10 +46,10 @@ def read_message(text: str, name: str) -> Message:
     text does not contain the message.
     """
     needle = f" {name} "
-    at = text.find(needle)
-    while at >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        if text[start : start + 1].isalpha() and text.find(" ", start) == at:
+    name_index = text.find(needle)
+    while name_index >= 0:
+        start = text.rfind("\n", 0, name_index) + 1
+        if text[start : start + 1].isalpha() and text.find(" ", start) == name_index:
             end = start
             while True:
                 end = text.find("\n", end) + 1
@@ -59,24 +59,24 @@ def read_message(text: str, name: str) -> Message:
                 if text[end : end + 1] not in (" ", "#", "\n"):
                     break
             return _Reader(text[start:end], text.count("\n", 0, start)).message()
-        at = text.find(needle, at + 1)
+        name_index = text.find(needle, name_index + 1)
     raise SchemaError("the definition file lacks this message", message_name=name)
 
 
 def write_message(message: Message) -> str:
     """Format one message in the notation. The result ends with a newline."""
-    head = [message.kind, message.name]
+    words = [message.kind, message.name]
     if message.api_key is not None:
-        head.append(str(message.api_key))
-    head += ["versions", str(message.valid_versions)]
-    head += ["flexible", str(message.flexible_versions)]
+        words.append(str(message.api_key))
+    words += ["versions", str(message.valid_versions)]
+    words += ["flexible", str(message.flexible_versions)]
     if message.deprecated_versions:
-        head += ["deprecated", str(message.deprecated_versions)]
+        words += ["deprecated", str(message.deprecated_versions)]
     if message.latest_version_unstable:
-        head.append("unstable")
+        words.append("unstable")
     if message.listeners:
-        head += ["listeners", ",".join(message.listeners)]
-    lines = [" ".join(head)]
+        words += ["listeners", ",".join(message.listeners)]
+    lines = [" ".join(words)]
     declared = {struct.name for struct in message.common_structs}
 
     def write_fields(fields: list[Field], indent: str) -> None:
@@ -141,24 +141,24 @@ class _Reader:
         self.name = ""
 
     def message(self) -> Message:
-        number, head = self.lines[0]
-        words = head.split()
+        number, header = self.lines[0]
+        words = header.split()
         kind, self.name = words[0], words[1]
         api_key = int(words[2]) if words[2] != "versions" else None
         facts = self.pairs(words[2 if api_key is None else 3 :], number)
         fields: list[Field] = []
         common: list[Struct] = []
-        waiting: list[Field] = []
+        struct_fields: list[Field] = []
         # Stack with the field list of every open nesting level. When a line is parsed,
         # its indentation selects the list that receives the field.
         levels = [fields]
         for number, line in self.lines[1:]:
-            text = line.lstrip(" ")
-            depth = (len(line) - len(text)) // 2
+            content = line.lstrip(" ")
+            depth = (len(line) - len(content)) // 2
             if not 1 <= depth <= len(levels):
                 self.fail("the indent matches no line above", number)
             del levels[depth:]
-            words = text.split(" ", 3)
+            words = content.split(" ", 3)
             if words[0] == "struct":
                 struct = Struct(words[1], self.range(words[2], number), [])
                 common.append(struct)
@@ -170,10 +170,10 @@ class _Reader:
                 continue
             struct = Struct(field.type, field.versions, [], field.position)
             field.struct = struct
-            waiting.append(field)
+            struct_fields.append(field)
             levels.append(struct.fields)
         declared = {struct.name: struct for struct in common}
-        for field in waiting:
+        for field in struct_fields:
             field.struct = declared.get(field.type, field.struct)
         return Message(
             kind,
@@ -202,14 +202,14 @@ class _Reader:
         )
         if len(words) == 3:
             return field
-        rest, marker, default = words[3].partition("default ")
-        if marker:
+        properties, has_default, default = words[3].partition("default ")
+        if has_default:
             if default.startswith('"'):
                 import json
 
                 default = json.loads(default)
             field.default = default
-        for key, value in self.pairs(rest.split(), number).items():
+        for key, value in self.pairs(properties.split(), number).items():
             if key == "nullable":
                 field.nullable_versions = self.range(str(value), number)
             elif key == "tag":
@@ -235,25 +235,25 @@ class _Reader:
 
     def pairs(self, words: list[str], number: int) -> dict[str, str]:
         facts = {}
-        rest = iter(words)
-        for word in rest:
+        remaining_words = iter(words)
+        for word in remaining_words:
             if word in ("ignorable", "key", "zero-copy", "secret", "unstable"):
                 facts[word] = ""
             else:
-                value = next(rest, None)
+                value = next(remaining_words, None)
                 if value is None:
                     self.fail(f"{word!r} lacks its value", number)
                 facts[word] = str(value)
         return facts
 
     def range(self, text: str, number: int) -> VersionRange:
-        found = _RANGES.get(text)
-        if found is None:
+        versions = _RANGES.get(text)
+        if versions is None:
             try:
-                found = _RANGES[text] = VersionRange.from_text(text)
+                versions = _RANGES[text] = VersionRange.from_text(text)
             except ValueError as error:
                 self.fail(str(error), number)
-        return found
+        return versions
 
     def fail(self, reason: str, number: int) -> NoReturn:
         raise SchemaError(reason, "notation", "", self.name, number, 1)

@@ -385,7 +385,7 @@ def _is_enough(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
     The inner functions return the maximum number of bytes by which a value exceeds the
     memory that ``factor`` allows for it.
     """
-    dearest = 0
+    max_excess = 0
 
     def content(step: Step) -> int:
         if step.code <= UUID:
@@ -402,10 +402,10 @@ def _is_enough(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
             return sizes.view - length * factor
         return max(0, sizes.bytes - 2 * factor) - length * factor
 
-    def elements(each: int, listed: bool) -> int:
-        nonlocal dearest
-        dearest = max(dearest, each + (sizes.listed if listed else 0))
-        return max(0, sizes.tuple + each)
+    def elements(element_excess: int, listed: bool) -> int:
+        nonlocal max_excess
+        max_excess = max(max_excess, element_excess + (sizes.listed if listed else 0))
+        return max(0, sizes.tuple + element_excess)
 
     def value(step: Step) -> int:
         if step.is_array:
@@ -433,7 +433,7 @@ def _is_enough(layout: Plan, factor: int, sizes: _ObjectSizes) -> bool:
         return cost
 
     struct(layout)
-    return dearest == 0
+    return max_excess == 0
 
 
 def resolve_default(field: Field) -> object:
@@ -450,18 +450,18 @@ def resolve_default(field: Field) -> object:
         return ()
     if field.struct is not None:
         return STRUCT_DEFAULT
-    kind = field.type
-    if kind == "string":
+    type_name = field.type
+    if type_name == "string":
         return text or ""
-    if kind == "bytes":
+    if type_name == "bytes":
         return b""
-    if kind == "records":
+    if type_name == "records":
         return None
-    if kind == "bool":
+    if type_name == "bool":
         return text is not None and text.lower() == "true"
-    if kind == "float64":
+    if type_name == "float64":
         return float(text or 0)
-    if kind == "uuid":
+    if type_name == "uuid":
         return _uuid(text)
     return int(text, 16 if "x" in text.lower() else 10) if text else 0
 

@@ -73,10 +73,10 @@ def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
     if len(entries) == 1:
         return entries[0]
     if not entries:
-        where = f" in {family}" if family else ""
-        raise KeyError(f"no {kind} has the key {api_key}{where}")
-    choice = ", ".join(f"{entry.name} in {entry.family}" for entry in entries)
-    raise KeyError(f"{kind} {api_key} is ambiguous: {choice}; give family=")
+        location = f" in {family}" if family else ""
+        raise KeyError(f"no {kind} has the key {api_key}{location}")
+    matches = ", ".join(f"{entry.name} in {entry.family}" for entry in entries)
+    raise KeyError(f"{kind} {api_key} is ambiguous: {matches}; give family=")
 
 
 def keys(kind: str) -> list[int]:

@@ -123,14 +123,14 @@ def advertisements(
     An empty range means that a response may omit the API. ``unstable`` selects nodes
     with ``unstable.api.versions.enable``.
     """
-    found: dict[int, tuple[VersionRange, ...]] = {}
+    ranges_by_key: dict[int, tuple[VersionRange, ...]] = {}
     for key, row in _rows(release, listener).items():
         if unstable and row.unstable:
-            first = row.versions.min if row.versions else row.unstable.min
-            found[key] = (VersionRange(first, row.unstable.max),)
+            min_version = row.versions.min if row.versions else row.unstable.min
+            ranges_by_key[key] = (VersionRange(min_version, row.unstable.max),)
         elif row.versions:
-            found[key] = (row.versions, *row.instead)
-    return found
+            ranges_by_key[key] = (row.versions, *row.instead)
+    return ranges_by_key
 
 
 def protocol_versions() -> tuple[ProtocolVersion, ...]:
@@ -144,10 +144,12 @@ def protocol_version(id_or_name: int | str) -> ProtocolVersion:
     Raises ``KeyError`` with the available versions if there is no match.
     """
     protocols = _facts().protocols
-    for each in protocols:
-        if id_or_name == (each.name if isinstance(id_or_name, str) else each.id):
-            return each
-    steps = [each.name for each in protocols if each.release == id_or_name]
+    for protocol in protocols:
+        if id_or_name == (
+            protocol.name if isinstance(id_or_name, str) else protocol.id
+        ):
+            return protocol
+    steps = [protocol.name for protocol in protocols if protocol.release == id_or_name]
     if steps:
         raise KeyError(
             f"{id_or_name} has several protocol versions: give one of"
@@ -192,39 +194,43 @@ def __getattr__(name: str) -> tuple[str, ...]:
 
 
 def _release(name: str) -> _Release:
-    found = _facts().releases
-    if name not in found:
-        first, *_, last = found
+    known_releases = _facts().releases
+    if name not in known_releases:
+        first, *_, last = known_releases
         raise KeyError(
             f"no release line {name!r}; kwire has {first!r} to {last!r}, such as '2.8'"
         )
-    return found[name]
+    return known_releases[name]
 
 
 def _rows(release: str, listener: str | None) -> dict[int, _Row]:
-    found = _release(release)
+    known_release = _release(release)
     if listener is None:
-        return found.rows
+        return known_release.rows
     if listener not in LISTENERS:
         raise ValueError(f"listener must be one of {LISTENERS} (got {listener!r})")
-    if listener == "broker" and "broker" not in found.listeners:
+    if listener == "broker" and "broker" not in known_release.listeners:
         listener = "zkBroker"
-    return {key: row for key, row in found.rows.items() if listener in row.listeners}
+    return {
+        key: row for key, row in known_release.rows.items() if listener in row.listeners
+    }
 
 
 def _subtract_ranges(
     ours: dict[int, VersionRange], theirs: dict[int, VersionRange]
 ) -> dict[int, VersionRange]:
-    found = {}
-    for key, mine in ours.items():
-        other = theirs.get(key, NONE)
+    differences = {}
+    for key, own_range in ours.items():
+        other_range = theirs.get(key, NONE)
         # Every change between releases affects only one end of a range. A test checks
         # this for all pairs of releases.
-        below = VersionRange(mine.min, min(mine.max, other.min - 1))
-        rest = below or VersionRange(max(mine.min, other.max + 1), mine.max)
-        if rest:
-            found[key] = rest
-    return found
+        below = VersionRange(own_range.min, min(own_range.max, other_range.min - 1))
+        difference = below or VersionRange(
+            max(own_range.min, other_range.max + 1), own_range.max
+        )
+        if difference:
+            differences[key] = difference
+    return differences
 
 
 def _facts() -> _Facts:
@@ -239,46 +245,53 @@ def _read_facts(text: str) -> _Facts:
     releases: dict[str, _Release] = {}
     protocols = []
     name = ""
-    its_listeners: tuple[str, ...] = ()
+    release_listeners: tuple[str, ...] = ()
     rows: dict[int, _Row] = {}
     for line in text.splitlines():
         words = line.split()
         if not words or words[0] == "#":
             continue
         if words[0] == "release":
-            name, its_listeners = words[1], tuple(words[2].split(","))
+            name, release_listeners = words[1], tuple(words[2].split(","))
             rows = {
-                key: _narrow_listeners(row, its_listeners) for key, row in rows.items()
+                key: _narrow_listeners(row, release_listeners)
+                for key, row in rows.items()
             }
-            releases[name] = _Release(its_listeners, rows)
+            releases[name] = _Release(release_listeners, rows)
         elif words[0] == "protocol":
             level = int(words[4]) if len(words) > 3 else None
             protocols.append(ProtocolVersion(int(words[1]), words[2], name, level))
         else:
             key = int(words[0])
-            before = rows.pop(key, None)
-            row = _row(words, before.listeners if before else its_listeners)
+            previous_row = rows.pop(key, None)
+            row = _row(
+                words, previous_row.listeners if previous_row else release_listeners
+            )
             if row.versions or row.unstable:
                 rows[key] = row
     ordered = {
-        name: _Release(each.listeners, dict(sorted(each.rows.items())))
-        for name, each in releases.items()
+        name: _Release(release.listeners, dict(sorted(release.rows.items())))
+        for name, release in releases.items()
     }
     return _Facts(ordered, protocols)
 
 
 def _row(words: list[str], listeners: tuple[str, ...]) -> _Row:
-    says = dict(zip(words[3::2], words[4::2], strict=True))
-    instead = says.get("or")
+    properties = dict(zip(words[3::2], words[4::2], strict=True))
+    alternatives = properties.get("or")
     return _Row(
         VersionRange.from_text(words[2]),
-        VersionRange.from_text(says.get("deprecated", "none")),
-        tuple(map(VersionRange.from_text, instead.split(","))) if instead else (),
-        VersionRange.from_text(says.get("unstable", "none")),
-        tuple(says["on"].split(",")) if "on" in says else listeners,
+        VersionRange.from_text(properties.get("deprecated", "none")),
+        tuple(map(VersionRange.from_text, alternatives.split(",")))
+        if alternatives
+        else (),
+        VersionRange.from_text(properties.get("unstable", "none")),
+        tuple(properties["on"].split(",")) if "on" in properties else listeners,
     )
 
 
 def _narrow_listeners(row: _Row, its_listeners: tuple[str, ...]) -> _Row:
-    kept = tuple(each for each in row.listeners if each in its_listeners)
-    return row._replace(listeners=kept)
+    remaining_listeners = tuple(
+        listener for listener in row.listeners if listener in its_listeners
+    )
+    return row._replace(listeners=remaining_listeners)

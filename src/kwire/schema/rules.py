@@ -124,8 +124,8 @@ def check(message: Message) -> None:
     rules about the message as a whole and about generated code do not apply to it.
     Raises ``SchemaError`` with the rule, the path of the field and its position.
     """
-    places = list(each_struct(message))
-    for path, struct in places:
+    paths_and_structs = list(each_struct(message))
+    for path, struct in paths_and_structs:
         for field in struct.fields:
             refuse(message, path, field, _parsed_field_faults(field))
         for field, fault in _parsed_struct_faults(struct):
@@ -135,8 +135,8 @@ def check(message: Message) -> None:
         return
     refuse(message, "", None, _parsed_message_faults(message))
     refuse(message, "", None, _generated_message_faults(message))
-    _check_structs(message, places)
-    for path, struct in places:
+    _check_structs(message, paths_and_structs)
+    for path, struct in paths_and_structs:
         for field in struct.fields:
             refuse(message, path, field, _generated_field_faults(message, field))
             if struct is message.struct and field.map_key:
@@ -152,16 +152,16 @@ def each_struct(message: Message) -> Iterator[tuple[str, Struct]]:
     define inline.
     """
     common = {id(struct) for struct in message.common_structs}
-    starts = [(struct.name, struct) for struct in message.common_structs]
-    waiting = [("", message.struct), *reversed(starts)]
+    common_starts = [(struct.name, struct) for struct in message.common_structs]
+    pending_structs = [("", message.struct), *reversed(common_starts)]
     seen = set()
-    while waiting:
-        path, struct = waiting.pop()
+    while pending_structs:
+        path, struct = pending_structs.pop()
         if id(struct) in seen:
             continue
         seen.add(id(struct))
         yield path, struct
-        waiting += [
+        pending_structs += [
             (join(path, field.name), field.struct)
             for field in reversed(struct.fields)
             if field.struct is not None and id(field.struct) not in common
@@ -307,20 +307,23 @@ def _parsed_message_faults(message: Message) -> Iterator[RuleFault]:
             "only a request has latestVersionUnstable; remove it",
         )
     if message.kind in ("coordinator-key", "coordinator-value"):
-        what = f"a {message.kind}"
+        subject = f"a {message.kind}"
         if message.api_key is None:
-            yield "coordinator-shape", f"{what} needs its record type as apiKey; add it"
+            yield (
+                "coordinator-shape",
+                f"{subject} needs its record type as apiKey; add it",
+            )
     if message.kind == "coordinator-key":
         if message.valid_versions != VersionRange(0, 0):
             yield (
                 "coordinator-shape",
-                f"{what} has version 0 alone (got {message.valid_versions}); set"
+                f"{subject} has version 0 alone (got {message.valid_versions}); set"
                 ' validVersions to "0"',
             )
         if flexible:
             yield (
                 "coordinator-shape",
-                f'{what} is never flexible; set flexibleVersions to "none"',
+                f'{subject} is never flexible; set flexibleVersions to "none"',
             )
 
 
@@ -335,10 +338,12 @@ def _generated_message_faults(message: Message) -> Iterator[RuleFault]:
         yield "api-key-missing", f"a {message.kind} message needs an apiKey; add it"
 
 
-def _check_structs(message: Message, places: list[tuple[str, Struct]]) -> None:
+def _check_structs(
+    message: Message, paths_and_structs: list[tuple[str, Struct]]
+) -> None:
     common = {struct.name for struct in message.common_structs}
-    named: dict[str, Struct] = {message.name: message.struct}
-    for path, struct in places:
+    structs_by_name: dict[str, Struct] = {message.name: message.struct}
+    for path, struct in paths_and_structs:
         if struct is message.struct:
             continue
         rule = ""
@@ -348,7 +353,7 @@ def _check_structs(message: Message, places: list[tuple[str, Struct]]) -> None:
                 f"{quote(struct.name)} is not a struct name; use ASCII letters and"
                 " digits, a capital letter first"
             )
-        elif struct.name in named:
+        elif struct.name in structs_by_name:
             rule = "struct-defined-twice"
             reason = f"the struct {struct.name} is already defined; give fields once"
             if struct.name in common and path != struct.name:
@@ -358,7 +363,7 @@ def _check_structs(message: Message, places: list[tuple[str, Struct]]) -> None:
                 )
         if rule:
             raise SchemaError(reason, rule, path, message.name, *struct.position)
-        named[struct.name] = struct
+        structs_by_name[struct.name] = struct
     _check_nesting(message)
     _check_layout_sizes(message)
 
@@ -371,22 +376,31 @@ def _check_nesting(message: Message) -> None:
         height = 1
         open_structs.add(id(struct))
         for field in struct.fields:
-            below = field.struct
-            if below is None:
+            inner_struct = field.struct
+            if inner_struct is None:
                 continue
-            place = join(path, field.name)
-            if id(below) in open_structs:
+            field_path = join(path, field.name)
+            if id(inner_struct) in open_structs:
                 rule = "struct-recursive"
-                reason = f"the struct {below.name} contains itself; remove the cycle"
-                raise SchemaError(reason, rule, place, message.name, *field.position)
-            if id(below) not in heights and len(open_structs) <= MAX_STRUCT_DEPTH:
-                heights[id(below)] = visit(below, place)
+                reason = (
+                    f"the struct {inner_struct.name} contains itself; remove the cycle"
+                )
+                raise SchemaError(
+                    reason, rule, field_path, message.name, *field.position
+                )
+            if (
+                id(inner_struct) not in heights
+                and len(open_structs) <= MAX_STRUCT_DEPTH
+            ):
+                heights[id(inner_struct)] = visit(inner_struct, field_path)
             # If a struct was not visited, it is already nested too deeply.
-            height = max(height, 1 + heights.get(id(below), MAX_STRUCT_DEPTH))
+            height = max(height, 1 + heights.get(id(inner_struct), MAX_STRUCT_DEPTH))
             if height > MAX_STRUCT_DEPTH:
                 rule = "nesting-too-deep"
                 reason = f"structs nest deeper than {MAX_STRUCT_DEPTH}; flatten them"
-                raise SchemaError(reason, rule, place, message.name, *field.position)
+                raise SchemaError(
+                    reason, rule, field_path, message.name, *field.position
+                )
         open_structs.discard(id(struct))
         return height
 
@@ -403,18 +417,20 @@ def _check_layout_sizes(message: Message) -> None:
     def measure(struct: Struct, path: str) -> None:
         size = 1
         for field in struct.fields:
-            below = field.struct
-            place = join(path, field.name)
-            if below is not None and id(below) not in sizes:
-                measure(below, place)
-            size += 1 if below is None else sizes[id(below)]
+            inner_struct = field.struct
+            field_path = join(path, field.name)
+            if inner_struct is not None and id(inner_struct) not in sizes:
+                measure(inner_struct, field_path)
+            size += 1 if inner_struct is None else sizes[id(inner_struct)]
             if size > MAX_LAYOUT_FIELDS:
                 rule = "layout-too-large"
                 reason = (
                     f"{struct.name} has more than {MAX_LAYOUT_FIELDS} fields, those of"
                     " inner structs counted at each use; use fewer structs in structs"
                 )
-                raise SchemaError(reason, rule, place, message.name, *field.position)
+                raise SchemaError(
+                    reason, rule, field_path, message.name, *field.position
+                )
         sizes[id(struct)] = size
 
     for struct in message.common_structs:
@@ -465,11 +481,11 @@ def _default_faults(field: Field) -> Iterator[RuleFault]:
                 f" nullableVersions to {field.versions} or remove the default",
             )
     elif nullable and kind != "string":
-        what = "a struct" if field.struct is not None else kind
-        what = "an array" if field.is_array else what
+        subject = "a struct" if field.struct is not None else kind
+        subject = "an array" if field.is_array else subject
         yield (
             "default-not-empty",
-            f"{quote(text)} is no default for {what}; only an empty one or null is",
+            f"{quote(text)} is no default for {subject}; only an empty one or null is",
         )
     elif kind == "bool" and text.lower() not in ("true", "false"):
         yield "default-invalid", f"{quote(text)} is no bool; use true or false"
