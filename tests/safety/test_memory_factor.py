@@ -57,7 +57,7 @@ class Dearest:
         fixed = ints | {
             self.plan.BOOL: (0, 1),
             self.plan.FLOAT64: (size(1.5), 0x3F),
-            self.plan.UUID: (size(self.plan._uuid("")) + size(2**127), 0xFF),
+            self.plan.UUID: (size(self.plan._parse_uuid("")) + size(2**127), 0xFF),
         }
         self.fixed = {
             code: Bytes(

@@ -45,7 +45,7 @@ def check_evolution(old: Message, new: Message) -> None:
             if new_field.name in old_fields:
                 changes = _range_changes(shared, old_fields[new_field.name], new_field)
                 refuse(new, path, new_field, changes)
-        for old_field, new_field in _pairs(new, path, shared, before, after):
+        for old_field, new_field in _pair_fields(new, path, shared, before, after):
             refuse(new, path, new_field, _type_changes(old_field, new_field))
             refuse(new, path, new_field, _range_changes(shared, old_field, new_field))
             if old_field.struct is not None and new_field.struct is not None:
@@ -80,14 +80,19 @@ def _message_changes(old: Message, new: Message) -> Iterator[RuleFault]:
         )
 
 
-def _pairs(
+def _pair_fields(
     new: Message, path: str, shared: VersionRange, before: Struct, after: Struct
 ) -> list[tuple[Field, Field]]:
-    old_inline, new_inline = _in_line(before, shared), _in_line(after, shared)
+    old_inline, new_inline = (
+        _list_inline_fields(before, shared),
+        _list_inline_fields(after, shared),
+    )
     names = {field.name for field in old_inline}, {field.name for field in new_inline}
-    new_by_tag = {field.tag: field for field in _tagged(after, shared)}
+    new_by_tag = {field.tag: field for field in _list_tagged_fields(after, shared)}
     removed_fields = [
-        field for field in _tagged(before, shared) if field.tag not in new_by_tag
+        field
+        for field in _list_tagged_fields(before, shared)
+        if field.tag not in new_by_tag
     ]
     if len(old_inline) > len(new_inline):
         removed_fields += [field for field in old_inline if field.name not in names[1]]
@@ -109,7 +114,9 @@ def _pairs(
         ):
             reason = f"{field.name} was in this place; keep the order of the fields"
             refuse(new, path, new_field, [("evolution-order", reason)])
-    tagged = [(field, new_by_tag[field.tag]) for field in _tagged(before, shared)]
+    tagged = [
+        (field, new_by_tag[field.tag]) for field in _list_tagged_fields(before, shared)
+    ]
     for field, new_field in tagged:
         if new_field.name != field.name:
             reason = f"tag {field.tag} belongs to {field.name}; use another"
@@ -117,11 +124,11 @@ def _pairs(
     return [*zip(old_inline, new_inline, strict=True), *tagged]
 
 
-def _tagged(struct: Struct, shared: VersionRange) -> list[Field]:
+def _list_tagged_fields(struct: Struct, shared: VersionRange) -> list[Field]:
     return [field for field in struct.fields if field.tagged_versions & shared]
 
 
-def _in_line(struct: Struct, shared: VersionRange) -> list[Field]:
+def _list_inline_fields(struct: Struct, shared: VersionRange) -> list[Field]:
     """List the fields that a shared version encodes outside the tag section."""
     return [
         field

@@ -84,9 +84,9 @@ def read_message(text: str) -> Message:
     keys and values, followed by violations of ``rules.check``.
     """
     root = json_text.read_value(text)
-    keys = _Keys(root, _MESSAGE_KEYS, "a message", "", _name(root, ""))
-    message = _message(keys)
-    _link(message)
+    keys = _Keys(root, _MESSAGE_KEYS, "a message", "", _read_name(root, ""))
+    message = _read_message(keys)
+    _link_structs(message)
     rules.check(message)
     if not message.valid_versions:
         message.struct.fields = []
@@ -116,7 +116,8 @@ class _Keys:
         self.position = value.position
         if value.kind != json_text.OBJECT:
             self.fail(
-                "value-invalid", f"{what} must be a JSON object (got {_a(value)})"
+                "value-invalid",
+                f"{what} must be a JSON object (got {_describe_kind(value)})",
             )
         for key in value.members:
             if key not in allowed:
@@ -144,7 +145,11 @@ class _Keys:
         if value is None:
             return None
         if value.kind in (json_text.ARRAY, json_text.OBJECT):
-            self.fail("value-invalid", f"{key} must be a string (got {_a(value)})", key)
+            self.fail(
+                "value-invalid",
+                f"{key} must be a string (got {_describe_kind(value)})",
+                key,
+            )
         return value.text
 
     def require_text(self, key: str) -> str:
@@ -219,7 +224,7 @@ class _Keys:
         return value.elements if value.kind == json_text.ARRAY else [value]
 
 
-def _a(value: json_text.Value) -> str:
+def _describe_kind(value: json_text.Value) -> str:
     if value.kind == json_text.NULL:
         return "null"
     article = "an" if value.kind in (json_text.ARRAY, json_text.OBJECT) else "a"
@@ -228,14 +233,14 @@ def _a(value: json_text.Value) -> str:
 
 def _describe_value(value: json_text.Value) -> str:
     if value.kind in (json_text.ARRAY, json_text.OBJECT):
-        return _a(value)
+        return _describe_kind(value)
     return rules.quote(value.text)
 
 
-def _message(keys: _Keys) -> Message:
-    fields = _fields(keys)
+def _read_message(keys: _Keys) -> Message:
+    fields = _read_fields(keys)
     common = [
-        _common_struct(keys, value, index)
+        _read_common_struct(keys, value, index)
         for index, value in enumerate(keys.array("commonStructs"))
     ]
     name = keys.require_text("name")
@@ -270,10 +275,10 @@ def _message(keys: _Keys) -> Message:
     )
 
 
-def _common_struct(above: _Keys, value: json_text.Value, index: int) -> Struct:
-    path = _name(value, f"commonStructs[{index}]")
+def _read_common_struct(above: _Keys, value: json_text.Value, index: int) -> Struct:
+    path = _read_name(value, f"commonStructs[{index}]")
     keys = _Keys(value, _STRUCT_KEYS, "a common struct", path, above.message_name)
-    fields = _fields(keys)
+    fields = _read_fields(keys)
     name = keys.require_text("name")
     versions = keys.versions("versions")
     if versions is None:
@@ -281,16 +286,17 @@ def _common_struct(above: _Keys, value: json_text.Value, index: int) -> Struct:
     return Struct(name, versions, fields, keys.position)
 
 
-def _fields(above: _Keys) -> list[Field]:
+def _read_fields(above: _Keys) -> list[Field]:
     return [
-        _field(above, value, index) for index, value in enumerate(above.array("fields"))
+        _read_field(above, value, index)
+        for index, value in enumerate(above.array("fields"))
     ]
 
 
-def _field(above: _Keys, value: json_text.Value, index: int) -> Field:
-    path = rules.join(above.path, _name(value, f"fields[{index}]"))
+def _read_field(above: _Keys, value: json_text.Value, index: int) -> Field:
+    path = rules.join(above.path, _read_name(value, f"fields[{index}]"))
     keys = _Keys(value, _FIELD_KEYS, "a field", path, above.message_name)
-    fields = _fields(keys)
+    fields = _read_fields(keys)
     name = keys.require_text("name")
     tagged = keys.versions("taggedVersions") or NONE
     versions = keys.versions("versions")
@@ -302,7 +308,7 @@ def _field(above: _Keys, value: json_text.Value, index: int) -> Field:
                 "a field needs versions, or taggedVersions to take them from; add them",
             )
         versions = tagged
-    type_name, is_array = _type(keys)
+    type_name, is_array = _read_type(keys)
     is_struct = type_name not in rules.PRIMITIVES
     if fields and not is_struct:
         type_text = f"[]{type_name}" if is_array else type_name
@@ -343,12 +349,12 @@ def _field(above: _Keys, value: json_text.Value, index: int) -> Field:
     return field
 
 
-def _name(value: json_text.Value, otherwise: str) -> str:
+def _read_name(value: json_text.Value, otherwise: str) -> str:
     _, name = value.members.get("name", (None, None))
     return name.text if name and name.kind != json_text.NULL else otherwise
 
 
-def _type(keys: _Keys) -> tuple[str, bool]:
+def _read_type(keys: _Keys) -> tuple[str, bool]:
     text = keys.require_text("type").strip()
     is_array = text.startswith("[]")
     element = text[2:].strip() if is_array else text
@@ -367,7 +373,7 @@ def _type(keys: _Keys) -> tuple[str, bool]:
     keys.fail("type-unknown", reason, "type")
 
 
-def _link(message: Message) -> None:
+def _link_structs(message: Message) -> None:
     """Resolve the struct of every field that refers to a struct by name."""
     fields = [
         field for _, struct in rules.each_struct(message) for field in struct.fields

@@ -81,7 +81,7 @@ def write_message(message: Message) -> str:
 
     def write_fields(fields: list[Field], indent: str) -> None:
         for field in fields:
-            lines.append(indent + _field_text(field))
+            lines.append(indent + _format_field(field))
             if field.struct is not None and field.struct.name not in declared:
                 write_fields(field.struct.fields, indent + "  ")
 
@@ -92,7 +92,7 @@ def write_message(message: Message) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _field_text(field: Field) -> str:
+def _format_field(field: Field) -> str:
     words = [field.name, f"{'[]' if field.is_array else ''}{field.type}"]
     words.append(str(field.versions))
     if field.nullable_versions:
@@ -114,11 +114,11 @@ def _field_text(field: Field) -> str:
     if field.entity_type is not None:
         words += ["entity", field.entity_type]
     if field.default is not None:
-        words += ["default", _default_text(field.default)]
+        words += ["default", _format_default(field.default)]
     return " ".join(words)
 
 
-def _default_text(default: str) -> str:
+def _format_default(default: str) -> str:
     if default and default.isascii() and default.isprintable() and " " not in default:
         return default
     import json

@@ -239,7 +239,7 @@ def compile_plan(message: Message, version: int) -> Plan:
         if plan is None:
             plan = plans[id(struct)] = Plan(struct, version, flexible)
             steps = [
-                _step(field, slot, version, flexible, plan_of)
+                _compile_step(field, slot, version, flexible, plan_of)
                 for slot, field in enumerate(struct.fields)
             ]
             plan.steps = tuple(steps)
@@ -258,7 +258,7 @@ def compile_plan(message: Message, version: int) -> Plan:
     return plan_of(message.struct)
 
 
-def _step(
+def _compile_step(
     field: Field,
     slot: int,
     version: int,
@@ -462,14 +462,14 @@ def resolve_default(field: Field) -> object:
     if type_name == "float64":
         return float(text or 0)
     if type_name == "uuid":
-        return _uuid(text)
+        return _parse_uuid(text)
     return int(text, 16 if "x" in text.lower() else 10) if text else 0
 
 
 _NULLABLE = frozenset(("string", "bytes", "records"))
 
 
-def _uuid(text: str | None) -> object:
+def _parse_uuid(text: str | None) -> object:
     import uuid
 
     if not text:

@@ -46,14 +46,14 @@ _by_key: dict[tuple[int, str], list[str]] = {}
 
 def names() -> list[str]:
     """List all message names in ascending order."""
-    return list(_lines())
+    return list(_load_index())
 
 
 def find(name: str) -> Entry:
     """Look up a message in the index. Raises ``KeyError`` if the name is unknown."""
     entry = _entries.get(name)
     if entry is None:
-        entry = _entries.setdefault(name, Entry(_lines()[name]))
+        entry = _entries.setdefault(name, Entry(_load_index()[name]))
     return entry
 
 
@@ -67,7 +67,7 @@ def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
 
     Raises ``KeyError`` if no message or more than one message matches.
     """
-    entries = [find(name) for name in _index_keys().get((api_key, kind), ())]
+    entries = [find(name) for name in _load_index_keys().get((api_key, kind), ())]
     if family is not None:
         entries = [entry for entry in entries if entry.family == family]
     if len(entries) == 1:
@@ -81,7 +81,7 @@ def find_by_key(api_key: int, kind: str, family: str | None = None) -> Entry:
 
 def keys(kind: str) -> list[int]:
     """List the API keys or record numbers that a kind uses, in ascending order."""
-    return sorted(key for key, key_kind in _index_keys() if key_kind == kind)
+    return sorted(key for key, key_kind in _load_index_keys() if key_kind == kind)
 
 
 def load(name: str) -> Message:
@@ -91,15 +91,15 @@ def load(name: str) -> Message:
 
 def definition_text(family: str) -> str:
     """Read a definition file, or ``index``, of this package."""
-    return _text(f"definitions/{family}")
+    return _read_text(f"definitions/{family}")
 
 
 def fact_text(name: str) -> str:
     """Read a file with facts that are not message definitions, such as ``releases``."""
-    return _text(f"facts/{name}")
+    return _read_text(f"facts/{name}")
 
 
-def _text(name: str) -> str:
+def _read_text(name: str) -> str:
     """Read a text file of this package, from a directory or from a zip archive.
 
     The loader of this module supports both locations. ``importlib.resources`` supports
@@ -110,10 +110,10 @@ def _text(name: str) -> str:
     return data.decode()
 
 
-def _index_keys() -> Mapping[tuple[int, str], list[str]]:
+def _load_index_keys() -> Mapping[tuple[int, str], list[str]]:
     if not _by_key:
         table: dict[tuple[int, str], list[str]] = {}
-        for name, line in _lines().items():
+        for name, line in _load_index().items():
             _, kind, key, _ = line.split(" ", 3)
             if key != "-":
                 table.setdefault((int(key), kind), []).append(name)
@@ -121,7 +121,7 @@ def _index_keys() -> Mapping[tuple[int, str], list[str]]:
     return _by_key
 
 
-def _lines() -> Mapping[str, str]:
+def _load_index() -> Mapping[str, str]:
     if not _index:
         lines = definition_text("index").split("\n")
         # Insert all lines with one ``update``, so that other threads see either an

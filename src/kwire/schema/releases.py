@@ -77,13 +77,13 @@ def ranges(release: str, listener: str | None = None) -> dict[int, VersionRange]
     Raises ``KeyError`` if the release is unknown, and ``ValueError`` if the listener is
     unknown.
     """
-    rows = _rows(release, listener)
+    rows = _select_rows(release, listener)
     return {key: row.versions for key, row in rows.items() if row.versions}
 
 
 def listeners(release: str) -> tuple[str, ...]:
     """Return the ``LISTENERS`` that the nodes of a release have."""
-    return _release(release).listeners
+    return _find_release(release).listeners
 
 
 def usual_listener(release: str) -> str:
@@ -93,8 +93,8 @@ def usual_listener(release: str) -> str:
     production, and a KRaft broker since 3.3. Raises ``KeyError`` if the release is
     unknown.
     """
-    _release(release)
-    names = list(_facts().releases)
+    _find_release(release)
+    names = list(_load_facts().releases)
     return "zkBroker" if names.index(release) < names.index("3.3") else "broker"
 
 
@@ -103,7 +103,7 @@ def deprecated(release: str) -> dict[int, VersionRange]:
 
     Kafka's documentation has marked them since 3.7, and 4.0 removed most of them.
     """
-    rows = _release(release).rows
+    rows = _find_release(release).rows
     return {key: row.deprecated for key, row in rows.items() if row.deprecated}
 
 
@@ -124,7 +124,7 @@ def advertisements(
     with ``unstable.api.versions.enable``.
     """
     ranges_by_key: dict[int, tuple[VersionRange, ...]] = {}
-    for key, row in _rows(release, listener).items():
+    for key, row in _select_rows(release, listener).items():
         if unstable and row.unstable:
             min_version = row.versions.min if row.versions else row.unstable.min
             ranges_by_key[key] = (VersionRange(min_version, row.unstable.max),)
@@ -135,7 +135,7 @@ def advertisements(
 
 def protocol_versions() -> tuple[ProtocolVersion, ...]:
     """List all protocol versions, oldest first."""
-    return tuple(_facts().protocols)
+    return tuple(_load_facts().protocols)
 
 
 def protocol_version(id_or_name: int | str) -> ProtocolVersion:
@@ -143,7 +143,7 @@ def protocol_version(id_or_name: int | str) -> ProtocolVersion:
 
     Raises ``KeyError`` with the available versions if there is no match.
     """
-    protocols = _facts().protocols
+    protocols = _load_facts().protocols
     for protocol in protocols:
         if id_or_name == (
             protocol.name if isinstance(id_or_name, str) else protocol.id
@@ -189,12 +189,12 @@ def __getattr__(name: str) -> tuple[str, ...]:
     # The release file is parsed on first access, because importing this module must be
     # fast.
     if name == "NAMES":
-        return tuple(_facts().releases)
+        return tuple(_load_facts().releases)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _release(name: str) -> _Release:
-    known_releases = _facts().releases
+def _find_release(name: str) -> _Release:
+    known_releases = _load_facts().releases
     if name not in known_releases:
         first, *_, last = known_releases
         raise KeyError(
@@ -203,8 +203,8 @@ def _release(name: str) -> _Release:
     return known_releases[name]
 
 
-def _rows(release: str, listener: str | None) -> dict[int, _Row]:
-    known_release = _release(release)
+def _select_rows(release: str, listener: str | None) -> dict[int, _Row]:
+    known_release = _find_release(release)
     if listener is None:
         return known_release.rows
     if listener not in LISTENERS:
@@ -233,7 +233,7 @@ def _subtract_ranges(
     return differences
 
 
-def _facts() -> _Facts:
+def _load_facts() -> _Facts:
     if not _read_once:
         # Store the parsed facts in one step, so that other threads see either none or
         # all of them.
@@ -264,7 +264,7 @@ def _read_facts(text: str) -> _Facts:
         else:
             key = int(words[0])
             previous_row = rows.pop(key, None)
-            row = _row(
+            row = _parse_row(
                 words, previous_row.listeners if previous_row else release_listeners
             )
             if row.versions or row.unstable:
@@ -276,7 +276,7 @@ def _read_facts(text: str) -> _Facts:
     return _Facts(ordered, protocols)
 
 
-def _row(words: list[str], listeners: tuple[str, ...]) -> _Row:
+def _parse_row(words: list[str], listeners: tuple[str, ...]) -> _Row:
     properties = dict(zip(words[3::2], words[4::2], strict=True))
     alternatives = properties.get("or")
     return _Row(

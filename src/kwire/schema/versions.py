@@ -48,10 +48,10 @@ class VersionRange:
         if text == "none":
             return NONE
         if text.endswith("+"):
-            return cls(_number(text[:-1]), HIGHEST)
+            return cls(_parse_version(text[:-1]), HIGHEST)
         low, dash, high = text.partition("-")
-        first = _number(low)
-        last = _number(high) if dash else first
+        first = _parse_version(low)
+        last = _parse_version(high) if dash else first
         if last < first:
             raise ValueError(f"the range {text} ends before it starts")
         return cls(first, last)
@@ -119,7 +119,7 @@ class VersionRange:
         return f"{self.min}-{self.max}"
 
 
-def _number(text: str) -> int:
+def _parse_version(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise ValueError(f"{text!r:.40} is not a version number")
     # Compare the digit count first, because Python raises an error when it converts a
