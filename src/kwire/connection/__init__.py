@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One connection without a socket: bytes in, events and bytes to send out.
+"""A Kafka connection without a socket: bytes in, events and outgoing bytes out.
 
-``ClientConnection`` and ``ServerConnection`` know the order of requests and responses.
-``negotiation`` chooses versions, and ``sasl`` authenticates. The owner of the socket
-passes the bytes on, in threads, with asyncio, or in a test. Sockets, clocks, retries
-and record batches do not belong here.
-May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``messages``.
+``ClientConnection`` and ``ServerConnection`` implement the order between requests and
+responses. ``negotiation`` selects versions, and ``sasl`` authenticates. The socket
+owner transfers the bytes, for example in threads, with asyncio, or in a test. Sockets,
+clocks, retries and record batches do not belong in this package. May import:
+``errors``, ``_limits``, ``_text``, ``schema``, ``messages``.
 """
 
 from .client import ClientConnection as ClientConnection
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from . import negotiation as negotiation
     from . import sasl as sasl
 else:
-    # Type checkers know the names above, and report all others.
+    # Type checkers already know the names from the imports above. Without a
+    # ``__getattr__``, they report an error for every unknown attribute.
     def __getattr__(name: str) -> object:
-        """Import a public module on first use."""
+        """Import a public module when it is first accessed."""
         if name not in ("negotiation", "sasl"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # Not by importlib, which is slow to import itself.
+        # ``__import__`` is used because importing ``importlib`` is slow.
         return __import__(f"{__name__}.{name}", fromlist=[name])

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClientConnection``: the client's side of one connection to one broker.
+"""``ClientConnection``: the client's side of one connection to a broker.
 
-It requests versions first, numbers the requests, and finds the request of each
-response. The caller has the socket, the clock and the requests; ``framing`` encodes
-frames, ``negotiation`` chooses versions.
+It negotiates versions first, numbers the requests, and assigns responses to requests.
+The caller provides the socket, the clock and the requests. ``framing`` encodes frames,
+and ``negotiation`` selects versions.
 """
 
 from __future__ import annotations
@@ -57,32 +57,38 @@ if TYPE_CHECKING:
 
 _id_at = Struct(">i").unpack_from
 _decode = framing.decode_response
-# The constructor of a NamedTuple is a function in Python, half again as slow.
+# The constructor of a NamedTuple is a Python function, which takes 1.5 times as long.
 _response_received = tuple.__new__
 
 
 class ClientConnection(Endpoint):
-    """One connection of a client: requests in, bytes out; bytes in, events out.
+    """Client side of a connection: requests and bytes in, events and bytes out.
 
         connection = ClientConnection()
         while True:
             sock.sendall(connection.data_to_send())
             for event in connection.receive_data(sock.recv(65536)): ...
 
-    The first bytes to send ask for the broker's versions, and there may be a second
-    question: write ``data_to_send`` after each ``receive_data`` and ``send``. After
-    ``Negotiated``, ``send`` takes requests, as many at a time as the caller likes. With
-    ``table`` the question is left out (a broker before 0.10; see
-    ``negotiation.fallback_table``). ``fallback`` names the release to assume of a
-    broker that hangs up on the question. With ``zero_copy``, bytes and records of
-    responses are memoryviews of their frame; ``compat="java"`` reads responses as
-    leniently as Kafka does, for peers that leave bytes after a message (librdkafka's
-    mock cluster from Metadata 9 on). ``registry`` adds the classes of APIs that Kafka
-    does not have, so that ``send`` accepts their requests.
+    The first outgoing bytes request the broker's versions, and a second request can
+    follow. Therefore, write ``data_to_send`` after every call to ``receive_data`` or
+    ``send``. After the event ``Negotiated``, ``send`` accepts any number of concurrent
+    requests.
 
-    The table ends with the connection. When the socket breaks, call ``close``: then
-    ``in_flight`` still lists the requests without a response. Memory grows with what
-    has come, never with what a size announces; a frame over ``limits`` is refused.
+    * ``table``: versions of the broker. If specified, the connection skips negotiation.
+      Required for brokers before 0.10 (see ``negotiation.fallback_table``).
+    * ``fallback``: release to assume if the broker closes the connection instead of
+      answering the version request.
+    * ``zero_copy``: decode bytes and records in responses as memoryviews that refer to
+      the frame.
+    * ``compat``: "java" decodes responses as leniently as Kafka does, for peers that
+      send extra bytes after a message (librdkafka's mock cluster since Metadata 9).
+    * ``registry``: classes of APIs that are not part of Kafka, so that ``send`` accepts
+      their requests.
+    * ``limits``: a frame that exceeds these limits is rejected.
+
+    The table expires when the connection ends. If the socket fails, call ``close``. The
+    property ``in_flight`` then still lists the requests without a response. Memory
+    grows with the received bytes, and never with an announced size.
     """
 
     __slots__ = (
@@ -111,7 +117,7 @@ class ClientConnection(Endpoint):
     ) -> None:
         super().__init__("broker", limits, zero_copy, compat)
         self._registry = registry
-        # Its own, for it ends with this connection and no other.
+        # Copy the table, because it expires together with this connection.
         self.table = None if table is None else table.copy()
         self._client_id = client_id
         self._in_flight: deque[tuple[int, Request, int, type]] = deque()
@@ -131,7 +137,10 @@ class ClientConnection(Endpoint):
 
     @property
     def in_flight(self) -> tuple[Unanswered, ...]:
-        """The requests without a response, oldest first, also after the end."""
+        """Requests without a response, oldest first.
+
+        The property is still available after the connection has ended.
+        """
         return tuple(Unanswered(*each[:3]) for each in self._in_flight)
 
     def send(
@@ -141,15 +150,19 @@ class ClientConnection(Endpoint):
         *,
         constraints: tuple[Constraint, ...] = (),
     ) -> int:
-        """Add a request to the bytes to send; return its correlation id.
+        """Add a request to the outgoing bytes, and return its correlation id.
 
-        Without ``version`` it is the highest that both sides can use and that fits the
-        ``constraints``, a tuple such as ``(negotiation.NO_TOPIC_IDS,)``; one that is
-        given is used as it is. Fetch and Produce name topics by ``topic_id`` from 13
-        on: where only the name is known, that constraint is needed. A Produce request
-        with ``acks=0`` has no response. ``UnsupportedVersion``, ``EncodeError``, and
-        ``LocalProtocolError`` before negotiation or after the end. ``ValueError`` if
-        the registry does not have the API.
+        * ``version``: default is the maximum version that both sides support and that
+          satisfies the constraints. An explicit version is not checked against the
+          broker's versions.
+        * ``constraints``: tuple such as ``(negotiation.NO_TOPIC_IDS,)``. This
+          constraint is required if only the topic name is known, because Fetch and
+          Produce identify topics by ``topic_id`` since version 13.
+
+        A Produce request with ``acks=0`` has no response.
+        Raises ``UnsupportedVersion`` if there is no common version, ``EncodeError`` if
+        a value cannot be encoded, ``LocalProtocolError`` before negotiation or after
+        the end, and ``ValueError`` if the registry does not contain the API.
         """
         table = self._ready()
         cls = type(request)
@@ -177,11 +190,13 @@ class ClientConnection(Endpoint):
         return correlation_id
 
     def start_sasl(self, mechanism: str) -> None:
-        """Request a SASL mechanism ("PLAIN"); ``SaslStarted`` or ``SaslFailed`` comes.
+        """Request a SASL mechanism such as "PLAIN".
 
-        SaslHandshake goes in version 1 where the broker has SaslAuthenticate, and else
-        in version 0, after which tokens are frames without headers (``raw``).
-        ``LocalProtocolError`` while responses are awaited, or after the end.
+        The result is the event ``SaslStarted`` or ``SaslFailed``. The request is
+        SaslHandshake version 1 if the broker supports SaslAuthenticate. Otherwise, it
+        is version 0, and tokens are frames without headers (``raw``).
+        Raises ``LocalProtocolError`` while requests are in flight, before negotiation,
+        or after the end.
         """
         table = self._ready()
         if self._in_flight:
@@ -195,10 +210,11 @@ class ClientConnection(Endpoint):
         self._mechanism = mechanism
 
     def send_sasl_token(self, data: bytes) -> None:
-        """Send bytes of the mechanism; the answer is ``SaslToken`` or ``SaslFailed``.
+        """Send a SASL token. The result is the event ``SaslToken`` or ``SaslFailed``.
 
-        Shape with ``raw``: INT32 size and the bytes; else a SaslAuthenticate request.
-        ``LocalProtocolError`` before versions are agreed on, or after the end.
+        If ``raw`` is true, the frame is an INT32 size followed by the bytes. Otherwise,
+        it is a SaslAuthenticate request.
+        Raises ``LocalProtocolError`` before negotiation or after the end.
         """
         self._ready(within_sasl=True)
         if self._raw:
@@ -283,7 +299,8 @@ class ClientConnection(Endpoint):
         if hasattr(response, "auth_bytes"):
             if response.error_code:
                 return SaslFailed(response.error_code, response.error_message or "")
-            # Bytes, whatever zero_copy makes of a message: mechanisms decode them.
+            # Convert to bytes even with ``zero_copy``, because mechanisms call
+            # ``decode``.
             token = bytes(response.auth_bytes)
             return SaslToken(token, response.session_lifetime_ms / 1000)
         if response.error_code:
@@ -336,5 +353,8 @@ _EMPTY_FRAME = "a response begins with a correlation id of 4 bytes (got an empty
 
 
 def expects_response(request: Request) -> bool:
-    """Return whether a request has a response: all but Produce with ``acks=0``."""
+    """Return whether a request has a response.
+
+    Only Produce with ``acks=0`` has none.
+    """
     return not (isinstance(request, ProduceRequest) and request.acks == 0)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Endpoint``: what the two sides of a connection share.
+"""``Endpoint``: the common base class of both sides of a connection.
 
-This class splits bytes into frames, returns events, and remembers errors and the end.
-``client.py`` and ``server.py`` interpret the frames.
+It splits bytes into frames, returns events, and remembers the failure and the end of
+the connection. ``client.py`` and ``server.py`` interpret the frames.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
     from .events import ConnectionClosed, Event
 
 _JOINED_BYTES = 1 << 14
-"""How much it takes less time to copy than to write by itself, about."""
+"""Approximate size in bytes up to which copying a frame is faster than writing it."""
 
 _NO_EVENTS: Iterator[Event] = iter(())
 
 
 class Endpoint:
-    """One side of a connection: bytes in, events out, and bytes to send.
+    """One side of a connection: bytes in, events and outgoing bytes out.
 
-    A broken rule ends it: the error is raised once, kept as ``failure``, and every
-    later call raises ``LocalProtocolError`` which says why.
+    A protocol violation ends the connection. The error is raised once and stored in
+    ``failure``. All later calls raise ``LocalProtocolError``, which contains the
+    reason.
     """
 
     __slots__ = (
@@ -71,19 +72,24 @@ class Endpoint:
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection can still be used."""
+        """Whether the connection is still usable."""
         return not self._ended
 
     def data_to_send(self) -> bytes:
-        """Return the bytes to write now, once; empty if there are none."""
+        """Remove and return the bytes that must be written next.
+
+        The result is empty if there is nothing to write.
+        """
         data = b"".join(self._outgoing)
         self._outgoing.clear()
         return data
 
     def next_to_send(self) -> bytes:
-        """Return bytes to write now, once; empty after all of them.
+        """Remove and return some of the bytes that must be written next.
 
-        As ``data_to_send``, which copies what it joins: a large frame comes alone.
+        Call it until the result is empty. Unlike ``data_to_send``, which copies all
+        frames into one object, this method returns a large frame separately and does
+        not copy it.
         """
         outgoing = self._outgoing
         count = size = 0
@@ -92,17 +98,19 @@ class Endpoint:
                 break
             size += len(frame)
             count += 1
-        # Of one frame, this is the frame itself.
+        # If there is only one frame, ``join`` returns it without copying it.
         data = b"".join(outgoing[:count])
         del outgoing[:count]
         return data
 
     def receive_data(self, chunk: Buffer) -> Iterator[Event]:
-        """Take bytes from the peer (empty: it closed); iterate over the events.
+        """Process bytes that the peer sent, and iterate over the resulting events.
 
-        Events come in the order of the bytes; an error comes after the events before
-        it, so iterate to the end. ``DecodeError`` or ``RemoteProtocolError``: the
-        connection is of no more use.
+        An empty ``chunk`` means that the peer closed the connection. Events have the
+        same order as the bytes. An error is raised after the events that precede it, so
+        callers must consume the whole iterator.
+        Raises ``DecodeError`` or ``RemoteProtocolError`` if the connection is no longer
+        usable.
         """
         self._check_open()
         with memoryview(chunk) as view:
@@ -118,38 +126,41 @@ class Endpoint:
 
     @property
     def announced(self) -> int:
-        """Size of the frame that is arriving, in bytes; 0 while it is not known."""
+        """Size in bytes of the incoming frame, or 0 while it is unknown."""
         return self._splitter.announced
 
     def get_buffer(self, hint: int = -1) -> memoryview:
-        """Return memory for the next bytes from the peer, never empty.
+        """Return a writable buffer for the next bytes from the peer. It is never empty.
 
-        Receive into its start and call ``buffer_updated``, as
-        ``asyncio.BufferedProtocol`` does; it is not to be used after that. A frame of
-        more than 64 KiB stays in the memory that it arrived in. Memory grows with what
-        has come, whatever ``hint`` is.
+        Write the received bytes to its start, then call ``buffer_updated``, as
+        ``asyncio.BufferedProtocol`` does. That call invalidates the buffer. A frame
+        with more than 64 KiB is not copied, but remains in this memory. ``hint`` is
+        ignored: memory only grows with the bytes that were actually received.
         """
         return self._splitter.get_buffer(hint)
 
     def buffer_updated(self, count: int) -> Iterator[Event]:
-        """Take ``count`` bytes that ``get_buffer`` received; iterate over the events.
+        """Process ``count`` bytes in the buffer, and iterate over the events.
 
-        As ``receive_data``, without a copy of large frames. The peer's end of the
-        stream is ``receive_data(b"")``.
+        ``get_buffer`` returned the buffer. This method corresponds to ``receive_data``,
+        but does not copy large frames. If the peer closed the connection, call
+        ``receive_data(b"")``.
         """
         self._check_open()
         error = None
         if self._is_listening:
             error = self._take(self._splitter.buffer_updated(count))
         if error is None and not self._events:
-            # A part of a large frame: most calls, while one arrives.
+            # A part of a large frame has arrived. Most calls return here while such a
+            # frame is being received.
             return _NO_EVENTS
         return self._drain(error)
 
     def finish_sasl(self) -> None:
-        """End the exchange of the mechanism: frames have headers from here on.
+        """End the SASL exchange. All following frames have headers.
 
-        Only the mechanism knows when raw tokens end, so it has to be said.
+        Callers must call this method, because only the mechanism knows its last raw
+        token.
         """
         self._check_open()
         self._raw = False
@@ -163,7 +174,10 @@ class Endpoint:
         return f"<{type(self).__name__} with a {self._peer}, {state}>"
 
     def _take(self, frames: list[Frame]) -> KwireError | None:
-        """Receive frames; the error is for after the events before it."""
+        """Process frames.
+
+        Return an error, which is raised after the events before it.
+        """
         receive = self._receive
         try:
             for frame in frames:
@@ -197,7 +211,7 @@ class Endpoint:
             raise error
 
     def _send_raw(self, token: Buffer) -> None:
-        """Shape: INT32 size and the bytes, without a header."""
+        """Queue a token without a request header: INT32 size, followed by the bytes."""
         data = memoryview(token).tobytes()
         self._outgoing.append(len(data).to_bytes(4, "big") + data)
 

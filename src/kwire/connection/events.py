@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The events of a connection, one class for each.
+"""Connection events, with one class per event.
 
-Events are named tuples, so ``==`` compares their values alone: two events of different
-classes can be equal. Find the class with ``match`` or ``isinstance``. What goes wrong
-for one request is an event; what goes wrong for the connection is an exception.
+Events are named tuples, so ``==`` only compares their values, and two events of
+different classes can be equal. Use ``match`` or ``isinstance`` to check the class. If a
+single request fails, the failure is reported as an event. If the connection fails, an
+exception is raised.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Negotiated(NamedTuple):
-    """The client has the broker's versions; requests may be sent from here on."""
+    """The client received the broker's versions. Requests can now be sent."""
 
     table: ApiVersionTable
 
 
 class ResponseReceived(NamedTuple):
-    """The response to the oldest request in flight."""
+    """Response to the oldest request in flight."""
 
     correlation_id: int
     request: Request
@@ -35,7 +36,7 @@ class ResponseReceived(NamedTuple):
 
 
 class RequestUnsupported(NamedTuple):
-    """The server answered a request with an empty response: it does not support it.
+    """The server returned an empty response, because it does not support the request.
 
     Source: KIP-35, documents 000 and 001. Real brokers close the connection instead.
     """
@@ -47,17 +48,17 @@ class RequestUnsupported(NamedTuple):
 
 
 class SaslStarted(NamedTuple):
-    """The server agreed to a mechanism; with ``raw``, tokens have no headers."""
+    """The server accepted a mechanism. If ``raw`` is true, tokens have no headers."""
 
     mechanism: str
     raw: bool
 
 
 class SaslToken(NamedTuple):
-    """Bytes of the mechanism from the other side; ``repr`` does not show them.
+    """Bytes that the peer's mechanism sent. ``repr`` does not print them.
 
-    ``session_lifetime_s`` is the time after which the client must authenticate again,
-    0 if the session does not expire (KIP-368).
+    ``session_lifetime_s`` is the time in seconds after which the client must
+    authenticate again, or 0 if the session does not expire (KIP-368).
     """
 
     data: bytes
@@ -69,9 +70,9 @@ class SaslToken(NamedTuple):
 
 
 class SaslFailed(NamedTuple):
-    """The server refused the mechanism, or what it was sent.
+    """The server rejected the mechanism or the credentials.
 
-    ``mechanisms`` are those that the server offers, where it lists them.
+    ``mechanisms`` contains the server's mechanisms if the response lists them.
     """
 
     error_code: int
@@ -80,7 +81,7 @@ class SaslFailed(NamedTuple):
 
 
 class Unanswered(NamedTuple):
-    """A request that was in flight when its connection ended."""
+    """Request that was in flight when its connection ended."""
 
     correlation_id: int
     request: Request
@@ -90,9 +91,11 @@ class Unanswered(NamedTuple):
 class ConnectionClosed(NamedTuple):
     """The peer closed the connection.
 
-    ``unanswered`` are the client's requests without a response, oldest first: the
-    broker may have carried them out or not. ``fallback`` is there if the broker hung up
-    on the question for its versions: the table to use, unasked, on the next connection.
+    * ``unanswered``: client requests without a response, oldest first. The broker may
+      or may not have processed them.
+    * ``fallback``: version table for the next connection, which then skips negotiation.
+      Only set if the broker closed the connection instead of answering the ApiVersions
+      request, and if a fallback release is configured.
     """
 
     reason: str
@@ -101,7 +104,7 @@ class ConnectionClosed(NamedTuple):
 
 
 class RequestReceived(NamedTuple):
-    """A request; answer it with ``send``, unless ``expects_response`` is false."""
+    """A request. Respond with ``send``, unless ``expects_response`` is false."""
 
     correlation_id: int
     client_id: str | None
@@ -111,9 +114,10 @@ class RequestReceived(NamedTuple):
 
 
 class ApiVersionsAnswered(NamedTuple):
-    """The client sent ApiVersions, and the connection has answered it already.
+    """The client sent ApiVersions, and the connection has already added the response.
 
-    Both software texts are empty where the client does not tell (before version 3).
+    ``software_name`` and ``software_version`` are empty if the client does not send
+    them (before version 3).
     """
 
     version: int
@@ -124,7 +128,10 @@ class ApiVersionsAnswered(NamedTuple):
 
 
 class UnsupportedReceived(NamedTuple):
-    """A request that the server does not serve; it was treated as configured."""
+    """A request that the server does not support.
+
+    ``on_unsupported`` determined its handling.
+    """
 
     api_key: int
     version: int

@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""SASL mechanisms of a client: PLAIN, SCRAM, OAUTHBEARER, GSSAPI and AWS_MSK_IAM.
+"""Client SASL mechanisms: PLAIN, SCRAM, OAUTHBEARER, GSSAPI and AWS_MSK_IAM.
 
 Sources: RFC 4616; RFC 5802 and RFC 7677; RFC 7628; RFC 4752; aws-msk-iam-auth.
 
-No sockets: ``first`` returns the bytes that open the exchange; ``challenge`` takes the
-bytes of the server and returns the answer, or None at the end. ``connection`` sends and
-receives the bytes. Any other object with these members, and with ``mechanism``, can be
-used in place of these classes.
+This module has no sockets. ``first`` returns the first token of an exchange, and
+``challenge`` accepts a token from the server and returns the response, or None at the
+end. ``connection`` transfers the tokens. Any object with these methods and the
+attribute ``mechanism`` can replace these classes.
 
-The methods of ``Scram`` import cryptographic modules on use: commands import this
-module for its names, and few connections use SCRAM.
+Some methods import cryptographic modules when they are called, because every command
+imports this module but few connections use SCRAM.
 """
 
 from __future__ import annotations
@@ -33,26 +33,32 @@ if TYPE_CHECKING:
 _DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
 MIN_ITERATIONS = 4096
-"""What RFC 7677 asks for at least, and Kafka too: fewer make guessing fast."""
+"""Minimum iteration count in RFC 7677 and in Kafka.
+
+Fewer iterations allow fast guessing.
+"""
 
 MAX_ITERATIONS = 1 << 17
-"""A limit, for the count is the server's and the work is ours; Kafka allows 16384."""
+"""Upper limit, because the server chooses the count and the client does the work.
+
+Kafka's own limit is 16384.
+"""
 
 _NO_CHANNEL_BINDING = "n,,"
 
 
 class SaslError(RemoteProtocolError):
-    """The server broke the rules of a mechanism, or does not know the password."""
+    """The server violated the rules of a mechanism, or does not know the password."""
 
 
 class CredentialsError(KwireError, ValueError):
-    """The credentials of this side cannot be used. The text omits their values."""
+    """The local credentials are not usable. The message never contains their values."""
 
 
 class Plain:
-    """PLAIN: name and password as they are, so only for connections with TLS.
+    """PLAIN: sends the unencrypted password, so it requires TLS for confidentiality.
 
-    Shape: NUL, user name, NUL, password, all UTF-8; the server answers nothing.
+    Format: NUL, user name, NUL, password, all in UTF-8. The server's response is empty.
     """
 
     mechanism = "PLAIN"
@@ -67,11 +73,14 @@ class Plain:
         self.is_done = False
 
     def first(self) -> bytes:
-        """Return the bytes to send first, which are all."""
+        """Return the first token, which is also the last one."""
         return self._token
 
     def challenge(self, data: bytes) -> None:
-        """Take the server's answer: empty if it accepts, otherwise ``SaslError``."""
+        """Process the server's response, which is empty if it accepts the credentials.
+
+        Raises ``SaslError`` if the response is not empty.
+        """
         if data:
             raise SaslError(
                 f"the server must answer PLAIN with no bytes (got {len(data)})"
@@ -83,13 +92,15 @@ class Plain:
 
 
 class Scram:
-    """SCRAM: both sides prove that they know the password, and neither sends it.
+    """SCRAM: both sides prove that they know the password without sending it.
 
-    ``mechanism`` is "SCRAM-SHA-256" or "SCRAM-SHA-512". An object is for one exchange
-    at a time; ``first`` begins a new one.
-    Name and password are taken as UTF-8 without SASLprep, as Kafka takes them. Cost:
-    one HMAC for each iteration that the server asks for, ``max_iterations`` at most.
-    ``SaslError`` if the server breaks the rules or cannot prove that it is the server.
+    * ``mechanism``: "SCRAM-SHA-256" or "SCRAM-SHA-512".
+    * ``max_iterations``: maximum iteration count that the server may request. The
+      exchange computes one HMAC per iteration.
+
+    User name and password are encoded as UTF-8 without SASLprep, as in Kafka. An
+    instance supports one exchange at a time, and ``first`` starts a new exchange.
+    Raises ``SaslError`` if the server violates the rules or cannot prove its identity.
     """
 
     def __init__(
@@ -101,7 +112,8 @@ class Scram:
         max_iterations: int = MAX_ITERATIONS,
     ) -> None:
         if mechanism not in _DIGESTS:
-            # What was given is not shown: it may be the password, in the wrong place.
+            # Do not include the value, because it can be a password that was passed as
+            # the wrong argument.
             raise CredentialsError(f"mechanism must be one of {', '.join(_DIGESTS)}")
         if not username or not password:
             raise CredentialsError(f"{mechanism} requires a user name and a password")
@@ -117,7 +129,7 @@ class Scram:
         self._server_signature = b""
 
     def first(self) -> bytes:
-        """Begin an exchange: the bytes to send first, the name and a new nonce."""
+        """Start an exchange. Return the first token: the user name and a new nonce."""
         self.is_done = False
         self._nonce = _new_nonce()
         self._bare = _utf8(f"n={self._name},r={self._nonce}", self.mechanism)
@@ -125,10 +137,11 @@ class Scram:
         return _NO_CHANNEL_BINDING.encode() + self._bare
 
     def challenge(self, data: bytes) -> bytes | None:
-        """Answer the server's first message; check its last one, which ends it.
+        """Respond to the server's first message, or verify its last message.
 
-        ``SaslError`` for what a server must not say, or if it does not know the
-        password; ``LocalProtocolError`` when the exchange is over.
+        Returns None after the last message, which completes the exchange.
+        Raises ``SaslError`` if the server violates the rules or does not know the
+        password, and ``LocalProtocolError`` if the exchange is already complete.
         """
         if self.is_done:
             raise LocalProtocolError(
@@ -153,7 +166,7 @@ class Scram:
         return None
 
     def _prove(self, server_first: bytes, said: dict[str, str]) -> bytes:
-        """Answer nonce, salt and iteration count with the proof of the password."""
+        """Return the password proof for the server's nonce, salt and iterations."""
         import hashlib
 
         if "m" in said:
@@ -168,7 +181,7 @@ class Scram:
         salted = hashlib.pbkdf2_hmac(self._digest, self._password, salt, iterations)
         channel = base64.b64encode(_NO_CHANNEL_BINDING.encode()).decode()
         final = f"c={channel},r={nonce}"
-        # Each side signs all that was said, the other side's words included.
+        # Both sides sign all previous messages, including the peer's messages.
         all_said = b",".join((self._bare, server_first, final.encode()))
         client_key = self._hmac(salted, b"Client Key")
         stored_key = hashlib.new(self._digest, client_key).digest()
@@ -178,7 +191,7 @@ class Scram:
         return f"{final},p={base64.b64encode(proof).decode()}".encode()
 
     def _iterations(self, text: str) -> int:
-        # A count of thousands of digits would be slow even to convert.
+        # Check the length first, because converting thousands of digits would be slow.
         digits = text.isascii() and text.isdigit() and len(text) <= 10
         iterations = int(text) if digits else 0
         if not MIN_ITERATIONS <= iterations <= self._max_iterations:
@@ -199,11 +212,13 @@ class Scram:
 
 
 class OAuthBearer:
-    """OAUTHBEARER: a token of an authority in place of a password (RFC 7628).
+    """OAUTHBEARER: authenticates with an access token instead of a password (RFC 7628).
 
-    ``new_token`` returns a token; each exchange calls it, also the one that follows
-    when the session of a token ends (KIP-368). ``extensions`` are sent with it
-    (KIP-342). The token is sent as it is, so only for connections with TLS.
+    * ``new_token``: function that returns a token. It is called in every exchange,
+      including reauthentication when the session expires (KIP-368).
+    * ``extensions``: SASL extensions that are sent with the token (KIP-342).
+
+    The token is sent unencrypted, so this mechanism requires TLS for confidentiality.
     """
 
     mechanism = "OAUTHBEARER"
@@ -214,7 +229,7 @@ class OAuthBearer:
         extensions: Mapping[str, str] | None = None,
     ) -> None:
         if not callable(new_token):
-            # What was given is not shown: it may be the token.
+            # Do not include the value, because it can be the token itself.
             raise TypeError("OAUTHBEARER requires a function that returns a token")
         self._new_token = new_token
         self._extensions = "".join(
@@ -233,27 +248,27 @@ class OAuthBearer:
     def prepare(self) -> None:
         """Let the function prepare a token in a thread that may block.
 
-        The asyncio client calls this before each connection. It has an effect only if
-        the function has a method ``prepare``.
+        The asyncio client calls this method before every connection. It has no effect
+        unless the function has an attribute ``prepare``.
         """
         prepare = getattr(self._new_token, "prepare", None)
         if prepare is not None:
             prepare()
 
     def first(self) -> bytes:
-        """Begin an exchange: get a token, and return the bytes to send first.
+        """Start an exchange. Request a token and return the first message.
 
         Raises ``CredentialsError`` if the function raises an exception or returns
-        something else than a token.
+        something other than a token.
         """
         self._is_refused = self.is_done = False
         try:
             token = self._new_token()
         except CredentialsError:
-            # The text of these errors never contains a secret.
+            # The messages of CredentialsError never contain secrets.
             raise
         except Exception as error:
-            # The message may contain the secret with which the token was requested.
+            # Other messages may contain the secret that was used to request the token.
             raise CredentialsError(
                 f"the function for OAUTHBEARER raised {type(error).__name__};"
                 " its message is not shown, because it may contain a secret"
@@ -268,10 +283,11 @@ class OAuthBearer:
         )
 
     def challenge(self, data: bytes) -> bytes | None:
-        """Take the server's answer: empty when it accepts the token.
+        """Process the server's response, which is empty if it accepts the token.
 
-        Else it says in JSON what is wrong; the answer to that is one byte, after which
-        the server ends the exchange. ``SaslError`` if it does not.
+        Otherwise, the response is a JSON error description. The mechanism then sends
+        one byte, and the server must end the exchange.
+        Raises ``SaslError`` if the server continues instead.
         """
         if self._is_refused:
             raise SaslError(
@@ -291,17 +307,18 @@ _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 
 
 class Gssapi:
-    """GSSAPI: Kerberos tickets, through the package ``gssapi`` (RFC 4752).
+    """GSSAPI: Kerberos tickets, using the package ``gssapi`` (RFC 4752).
 
-    * ``service``: the first part of the broker's principal, "kafka" by default. The
-      second part is the host name of the broker.
-    * ``principal``: the user. Default: that of the ticket cache.
-    * ``keytab``: the path of a file with the keys of ``principal``. Default: use the
-      tickets in the cache, which ``kinit`` has written.
+    * ``service``: first component of the broker's principal, by default "kafka". The
+      second component is the broker's host name.
+    * ``principal``: user principal. Default: the principal of the ticket cache.
+    * ``keytab``: path of a file that contains the keys of ``principal``. Default: use
+      the tickets that ``kinit`` has written to the cache.
 
-    Only authentication is negotiated: the connection is encrypted by TLS or not at all,
-    as in Kafka. Raises ``CredentialsError`` if the package is not installed.
-    ``set_host`` must be called before ``first``; clients do so.
+    The mechanism only negotiates authentication. As in Kafka, a connection is only
+    encrypted if it uses TLS. Raises ``CredentialsError`` if the package is not
+    installed. ``set_host`` must be called before ``first``. The clients call it
+    automatically.
     """
 
     mechanism = "GSSAPI"
@@ -324,11 +341,11 @@ class Gssapi:
         self.is_done = False
 
     def set_host(self, host: str) -> None:
-        """Set the host name of the broker, which is a part of its principal."""
+        """Set the broker's host name, which is part of its principal."""
         self._host = host
 
     def first(self) -> bytes:
-        """Begin an exchange: get a ticket for the broker and return it.
+        """Start an exchange. Request a ticket for the broker and return it.
 
         Raises ``CredentialsError`` if there is no ticket and none can be requested.
         """
@@ -353,10 +370,10 @@ class Gssapi:
             raise CredentialsError(_describe_kerberos_error(error)) from None
 
     def challenge(self, data: bytes) -> bytes | None:
-        """Continue the exchange, and choose to have no security layer at its end.
+        """Continue the exchange. At its end, select no security layer.
 
-        Raises ``SaslError`` if the server breaks the rules or cannot prove that it is
-        the requested server.
+        Raises ``SaslError`` if the server violates the rules or cannot prove its
+        identity.
         """
         if self._has_chosen_layer:
             if data:
@@ -372,20 +389,21 @@ class Gssapi:
                     "the server requires a GSSAPI security layer, and Kafka has none"
                 )
             self._has_chosen_layer = True
-            # The maximum message size of a connection without a security layer is 0.
+            # Without a security layer, the maximum message size must be 0.
             return bytes(self._context.wrap(bytes([_NO_LAYER, 0, 0, 0]), False).message)
         except self._gssapi.exceptions.GSSError as error:
             raise SaslError(_describe_kerberos_error(error)) from None
 
     def _load_credentials(self) -> Any:
-        """Return the user's credentials, or None for those of the ticket cache."""
+        """Return the user's credentials, or None to use the ticket cache."""
         gssapi = self._gssapi
         if self._principal is None:
             return None
         name = gssapi.Name(self._principal, gssapi.NameType.kerberos_principal)
         if self._keytab is None:
             return gssapi.Credentials(name=name, usage="initiate")
-        # Tickets of a keytab are kept in memory, and not in the cache of the user.
+        # Store tickets from a keytab in memory, so that the user's ticket cache is not
+        # modified.
         store = {"client_keytab": self._keytab, "ccache": f"MEMORY:kwire-{id(self)}"}
         return gssapi.Credentials(name=name, usage="initiate", store=store)
 
@@ -394,23 +412,23 @@ class Gssapi:
 
 
 _NO_LAYER = 1
-"""The bit of the security layer "none" in RFC 4752, section 3.1."""
+"""Bit for "no security layer" in RFC 4752, section 3.1."""
 
 
 class AwsMskIam:
-    """AWS_MSK_IAM: a signed request of AWS IAM, through the package ``botocore``.
+    """AWS_MSK_IAM: a signed AWS IAM request, using the package ``botocore``.
 
-    * ``region``: the AWS region. Default: that of the broker's host name, or else of
-      the AWS configuration (``AWS_REGION``, profile).
-    * ``profile``: a profile of the AWS configuration. Default: ``AWS_PROFILE``.
+    * ``region``: AWS region. Default: the region in the broker's host name, otherwise
+      the region in the AWS configuration (``AWS_REGION``, profile).
+    * ``profile``: profile in the AWS configuration. Default: ``AWS_PROFILE``.
 
-    The credentials are those that botocore finds: environment, profiles, web identity,
-    containers, instances. Each exchange signs a new request, which is valid for 15
+    botocore searches for credentials in the environment, profiles, web identities,
+    containers and instances. Every exchange signs a new request, which is valid for 15
     minutes. Raises ``CredentialsError`` if the package is not installed. ``set_host``
-    must be called before ``first``; clients do so.
+    must be called before ``first``. The clients call it automatically.
 
-    Shape: a JSON object with the parameters of the signature; the server answers with a
-    JSON object. Source: ``AWS4SignedPayloadGenerator`` of aws-msk-iam-auth.
+    Format: a JSON object with the signature parameters. The server responds with a JSON
+    object. Source: ``AWS4SignedPayloadGenerator`` of aws-msk-iam-auth.
     """
 
     mechanism = "AWS_MSK_IAM"
@@ -423,19 +441,21 @@ class AwsMskIam:
         self.is_done = False
 
     def set_host(self, host: str) -> None:
-        """Set the host name of the broker, which is a part of the signed request."""
+        """Set the broker's host name, which is part of the signed request."""
         self._host = host
 
     def prepare(self) -> None:
-        """Load the credentials in a thread that may block; ``first`` reports errors.
+        """Load the credentials in a thread that may block.
 
-        The asyncio client calls this before each connection.
+        Errors are raised by ``first``.
+
+        The asyncio client calls this method before every connection.
         """
         with suppress(Exception):
             self._session.get_credentials().get_frozen_credentials()
 
     def first(self) -> bytes:
-        """Begin an exchange: sign a request, and return it as JSON.
+        """Start an exchange. Sign a request and return it as JSON.
 
         Raises ``CredentialsError`` if there are no credentials or no region.
         """
@@ -450,7 +470,7 @@ class AwsMskIam:
         except CredentialsError:
             raise
         except Exception as error:
-            # Messages of botocore may contain parts of profiles.
+            # Messages from botocore may contain profile contents.
             raise CredentialsError(
                 f"AWS_MSK_IAM: botocore raised {type(error).__name__} for the AWS"
                 " credentials; check the profile and the environment"
@@ -458,7 +478,10 @@ class AwsMskIam:
         return json.dumps(fields, separators=(",", ":")).encode()
 
     def challenge(self, data: bytes) -> None:
-        """Check the server's answer, a JSON object, which ends the exchange."""
+        """Validate the server's JSON response, which completes the exchange.
+
+        Raises ``SaslError`` if the response has a different version.
+        """
         try:
             version = json.loads(data)["version"]
         except (ValueError, TypeError, LookupError, RecursionError):
@@ -470,7 +493,7 @@ class AwsMskIam:
         self.is_done = True
 
     def _sign(self) -> dict[str, str]:
-        """Return the parameters of the signed request, as brokers expect them."""
+        """Return the signed request's parameters in the format that brokers expect."""
         from urllib.parse import parse_qsl, urlsplit
 
         auth = importlib.import_module("botocore.auth")
@@ -509,7 +532,10 @@ _AWS_HOST = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.")
 
 
 def _import_optional(name: str, mechanism: str) -> Any:
-    """Import a package that only one mechanism requires."""
+    """Import a package that only one mechanism requires.
+
+    Raises ``CredentialsError`` if the package is not installed.
+    """
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -521,7 +547,10 @@ def _import_optional(name: str, mechanism: str) -> Any:
 
 
 def _describe_kerberos_error(error: Exception) -> str:
-    """Describe an error of the Kerberos library, which may repeat text of a server."""
+    """Describe an error from the Kerberos library.
+
+    Quote it, because it may contain server data.
+    """
     return f"Kerberos: {quote_text(str(error)[:300])}"
 
 
@@ -541,7 +570,7 @@ def _utf8(text: str, mechanism: str) -> bytes:
 
 
 def _attributes(data: bytes) -> dict[str, str]:
-    """Read ``a=text,b=text``; an attribute that is there twice is refused."""
+    """Parse ``a=text,b=text``. Raises ``SaslError`` if an attribute is repeated."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

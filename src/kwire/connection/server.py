@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ServerConnection``: a broker's side of one connection from one client.
+"""``ServerConnection``: the broker's side of one connection to a client.
 
-It answers ApiVersions by itself, refuses what it does not serve, and brings responses
-into the order of their requests. The caller makes the answers.
+It answers ApiVersions automatically, rejects unsupported requests, and sends responses
+in request order. The caller creates the responses.
 """
 
 from __future__ import annotations
@@ -36,11 +36,14 @@ if TYPE_CHECKING:
     OnUnsupported: TypeAlias = Literal["close", "empty"]
 
 _REQUEST_START = 8
-"""Bytes before which not even the correlation id of a request is there."""
+"""Minimum number of bytes in a request, because its correlation id ends there."""
 
 
 class _Turn:
-    """A request that is to be answered, and its response once it is there."""
+    """A request that expects a response.
+
+    ``frame`` is the response, or empty until it is ready.
+    """
 
     __slots__ = ("frame", "request")
 
@@ -50,18 +53,21 @@ class _Turn:
 
 
 class ServerConnection(Endpoint):
-    """One connection of a server: bytes in, events out; responses in, bytes out.
+    """Server side of a connection: bytes and responses in, events and bytes out.
 
-    ``served`` is what the server offers and accepts. ``on_unsupported`` says what a
-    request gets that is not served: "close" the connection, as Kafka does, or "empty",
-    a response of the correlation id alone (KIP-35).
+    * ``served``: ``ApiVersionTable`` (``from_ranges``, ``of_release``) with the
+      versions that the server advertises and accepts.
+    * ``on_unsupported``: "close" closes the connection if a request is not supported,
+      as Kafka does. "empty" sends a response that only contains the correlation id
+      (KIP-35).
+    * ``compat``: "java" decodes requests as leniently as Kafka does. This is the
+      default, because clients depend on it: librdkafka sends extra bytes after some
+      Metadata requests. None rejects them.
+    * ``registry``: classes of APIs that are not part of Kafka. ``served`` must also
+      contain these APIs.
 
-    ``served`` is an ``ApiVersionTable`` (``from_ranges``, ``of_release``). Requests are
-    read as leniently as Kafka reads them, because clients live on that: librdkafka
-    leaves bytes after some Metadata requests. ``compat=None`` is strict. ``registry``
-    adds the classes of APIs that Kafka does not have; ``served`` must offer them, too.
-
-    A broken rule ends it, as it does a ``ClientConnection``.
+    A protocol violation ends the connection, in the same way as in a
+    ``ClientConnection``.
     """
 
     __slots__ = (
@@ -98,22 +104,27 @@ class ServerConnection(Endpoint):
         self._cluster_id = cluster_id
         self._node_id = node_id
         self._turns: deque[_Turn] = deque()
-        # A turn keeps its request, so the number of the object stays its own.
+        # Keys are object ids of the requests. They remain unique, because the turn
+        # keeps a reference to its request.
         self._awaiting: dict[int, _Turn] = {}
 
     @property
     def wants_close(self) -> bool:
-        """Whether to close the socket once ``data_to_send`` has been written.
+        """Whether the socket must be closed after ``data_to_send`` has been written.
 
-        After a request that is refused, but not before older ones have their answer.
+        This is the case after a request was rejected, but only when all earlier
+        requests have their responses.
         """
         return not self.is_open or not (self._is_listening or self._turns)
 
     def send(self, request: RequestReceived, response: Response) -> None:
-        """Answer a request; the response goes out when its turn has come.
+        """Add the response to a request.
 
-        ``EncodeError`` if the response does not fit the version of the request,
-        ``LocalProtocolError`` if the request has its answer or awaits none.
+        It is sent when all earlier responses have been sent.
+
+        Raises ``EncodeError`` if the response cannot be encoded in the request's
+        version, and ``LocalProtocolError`` if the request already has a response or
+        does not expect one.
         """
         self._check_open()
         if not isinstance(request, RequestReceived):
@@ -127,7 +138,7 @@ class ServerConnection(Endpoint):
                 f"the response to {type(request.request).__name__} cannot be"
                 f" {type(response).__name__}"
             )
-        # By identity: nothing keeps a client from using a correlation id twice.
+        # Compare by identity, because a client can use a correlation id more than once.
         turn = self._awaiting.get(id(request))
         if turn is None:
             raise LocalProtocolError(
@@ -144,9 +155,10 @@ class ServerConnection(Endpoint):
         self._flush()
 
     def send_sasl_token(self, data: bytes) -> None:
-        """Send a token without a header, after a SaslHandshake in version 0.
+        """Send a token without a header, after SaslHandshake version 0.
 
-        ``LocalProtocolError`` otherwise, and while responses are owed.
+        Raises ``LocalProtocolError`` in any other state, or if responses are still
+        missing.
         """
         self._check_open()
         if not self._raw:
@@ -224,16 +236,16 @@ class ServerConnection(Endpoint):
     def _refuse(self, api_key: int, version: int, correlation_id: int) -> None:
         self._events.append(UnsupportedReceived(api_key, version, correlation_id))
         if self._on_unsupported == "close":
-            # What comes after it has no reader, and is not kept.
+            # Following frames are neither decoded nor stored.
             self._is_listening = False
             return
-        # Shape: INT32 size 4 and the correlation id.
+        # The frame contains the INT32 size, which is 4, and the correlation id.
         empty = struct.pack(">ii", HEADER_BYTES, correlation_id)
         self._turns.append(_Turn(None, empty))
         self._flush()
 
     def _flush(self) -> None:
-        """Send the responses whose turn it is: none before that to an older request."""
+        """Send completed responses until the oldest request has no response yet."""
         turns = self._turns
         while turns and turns[0].frame:
             self._outgoing.append(turns.popleft().frame)

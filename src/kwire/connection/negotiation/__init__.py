@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Negotiation: which version of each API two sides can use.
+"""Version negotiation: selects the API versions that two sides have in common.
 
-    table = ApiVersionTable.from_response(response)      # one connection's view
-    table.pick(FetchRequest)                             # the highest in common
-    ClusterVersions({"B1": table, ...}).ranges()         # what all brokers speak
+    table = ApiVersionTable.from_response(response)      # versions on one connection
+    table.pick(FetchRequest)                             # maximum common version
+    ClusterVersions({"B1": table, ...}).ranges()         # versions of all brokers
 
-``policy`` is what this side lets itself use, ``constraints`` what one message needs,
-``tables`` and ``cluster`` what brokers offer, ``handshake`` and ``answers`` the two
-sides of asking for it. No sockets; connections are ``kwire.connection``.
+``policy`` defines the versions that this side may use, and ``constraints`` defines the
+versions that a message requires. ``tables`` and ``cluster`` contain the broker
+versions. ``handshake`` requests them, and ``answers`` is the server side. There are no
+sockets here, because ``kwire.connection`` implements connections.
 """
 
 from .answers import ApiVersionsAnswer as ApiVersionsAnswer

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a server's response to ApiVersions, in any version.
+"""Creates a server's response to ApiVersions requests with any version.
 
-A request in a version that the server does not know is answered all the same, in
-version 0 and without reading its body, so that every client can go on (KIP-511).
+If the server does not support the version of the request, it responds with version 0
+and ignores the request body, so that every client can continue (KIP-511).
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _FIRST_WITH_FEATURES_FROM_0 = 4
 
 
 class ApiVersionsAnswer(NamedTuple):
-    """What a server answers: the frame to send, and what it was about.
+    """Response frame with information about its request.
 
-    ``software_name`` and ``software_version`` are empty where the client does not tell.
+    ``software_name`` and ``software_version`` are empty if the client does not send
+    them.
     """
 
     frame: bytes
@@ -47,13 +48,18 @@ def answer_api_versions(
     node_id: int = -1,
     limits: Limits = DEFAULT,
 ) -> ApiVersionsAnswer:
-    """Answer a frame whose API key is that of ApiVersions.
+    """Create the response to an ApiVersions request frame.
 
-    ``served`` is what the server offers. ``cluster_id`` and ``node_id`` are who it is:
-    a client that means another one hears REBOOTSTRAP_REQUIRED (KIP-1242). Errors:
-    UNSUPPORTED_VERSION in version 0 with the range of ApiVersions alone, and
-    INVALID_REQUEST for a name that is none. ``DecodeError`` for bytes that are wrong,
-    ``RemoteProtocolError`` for a request of another API.
+    * ``served``: versions that the server advertises.
+    * ``cluster_id``, ``node_id``: identity of the server. If the client expects a
+      different identity, the error is REBOOTSTRAP_REQUIRED (KIP-1242).
+
+    The response has the error UNSUPPORTED_VERSION if the version is not supported. It
+    then has version 0 and only contains the ApiVersions range. The error is
+    INVALID_REQUEST if the client's software name or version is invalid, or if only one
+    of cluster id and node id is set.
+    Raises ``DecodeError`` if the frame cannot be decoded, and ``RemoteProtocolError``
+    if it is a request for a different API.
     """
     if len(frame) >= 2 and int.from_bytes(frame[:2], "big") != _KEY:
         raise RemoteProtocolError(
@@ -63,7 +69,7 @@ def answer_api_versions(
     correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
     known = served.range_of(_KEY) & ApiVersionsRequest.valid_versions
     if version not in known and len(frame) >= 8:
-        # Servers older than KIP-511 listed nothing.
+        # Servers without KIP-511 respond with an empty list.
         rows = [_KEY] if known.max >= FIRST_WITH_NAMES else []
         response = ApiVersionsResponse(
             error_code=error_codes.UNSUPPORTED_VERSION, api_keys=_rows(served, rows)
@@ -110,7 +116,7 @@ def _response(served: ApiVersionTable, version: int) -> ApiVersionsResponse:
             name=name, min_version=each.min, max_version=each.max
         )
         for name, each in served.supported_features.items()
-        # Clients up to version 3 take a feature that starts at 0 for an error.
+        # Clients before version 4 fail if the minimum version of a feature is 0.
         if each.min > 0 or version >= _FIRST_WITH_FEATURES_FROM_0
     ]
     finalized = [

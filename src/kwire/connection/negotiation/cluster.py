@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClusterVersions``: the versions that several brokers have in common (KIP-35).
+"""``ClusterVersions``: versions that several brokers have in common (KIP-35).
 
-For requests that may go to any of them, and for features that need all of them.
+These versions are used if a request can be sent to any broker, or if a feature requires
+support from all brokers.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 
 
 class ClusterVersions:
-    """The intersection of the tables of several brokers, by their names.
+    """Intersection of the version tables of several brokers, by broker name.
 
-    Always that of the tables at hand: ``update`` a broker that was connected anew,
-    ``remove`` one that is gone. A table that ended with its connection raises
-    ``LocalProtocolError`` which names the broker.
+    The intersection always reflects the current tables. Call ``update`` when a broker
+    was reconnected, and ``remove`` when a broker was removed. Methods raise
+    ``LocalProtocolError`` with the broker name if a table has expired together with its
+    connection.
     """
 
     __slots__ = ("_finalized", "_policy", "_tables")
@@ -50,23 +52,24 @@ class ClusterVersions:
 
     @property
     def brokers(self) -> tuple[str, ...]:
-        """The names of the brokers, in the order in which they were added."""
+        """Broker names in insertion order."""
         return tuple(self._tables)
 
     def update(self, broker: str, table: ApiVersionTable) -> None:
-        """Add a broker, or replace its table by that of a newer connection."""
+        """Add a broker, or replace its table after a new connection."""
         self._tables[broker] = table
         self._finalized.update(table)
 
     def remove(self, broker: str) -> None:
-        """Forget a broker; ``KeyError`` if it is not there."""
+        """Remove a broker. Raises ``KeyError`` if it does not exist."""
         del self._tables[broker]
 
     def ranges(self) -> dict[int, VersionRange]:
-        """Return the versions that all brokers offer, by ascending key.
+        """Return the versions that all brokers support, by API key in ascending order.
 
-        A key that one broker lacks is gone. Where all have a key but no version in
-        common, its range is empty: there, but unusable.
+        A key is omitted if at least one broker does not support it. If all brokers
+        support a key but have no common version, its range is empty, so the API is not
+        usable.
         """
         tables = [self._alive(broker).ranges() for broker in self._tables]
         if not tables:
@@ -80,7 +83,7 @@ class ClusterVersions:
         return shared
 
     def range_of(self, api: Api) -> VersionRange:
-        """Return the versions of one API that all brokers offer, empty if none."""
+        """Return the API versions that all brokers support, or an empty range."""
         key = find_api_key(api)
         versions: VersionRange | None = None
         for broker in self._tables:
@@ -97,10 +100,11 @@ class ClusterVersions:
         return tuple(v for v in self._policy.versions(api) if v in fitting)
 
     def pick(self, api: Api, *constraints: Constraint) -> int:
-        """Choose the highest version that this side and all brokers can use.
+        """Return the maximum version that this side and all brokers can use.
 
-        ``UnsupportedVersion`` names the broker without a common version, or all their
-        ranges where the brokers have none in common.
+        Raises ``UnsupportedVersion`` if there is none. The error contains the broker
+        without a common version. If the brokers have no version in common, it contains
+        all their ranges.
         """
         usable = self.usable(api, *constraints)
         if usable:
@@ -131,15 +135,15 @@ class ClusterVersions:
         )
 
     def supports(self, feature: Feature) -> bool:
-        """Return whether a feature can be used with all brokers."""
+        """Return whether a feature is usable with all brokers."""
         return feature.is_usable(self.range_of)
 
     def features(self) -> tuple[str, ...]:
-        """Name the features of ``negotiation.FEATURES`` that can be used."""
+        """Return the names of usable features from ``negotiation.FEATURES``."""
         return tuple(each.name for each in FEATURES if self.supports(each))
 
     def finalized_features(self) -> FinalizedFeatures:
-        """Return the finalized features of the highest epoch that a broker reported."""
+        """Return the finalized features with the highest epoch from any broker."""
         return self._finalized
 
     def _alive(self, broker: str) -> ApiVersionTable:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Constraint``: the versions that one message requires, by what is in it.
+"""``Constraint``: versions that a message requires because of its content.
 
-A batch compressed with zstd needs Produce 7, a topic without a known id forbids Fetch
-13. Which is the case only the caller can know, so the caller passes them to ``pick``.
+For example, a record batch with zstd requires Produce 7, and a topic without a known id
+excludes Fetch 13. Only the caller knows the content, so the caller passes constraints
+to ``pick``.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Constraint:
-    """The versions of some APIs that fit a purpose; other APIs are free.
+    """Versions that fit a purpose. APIs that are not listed can have any version.
 
-    ``ranges`` maps APIs (a request class or the key) to a ``VersionRange``, a pair of
-    both ends, or a text such as "7+".
+    ``ranges`` maps APIs (request classes or keys) to a ``VersionRange``, a (min, max)
+    pair, or a string such as "7+".
     """
 
     __slots__ = ("name", "ranges")
@@ -44,46 +45,46 @@ class Constraint:
 _known = {name: Constraint(name, ranges) for name, ranges in facts("constraint")}
 
 ZSTD = _known["zstd"]
-"""Records are compressed with zstd, or may come so (KIP-110)."""
+"""Records are compressed with zstd, or may be received in this form (KIP-110)."""
 
 MAGIC_2 = _known["magic-2"]
-"""Records are of magic 2: headers, idempotence, transactions (KIP-98, KIP-82)."""
+"""Records have magic 2: headers, idempotence, transactions (KIP-98, KIP-82)."""
 
 MAGIC_1 = _known["magic-1"]
-"""Records are messages of magic 1, with timestamps and without headers (KIP-32)."""
+"""Records are magic 1 messages, with timestamps but without headers (KIP-32)."""
 
 MAGIC_0 = _known["magic-0"]
-"""Records are messages of magic 0, without timestamps and headers."""
+"""Records are magic 0 messages, without timestamps and headers."""
 
 OFFSETS_BY_TIME = _known["offsets-by-time"]
-"""The offset of the first record at or after a time is looked up (KIP-79)."""
+"""The request looks up the first offset at or after a timestamp (KIP-79)."""
 
 TRANSACTIONS = _known["transactions"]
-"""The producer is transactional, and its coordinator is looked up (KIP-98)."""
+"""The producer is transactional and looks up its coordinator (KIP-98)."""
 
 TOPIC_DEFAULTS = _known["topic-defaults"]
-"""A new topic has the default partitions or replicas of the brokers (KIP-464)."""
+"""A new topic uses the brokers' default partition or replica count (KIP-464)."""
 
 GROUP_PATTERNS = _known["group-patterns"]
-"""A group member subscribes to topics by a pattern, which the broker matches."""
+"""A group member subscribes with a pattern, which the broker evaluates."""
 
 NO_TOPIC_IDS = _known["no-topic-ids"]
-"""The id of a topic in the request is not known, only its name (KIP-516)."""
+"""The request identifies a topic by name, because its id is unknown (KIP-516)."""
 
 TRANSACTION_PROTOCOL_1 = _known["transaction-protocol-1"]
-"""The producer runs transactions by the first protocol (before KIP-890)."""
+"""The producer uses the first transaction protocol (before KIP-890)."""
 
 CONTROLLERS = _known["controllers"]
-"""The answer is to name the controllers in place of brokers (KIP-919)."""
+"""The response must contain the controllers instead of the brokers (KIP-919)."""
 
 CLIENT = _known["client"]
-"""The sender is a client: of AddPartitionsToTxn the newer versions are brokers'."""
+"""The sender is a client. Newer versions of AddPartitionsToTxn are for brokers only."""
 
 FETCHED_EPOCH = _known["fetched-epoch"]
-"""Fetch carries the epoch of the last record read, to find cut logs (KIP-595)."""
+"""Fetch contains the last fetched epoch, which detects log truncation (KIP-595)."""
 
 FETCH_SESSION = _known["fetch-session"]
-"""The broker remembers the partitions of a Fetch for those after it (KIP-227)."""
+"""The broker stores the partitions of a Fetch for later requests (KIP-227)."""
 
 EPOCH_END = _known["epoch-end"]
-"""A client may request where the records of a leader epoch end (KIP-320)."""
+"""A client may request the end offset of a leader epoch (KIP-320)."""

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads ``schema/facts/negotiation.txt``, and decides nothing.
+"""Parses ``schema/facts/negotiation.txt`` without interpreting the facts.
 
-Also the one place that turns what users call an API (a class, a number) into its key.
+This module also converts API parameters (a class or an API key) to API keys.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
-    """List the facts of a kind ("feature", "refused", ...) as they are in the file."""
+    """List the facts of one type ("feature", "refused", ...) in file order."""
     found = []
     for line in registry.fact_text("negotiation").splitlines():
         head, colon, tail = line.partition(":")
@@ -33,12 +33,12 @@ def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
 
 
 def first_version(message: str, path: str) -> int:
-    """Return the first version of a message that has a field ("topics.topic_id")."""
+    """Return the minimum message version that has a field ("topics.topic_id")."""
     return _find_field(message, path).versions.min
 
 
 def first_nullable_version(message: str, path: str) -> int:
-    """Return the first version of a message in which a field can be null."""
+    """Return the minimum message version in which a field is nullable."""
     return _find_field(message, path).nullable_versions.min
 
 
@@ -60,7 +60,10 @@ def _ranges(text: str) -> dict[int, VersionRange]:
 
 
 def find_api_key(api: Api) -> int:
-    """Return the API key of a request class, or the number itself."""
+    """Return the API key of a request class, or the number itself.
+
+    Raises ``TypeError`` if ``api`` is neither a request or response class nor a number.
+    """
     key = api if isinstance(api, int) else getattr(api, "api_key", None)
     kind = "request" if isinstance(api, int) else getattr(api, "kind", None)
     if not isinstance(key, int) or kind not in ("request", "response"):
@@ -69,7 +72,7 @@ def find_api_key(api: Api) -> int:
 
 
 def name_of(api_key: int) -> str:
-    """Name an API as Kafka does; one that kwire does not know is "API key 200"."""
+    """Return Kafka's name of an API. If kwire does not know it: "API key 200"."""
     try:
         return releases.name_of(api_key)
     except KeyError:
@@ -77,7 +80,7 @@ def name_of(api_key: int) -> str:
 
 
 def as_range(value: Range) -> VersionRange:
-    """Make a range of an object, a pair of both ends, or a text."""
+    """Convert a range, a (min, max) pair or a string to a ``VersionRange``."""
     if isinstance(value, VersionRange):
         return value
     if isinstance(value, str):
@@ -87,5 +90,5 @@ def as_range(value: Range) -> VersionRange:
 
 
 def range_or_none(low: int, high: int) -> VersionRange:
-    """Make a range of two numbers that a peer has sent; nonsense is an empty one."""
+    """Create a range from two received numbers. An invalid range becomes empty."""
     return VersionRange(low, high) if 0 <= low <= high else NONE

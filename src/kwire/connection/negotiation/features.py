@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Features: what a client can do with the versions of brokers (KIP-35).
+"""Client features that depend on broker versions (KIP-35).
 
-Not the features of KIP-584, which brokers name themselves: those are in ``finalized``.
+These are different from the features of KIP-584, which brokers advertise. Those are
+implemented in ``finalized``.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Feature:
-    """Something that needs certain versions of certain APIs.
+    """Client feature that requires certain API versions.
 
-    Each alternative maps API keys to a range (``VersionRange``, pair, or a text such
-    as "2+"). The feature is usable if, in one alternative, *every* range has a version
-    in common with what the brokers speak.
+    Every alternative maps API keys to ranges (``VersionRange``, (min, max) pair, or a
+    string such as "2+"). The feature is usable if, in at least one alternative, *every*
+    range overlaps the broker's versions.
 
         Feature("f", {0: (3, 3), 1: (2, 3)})
     """
@@ -42,7 +43,7 @@ class Feature:
         )
 
     def is_usable(self, range_of: Callable[[int], VersionRange]) -> bool:
-        """Return whether brokers with these ranges allow the feature."""
+        """Return whether the feature is usable with these broker versions."""
         return any(
             all(wanted & range_of(key) for key, wanted in each.items())
             for each in self.alternatives
@@ -64,7 +65,10 @@ def _features() -> tuple[Feature, ...]:
 
 
 FEATURES = _features()
-"""The map of features that ships with kwire; its names are librdkafka's."""
+"""Features that kwire includes. Their names are identical to librdkafka's names."""
 
 LZ4 = next(feature for feature in FEATURES if feature.name == "LZ4")
-"""Brokers decompress lz4. Kafka 0.8.2 added lz4, and the coordinators of groups."""
+"""Brokers decompress lz4.
+
+Kafka 0.8.2 introduced lz4 together with group coordinators.
+"""

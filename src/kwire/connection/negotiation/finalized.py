@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finalized features of a cluster (KIP-584), from its newest response.
+"""Finalized cluster features (KIP-584) from the most recent broker response.
 
-Brokers learn of a new agreement one after another, so a client hears old and new ones
-in turn; the epoch shows which is newer.
+Brokers do not learn about a change at the same time, so a client can receive old and
+new features alternately. The epoch determines which features are newer.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class FinalizedFeatures:
-    """The finalized features of one cluster, over all brokers and connections.
+    """Finalized features of one cluster, combined from all brokers and connections.
 
-    ``levels`` maps names to ranges of version levels, ``epoch`` counts agreements and
-    is -1 before the first.
+    ``levels`` maps feature names to ranges of version levels. ``epoch`` is incremented
+    by the cluster when the features change, and is -1 before the first response.
     """
 
     __slots__ = ("epoch", "levels")
@@ -31,10 +31,10 @@ class FinalizedFeatures:
         self.levels: Mapping[str, VersionRange] = {}
 
     def update(self, table: ApiVersionTable) -> bool:
-        """Take the response of one broker; return whether it was new.
+        """Process a broker's response. Return whether its features are newer.
 
-        An epoch below the highest seen is an old agreement and changes nothing, and so
-        does -1, a broker that knows of none.
+        The response is ignored if its epoch is not higher than the current epoch. The
+        epoch -1 means that the broker does not know any finalized features.
         """
         if table.finalized_features_epoch <= self.epoch:
             return False
@@ -43,7 +43,7 @@ class FinalizedFeatures:
         return True
 
     def level(self, name: str) -> int:
-        """Return the level of a feature ("metadata.version"), 0 if it is off."""
+        """Return a feature's level ("metadata.version"), or 0 if it is disabled."""
         agreed = self.levels.get(name)
         return agreed.max if agreed else 0
 

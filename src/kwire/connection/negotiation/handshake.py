@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ApiVersionsHandshake``: finds the versions of a broker (KIP-35, KIP-511).
+"""``ApiVersionsHandshake``: requests a broker's versions (KIP-35, KIP-511).
 
-The client asks in the newest version it knows; a broker that does not know it answers
-in version 0, which every broker can write, and names the versions that it does know.
-No sockets: bytes to send come out, frames go in.
+The client sends a request with its maximum version. If the broker does not support this
+version, it responds with version 0, which all brokers support, and includes its
+supported range. There are no sockets here: the handshake returns outgoing bytes and
+accepts frames.
 """
 
 from __future__ import annotations
@@ -32,32 +33,41 @@ if TYPE_CHECKING:
     from .policy import VersionPolicy
 
 FIRST_WITH_NAMES = first_version("ApiVersionsRequest", "client_software_name")
-"""The version of ApiVersions from which on clients say what software they are."""
+"""Minimum ApiVersions version that contains the client's software name and version."""
 
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-"""What brokers accept as the name and version of a client's software (KIP-511)."""
+"""Client software names and versions that brokers accept (KIP-511)."""
 
 SILENCE_S = 2.0
-"""Time in seconds after which a broker counts as one that does not answer ApiVersions,
-if there is a fallback. Kafka 0.9 neither answers nor closes the connection.
+"""Time in seconds without a response after which the fallback is used, if configured.
+
+Kafka 0.9 neither responds to ApiVersions nor closes the connection.
 """
 
 HEADER_BYTES = 4
-"""The correlation id: all that an empty response has (document 001, reading A)."""
+"""Size of the correlation id and of an empty response (document 001, reading A)."""
 
 
 HIGHEST_ID = 0x7FFFFFFF
-"""The correlation id after which they begin at 0 again."""
+"""Maximum correlation id. The next id is 0."""
 
 
 class ApiVersionsHandshake:
-    """Requests a broker's API versions, until there is a table or an error.
+    """Requests a broker's API versions until there is a table or an error.
 
-    Write what ``data_to_send`` gives, pass each frame (without its size) to
-    ``receive_frame``, and both again until ``table`` is there. ``newest`` caps the
-    version of the first question; ``fallback`` names the release to assume of a broker
-    that hangs up on it ("0.9.0"). Each answer either ends it or lowers the version, so
-    it ends after a few rounds whatever the peer says.
+    Write the bytes from ``data_to_send``, pass the response frame (without its size) to
+    ``receive_frame``, and repeat both steps until ``table`` is set.
+
+    * ``newest``: maximum version for the first request.
+    * ``fallback``: release to assume if the broker closes the connection instead of
+      responding ("0.9.0").
+    * ``client_name``, ``client_version``: name and version of the client software.
+    * ``cluster_id``, ``node_id``: expected identity of the broker.
+
+    Every response either completes the handshake or decreases the version, so the
+    number of rounds is limited regardless of the peer's behavior.
+    Raises ``EncodeError`` if the client's software name or version is invalid, and
+    ``LocalProtocolError`` if the policy does not allow any version.
     """
 
     __slots__ = (
@@ -111,19 +121,21 @@ class ApiVersionsHandshake:
 
     @property
     def correlation_id(self) -> int:
-        """The correlation id of the request in flight."""
+        """Correlation id of the request in flight."""
         return self._correlation_id
 
     def data_to_send(self) -> bytes:
-        """Return the bytes to write now, once; empty if there are none."""
+        """Remove and return the bytes that must be written, or empty bytes."""
         outgoing, self._outgoing = self._outgoing, b""
         return outgoing
 
     def receive_frame(self, frame: bytes) -> ApiVersionTable | None:
-        """Take the response; return the table, or None if another request follows.
+        """Process a response.
 
-        ``RemoteProtocolError`` or ``UnsupportedVersion`` if the broker leaves no way,
-        ``DecodeError`` if its bytes are wrong.
+        Return the table, or None if a second request is required.
+
+        Raises ``RemoteProtocolError`` or ``UnsupportedVersion`` if the handshake cannot
+        succeed, and ``DecodeError`` if the frame cannot be decoded.
         """
         if self.table is not None:
             raise LocalProtocolError("the handshake is complete; use its table")
@@ -133,7 +145,8 @@ class ApiVersionsHandshake:
                 "the response to ApiVersions has another correlation id (expected"
                 f" {self._correlation_id}, got {came})"
             )
-        # How to read what comes after the error depends on it, so it is read first.
+        # Decode the error code first, because it determines the format of the remaining
+        # response.
         error = int.from_bytes(frame[HEADER_BYTES : HEADER_BYTES + 2], "big")
         if len(frame) == HEADER_BYTES or error == error_codes.UNSUPPORTED_VERSION:
             self._ask(self._lower_version(frame), self._correlation_id + 1)
@@ -147,10 +160,11 @@ class ApiVersionsHandshake:
         return self.table
 
     def connection_lost(self) -> ApiVersionTable:
-        """Handle a connection closed on the request; return the table to assume.
+        """Return the fallback table after the broker closed the connection.
 
-        The table is that of the release given as ``fallback``, and meant for the next
-        connection, which does not ask. Without one: ``RemoteProtocolError``.
+        The table belongs to the configured ``fallback`` release. Use it on the next
+        connection, which must not send ApiVersions.
+        Raises ``RemoteProtocolError`` if there is no fallback.
         """
         if self.table is not None or self._fallback is None:
             raise RemoteProtocolError(
@@ -161,7 +175,7 @@ class ApiVersionsHandshake:
         return self._fallback
 
     def _nameless_version(self) -> int:
-        """Find a version without the client software, which the broker rejected."""
+        """Return a version without the client software, which the broker rejected."""
         ours = self._policy.versions(ApiVersionsRequest.api_key)
         nameless = [version for version in ours if version < FIRST_WITH_NAMES]
         if not nameless:
@@ -173,14 +187,18 @@ class ApiVersionsHandshake:
         return nameless[-1]
 
     def _lower_version(self, frame: bytes) -> int:
-        """Find the next version to try; it is lower than the last one."""
+        """Return the version for the next request.
+
+        It is lower than the previous version.
+        """
         asked = self._version
         try:
             _, answer = framing.decode_response(
                 ApiVersionsResponse, frame, 0, limits=self._limits
             )
         except DecodeError:
-            # Empty, or some mix of versions: version 0 is what all can write.
+            # If the response is empty or mixes versions, use version 0, which all
+            # brokers support.
             listed = []
         else:
             key = ApiVersionsRequest.api_key

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``VersionPolicy``: which versions this side may use, whatever a broker offers.
+"""``VersionPolicy``: versions that this side may use, independent of the broker.
 
-A policy is configuration and outlives connections; what a broker offers is a table of
-``tables.py``, and what one message needs is a constraint of ``constraints.py``.
+A policy is configuration, so it is independent of connections. Broker versions are in
+``tables.py``, and ``constraints.py`` defines the versions that a message requires.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
 
 class VersionPolicy:
-    """The versions that a client lets itself use.
+    """Versions that a client may use.
 
-    APIs are request classes or keys. ``speaks`` maps them to the range that the client
-    was written for, where that is less than all that kwire knows; one that it lacks is
-    not narrowed.
-    ``exclude`` maps APIs to single versions that must not be used although brokers
-    offer them (deprecated or broken ones, KIP-35). A version that Kafka marks as
-    unstable is used with ``unstable=True`` alone.
+    * ``speaks``: maps APIs (request classes or keys) to the range that the client was
+      written for. APIs that are not listed can use all versions that kwire supports.
+    * ``exclude``: maps APIs to versions that must not be used even if brokers support
+      them, because they are deprecated or broken (KIP-35).
+    * ``unstable``: whether versions may be used that Kafka marks as unstable.
     """
 
     __slots__ = ("_exclude", "_speaks", "_versions", "unstable")
@@ -51,9 +50,9 @@ class VersionPolicy:
         self.unstable = unstable
 
     def range_of(self, api: Api) -> VersionRange:
-        """Return the versions of an API that this side knows, empty if none.
+        """Return the API versions that this side supports, or an empty range.
 
-        An API that Kafka does not have is known by its class, not by its key.
+        If an API is not part of Kafka, pass its class, because its key is not known.
         """
         api_key = find_api_key(api)
         try:
@@ -68,7 +67,7 @@ class VersionPolicy:
         return versions & self._speaks.get(api_key, versions)
 
     def versions(self, api: Api) -> tuple[int, ...]:
-        """List the versions this side may use of an API, ascending."""
+        """List the API versions that this side may use, in ascending order."""
         found = self._versions.get(api)
         if found is None:
             excluded = self.excluded(find_api_key(api))
@@ -77,7 +76,7 @@ class VersionPolicy:
         return found
 
     def excluded(self, api_key: int) -> frozenset[int]:
-        """Return the versions of an API that are excluded one by one."""
+        """Return the API versions that are excluded individually."""
         return self._exclude.get(api_key, frozenset())
 
     def __repr__(self) -> str:
@@ -90,4 +89,4 @@ class VersionPolicy:
 
 
 DEFAULT_POLICY = VersionPolicy()
-"""All that kwire knows, but no unstable versions."""
+"""All versions that kwire supports, except unstable versions."""

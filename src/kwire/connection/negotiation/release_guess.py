@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Guesses the Kafka release of a broker from the versions that it offers.
+"""Guesses a broker's Kafka release from its advertised versions.
 
-    guess_release(table)                 # str() of it: "4.1", "between 3.3 and 3.4",
+    guess_release(table)                 # as str: "4.1", "between 3.3 and 3.4",
                                          # "at least 3.9, custom", "before 0.8.0"
 
-A guess is for messages and logs. What a broker can do is in its table, never in its
-release: managed services offer mixtures, and proxies hide what they cannot forward. The
-tables of the releases are in ``schema/releases.py``.
+A guess is intended for messages and logs. Use the table, not the release, to check
+whether a broker supports something, because managed services combine versions from
+different releases, and proxies hide versions that they cannot forward.
+``schema/releases.py`` contains the tables of the releases.
 """
 
 from __future__ import annotations
@@ -23,20 +24,21 @@ if TYPE_CHECKING:
     Ends: TypeAlias = tuple[int, int]
 
     class Advertising(Protocol):
-        """The part of ``ApiVersionTable`` that a guess reads."""
+        """Attributes of ``ApiVersionTable`` that are required for a guess."""
 
         @property
         def advertised(self) -> Mapping[int, Ends]:
-            """The ranges as they were received."""
+            """Ranges as they were received."""
 
 
 class ReleaseGuess(NamedTuple):
-    """Between which releases a broker's table lies; both ends may be the same.
+    """Range of releases that match a broker's table. Both bounds can be equal.
 
-    ``min_release`` and ``max_release`` are None if there is no such limit.
-    ``is_custom`` is True if no release has exactly this table, ``has_unstable`` if the
-    release with this table must run with unstable versions enabled. ``listener`` is the
-    kind of node whose table is the most similar one.
+    * ``min_release``, ``max_release``: None if the range has no such bound.
+    * ``is_custom``: True if the table does not match any release exactly.
+    * ``has_unstable``: True if the table only matches a release with unstable versions
+      enabled.
+    * ``listener``: type of node whose table is the most similar.
     """
 
     min_release: str | None
@@ -47,7 +49,7 @@ class ReleaseGuess(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether one release, and no other, has this table."""
+        """Whether exactly one release has this table."""
         return self.min_release is not None and self.min_release == self.max_release
 
     def __str__(self) -> str:
@@ -72,11 +74,14 @@ def guess_release(
 ) -> ReleaseGuess:
     """Guess the release of the node that advertises ``table``.
 
-    ``table`` is an ``ApiVersionTable``, or ranges by API key. ``listener`` ("broker",
-    "zkBroker", "controller") says what kind of node it is, where that is known.
+    ``table`` is an ``ApiVersionTable``, or a mapping from API keys to ranges.
+    ``listener`` is the type of node ("broker", "zkBroker", "controller"), if it is
+    known.
 
-    Maxima and minima both count. A table that no release has is "custom": it lies
-    between two neighbours, or it is "at least" the release that most rows agree with.
+    Minimum and maximum versions are both compared. If no release has the table, the
+    guess is "custom". It is then a range between two adjacent releases, or "at least"
+    the release that has the most rows in common with the table.
+    Raises ``ValueError`` if the listener is unknown.
     """
     if listener is not None and listener not in releases.LISTENERS:
         known = ", ".join(releases.LISTENERS)
@@ -84,7 +89,7 @@ def guess_release(
     mine = _read_rows(table)
     kinds = [listener] if listener else ["broker", "zkBroker", "controller"]
     lines = [_line(kind) for kind in kinds]
-    # What all nodes of a release speak together is no node's answer, but is asked too.
+    # No single node advertises the union of all listeners, but users can pass it.
     whole = [] if listener else [_line(None)]
     return (
         _equal(mine, [*lines, *whole])
@@ -101,7 +106,8 @@ def _read_rows(
     source: Any = table
     for key, ends in getattr(source, "advertised", source).items():
         if isinstance(ends, VersionRange):
-            # An intersection of brokers may be empty: then the API is not offered.
+            # The intersection of several brokers can be empty, which means that the API
+            # is not supported.
             if ends:
                 rows[key] = (ends.min, ends.max)
         else:
@@ -111,7 +117,7 @@ def _read_rows(
 
 
 class _Candidate:
-    """What one release advertises on one kind of node, ready to be compared."""
+    """Versions that a release advertises on one listener, prepared for comparisons."""
 
     def __init__(self, release: str, listener: str | None, unstable: bool) -> None:
         possible = releases.advertisements(release, listener, unstable=unstable)
@@ -127,14 +133,14 @@ class _Candidate:
         self.needed = {key for key, choices in possible.items() if all(choices)}
 
     def guess(self, max_release: str | None, is_custom: bool = False) -> ReleaseGuess:
-        """Make the guess that starts at this release."""
+        """Create a guess with this release as its minimum."""
         return ReleaseGuess(
             self.release, max_release, is_custom, self.unstable, self.listener
         )
 
 
 class _Gap:
-    """What lies between two neighbours: bounds for both ends of every row."""
+    """Tables between two adjacent releases: limits for both bounds of every row."""
 
     def __init__(self, old: _Candidate, new: _Candidate) -> None:
         self.old = old
@@ -144,14 +150,15 @@ class _Gap:
         for key in old.choices.keys() | new.choices.keys():
             some = old.choices.get(key, []) + new.choices.get(key, [])
             lows, highs = [low for low, _ in some], [high for _, high in some]
-            # An API that one of them lacks may have grown version by version.
+            # If only one of the releases has the API, its versions may have been added
+            # one at a time.
             both = key in old.choices and key in new.choices
             end = max(lows) if both else max(highs)
             start = min(highs) if both else min(lows)
             self.bounds[key] = (min(lows), end), (start, max(highs))
 
     def has(self, mine: dict[int, Ends]) -> bool:
-        """Whether every row of a table lies within the bounds."""
+        """Return whether every row of a table is within the limits."""
         if not (self.needed <= mine.keys() <= self.bounds.keys()):
             return False
         for key, (low, high) in mine.items():
@@ -164,7 +171,7 @@ class _Gap:
 
 
 class _Line:
-    """All releases on one kind of node, the oldest first; None: on all together."""
+    """All releases with a listener, oldest first. None combines all listeners."""
 
     def __init__(self, listener: str | None) -> None:
         self.stable: list[_Candidate] = []
@@ -179,7 +186,9 @@ class _Line:
         self.gaps = [
             _Gap(old, new)
             for old, new in zip(self.stable, self.stable[1:], strict=False)
-            # No cluster lies between a broker with ZooKeeper and one without.
+            # If only one release has the listener, one table describes ZooKeeper
+            # brokers and the other table describes KRaft. No real table is between
+            # these two.
             if (listener in releases.listeners(old.release))
             == (listener in releases.listeners(new.release))
         ]
@@ -218,9 +227,11 @@ def _newer(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
 
 
 def _goes_beyond(mine: dict[int, Ends], newest: _Candidate) -> bool:
-    """Whether a table has all rows of the newest release, or later ones, or new ones.
+    """Return whether a table is newer than the newest release.
 
-    Minima may rise: a later release takes old versions away.
+    All rows of the newest release must exist. Rows may have later versions, and new
+    APIs may exist. Minimum versions may be higher, because a later release removes old
+    versions.
     """
     last_key = max(releases.ranges(newest.release))
     for key, (low, high) in mine.items():

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ApiVersionTable``: the versions of a broker on one connection, and the one to use.
+"""``ApiVersionTable``: broker versions on one connection, and version selection.
 
-A table is not valid for the next connection to the same broker, which may have been
-upgraded in between: the owner of the connection calls ``expire`` when it ends.
+A table is not valid for the next connection to the same broker, because the broker may
+have been upgraded in the meantime. Therefore, the connection owner calls ``expire``
+when the connection ends.
 """
 
 from __future__ import annotations
@@ -32,19 +33,22 @@ _refused = {
         (subject.split(" "), signs) for subject, signs in facts("refused")
     )
 }
-"""By API key: the lowest versions that some brokers offer and refuse, and their signs.
+"""Lowest API versions that some brokers advertise but reject, by API key.
 
-A broker is one of them if all that it speaks of the other APIs is in these ranges.
+A broker rejects these versions if its versions of all other listed APIs are within the
+ranges in the second element.
 """
 
 
 class ApiVersionTable:
-    """The versions of one connection: offered by the broker, usable by this side.
+    """Versions on one connection: supported by the broker, and usable by this side.
 
-    ``advertised`` maps API keys to (min, max), in the order and as received, unknown
-    keys and nonsense included. ``supported_features`` and ``finalized_features`` map
-    names to ``VersionRange`` (KIP-584); the latter counts only with an epoch of 0 or
-    more. Tables are equal if their ranges and features are.
+    * ``advertised``: maps API keys to (min, max) in the received order, including
+      unknown keys and invalid ranges.
+    * ``supported_features``, ``finalized_features``: map names to ``VersionRange``
+      (KIP-584). Finalized features are ignored unless their epoch is 0 or greater.
+
+    Two tables are equal if their ranges and features are equal.
     """
 
     __slots__ = (
@@ -87,7 +91,10 @@ class ApiVersionTable:
     def from_response(
         cls, response: ApiVersionsResponse, policy: VersionPolicy = DEFAULT_POLICY
     ) -> ApiVersionTable:
-        """Make the table of a response; ``RemoteProtocolError`` if that is an error."""
+        """Create a table from a response.
+
+        Raises ``RemoteProtocolError`` if the response contains an error code.
+        """
         if response.error_code:
             raise RemoteProtocolError(
                 "the broker answers ApiVersions with error"
@@ -122,9 +129,9 @@ class ApiVersionTable:
         finalized_features: Mapping[str, Range] | None = None,
         finalized_features_epoch: int = -1,
     ) -> ApiVersionTable:
-        """Make a table by hand, or for a server to offer.
+        """Create a table manually, or create the table that a server advertises.
 
-        A range is a ``VersionRange``, a pair of both ends, or a text such as "0-3".
+        A range is a ``VersionRange``, a (min, max) pair, or a string such as "0-3".
         """
         tidy = {find_api_key(key): as_range(value) for key, value in ranges.items()}
         return cls(
@@ -142,23 +149,27 @@ class ApiVersionTable:
         listener: str | None = None,
         policy: VersionPolicy = DEFAULT_POLICY,
     ) -> ApiVersionTable:
-        """Make the table that a release of Kafka offers ("2.8", "4.1").
+        """Create the table that a Kafka release advertises ("2.8", "4.1").
 
-        ``listener`` is "zkBroker", "broker" (KRaft) or "controller"; without it, the
-        broker that clients of that release mostly meet: with ZooKeeper before 3.3.
-        Empty for a listener that the release has not. ``KeyError`` for what is none of
-        ``schema.releases.NAMES``, which are lines, without the patch number.
+        ``listener`` is "zkBroker", "broker" (KRaft) or "controller". By default, it is
+        the broker that clients of the release usually connect to, which uses ZooKeeper
+        before 3.3. The table is empty if the release does not have the listener.
+        Raises ``KeyError`` if the release is not in ``schema.releases.NAMES``. Its
+        elements are release lines without a patch number.
         """
         listener = listener or releases.usual_listener(release)
         return cls.from_ranges(releases.ranges(release, listener), policy)
 
     @property
     def is_alive(self) -> bool:
-        """Whether the connection that the table belongs to is still there."""
+        """Whether the connection of this table still exists."""
         return self._alive
 
     def copy(self) -> ApiVersionTable:
-        """Make an equal table for another connection; this one has to be alive."""
+        """Copy the table for a different connection.
+
+        Raises ``LocalProtocolError`` if this table has expired.
+        """
         self._check_alive()
         return type(self)(
             self.advertised,
@@ -171,23 +182,30 @@ class ApiVersionTable:
         )
 
     def expire(self) -> None:
-        """Close the table with its connection: nothing can be picked afterwards."""
+        """Expire the table together with its connection.
+
+        No version can be selected afterwards.
+        """
         self._alive = False
 
     def ranges(self) -> dict[int, VersionRange]:
-        """Return the versions that the broker offers, by ascending key.
+        """Return the versions that the broker supports, by API key in ascending order.
 
-        Produce 0-2 is left out where a broker offers but refuses it (Kafka 4.0 and
-        later, KAFKA-18659); what is no range (5 to 3, or below 0) is an empty one.
+        Produce 0-2 is omitted if the broker advertises but rejects it (Kafka 4.0 and
+        later, KAFKA-18659). An invalid range (5 to 3, or negative) becomes an empty
+        range.
         """
         return {key: self._range(key) for key in sorted(self.advertised)}
 
     def range_of(self, api: Api) -> VersionRange:
-        """Return the versions of one API that the broker offers, empty if none."""
+        """Return the API versions that the broker supports, or an empty range."""
         return self._range(find_api_key(api))
 
     def usable(self, api: Api, *constraints: Constraint) -> tuple[int, ...]:
-        """List the versions that both sides can use, ascending; none raises nothing."""
+        """List the versions that both sides can use, in ascending order.
+
+        The result is empty if there is no common version.
+        """
         self._check_alive()
         key = find_api_key(api)
         fitting = self.range_of(key)
@@ -196,10 +214,12 @@ class ApiVersionTable:
         return tuple(v for v in self.policy.versions(api) if v in fitting)
 
     def pick(self, api: Api, *constraints: Constraint) -> int:
-        """Choose the highest version that both sides can use.
+        """Return the maximum version that both sides can use.
 
-        ``constraints`` say what the message at hand needs (``negotiation.ZSTD``).
-        ``UnsupportedVersion`` names both ranges and which side is too old.
+        ``constraints`` specify what the message requires, for example
+        ``negotiation.ZSTD``.
+        Raises ``UnsupportedVersion`` with both ranges and the side that is too old, if
+        there is no common version.
         """
         self._check_alive()
         find_api_key(api)
@@ -215,12 +235,12 @@ class ApiVersionTable:
         return usable[-1]
 
     def supports(self, feature: Feature) -> bool:
-        """Return whether a feature can be used with this broker."""
+        """Return whether a feature is usable with this broker."""
         self._check_alive()
         return feature.is_usable(self.range_of)
 
     def features(self) -> tuple[str, ...]:
-        """Name the features of ``negotiation.FEATURES`` that can be used."""
+        """Return the names of usable features from ``negotiation.FEATURES``."""
         return tuple(each.name for each in FEATURES if self.supports(each))
 
     def _range(self, key: int) -> VersionRange:
@@ -266,12 +286,12 @@ class ApiVersionTable:
 def fallback_table(
     release: str, policy: VersionPolicy = DEFAULT_POLICY
 ) -> ApiVersionTable | None:
-    """Return the table of a broker before 0.10.0, which does not know ApiVersions.
+    """Return the table for a broker before 0.10.0, which does not support ApiVersions.
 
-    ``release`` is what librdkafka takes as ``broker.version.fallback`` ("0.9.0.1").
-    None means that a broker of this release can be asked. ``UnsupportedVersion`` for
-    0.7 and 0.6, which speak nothing that came after them, ``ValueError`` for what is
-    no release.
+    ``release`` has the same format as librdkafka's ``broker.version.fallback``
+    ("0.9.0.1"). Returns None if a broker with this release supports ApiVersions.
+    Raises ``UnsupportedVersion`` for 0.7 and 0.6, whose protocol is incompatible with
+    all later releases, and ``ValueError`` if ``release`` is not a release.
     """
     for prefix, ranges in facts("fallback"):
         if release == prefix or release.startswith(f"{prefix}."):
@@ -298,7 +318,7 @@ def no_common_version(
     constraints: tuple[Constraint, ...],
     peer: str,
 ) -> UnsupportedVersion:
-    """Describe why no version of an API can be used, and which side lacks it."""
+    """Describe why there is no common version, and which side causes it."""
     key = find_api_key(api)
     ours = policy.range_of(api)
     name = name_of(key)
