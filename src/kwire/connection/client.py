@@ -141,7 +141,7 @@ class ClientConnection(Endpoint):
 
         The property is still available after the connection has ended.
         """
-        return tuple(Unanswered(*each[:3]) for each in self._in_flight)
+        return tuple(Unanswered(*entry[:3]) for entry in self._in_flight)
 
     def send(
         self,
@@ -263,17 +263,19 @@ class ClientConnection(Endpoint):
 
     def _make_unexpected(self, frame: Frame) -> RemoteProtocolError:
         """Describe a frame that is not the response to the oldest request."""
-        (came,) = _id_at(frame)
-        waiting = [each[0] for each in self._in_flight]
-        if came in waiting:
+        (received_id,) = _id_at(frame)
+        awaited_ids = [entry[0] for entry in self._in_flight]
+        if received_id in awaited_ids:
             return RemoteProtocolError(
-                f"the response to request {came} arrived before that to {waiting[0]};"
-                " brokers answer in order"
+                f"the response to request {received_id} arrived before that to"
+                f" {awaited_ids[0]}; brokers answer in order"
             )
-        awaited = f"expected {waiting[0]}" if waiting else "no response is expected"
+        awaited = (
+            f"expected {awaited_ids[0]}" if awaited_ids else "no response is expected"
+        )
         return RemoteProtocolError(
-            f"received a response with correlation id {came}, which no request in"
-            f" flight has ({awaited})"
+            f"received a response with correlation id {received_id}, which no request"
+            f" in flight has ({awaited})"
         )
 
     def _receive_empty(self, frame: Frame) -> None:

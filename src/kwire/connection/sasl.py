@@ -64,10 +64,10 @@ class Plain:
     mechanism = "PLAIN"
 
     def __init__(self, username: str, password: str) -> None:
-        for what, text in (("user name", username), ("password", password)):
+        for credential, text in (("user name", username), ("password", password)):
             if not text or "\0" in text:
                 raise CredentialsError(
-                    f"PLAIN requires a {what} without NUL characters"
+                    f"PLAIN requires a {credential} without NUL characters"
                 )
         self._token = _utf8(f"\0{username}\0{password}", "PLAIN")
         self.is_done = False
@@ -148,16 +148,18 @@ class Scram:
                 f"this {self.mechanism} exchange has ended; make a new object for the"
                 " next one"
             )
-        said = _attributes(data)
-        if "e" in said:
+        attributes = _attributes(data)
+        if "e" in attributes:
             raise SaslError(
-                f"the server rejects the authentication: {quote_text(said['e'])}"
+                f"the server rejects the authentication: {quote_text(attributes['e'])}"
             )
         if not self._server_signature:
-            return self._prove(data, said)
+            return self._prove(data, attributes)
         import hmac
 
-        if not hmac.compare_digest(_read_bytes(said, "v"), self._server_signature):
+        if not hmac.compare_digest(
+            _read_bytes(attributes, "v"), self._server_signature
+        ):
             raise SaslError(
                 "the server's signature is wrong: it does not know the password, and"
                 " may not be the server that it claims to be"
@@ -165,40 +167,42 @@ class Scram:
         self.is_done = True
         return None
 
-    def _prove(self, server_first: bytes, said: dict[str, str]) -> bytes:
+    def _prove(self, server_first: bytes, attributes: dict[str, str]) -> bytes:
         """Return the password proof for the server's nonce, salt and iterations."""
         import hashlib
 
-        if "m" in said:
+        if "m" in attributes:
             raise SaslError(
                 "the server requires a SCRAM extension, and kwire supports none"
             )
-        nonce = said.get("r", "")
+        nonce = attributes.get("r", "")
         if not nonce.startswith(self._nonce) or nonce == self._nonce:
             raise SaslError("the server's nonce does not continue the client's")
-        salt = _read_bytes(said, "s")
-        iterations = self._iterations(said.get("i", ""))
+        salt = _read_bytes(attributes, "s")
+        iterations = self._iterations(attributes.get("i", ""))
         salted = hashlib.pbkdf2_hmac(self._digest, self._password, salt, iterations)
-        channel = base64.b64encode(_NO_CHANNEL_BINDING.encode()).decode()
-        final = f"c={channel},r={nonce}"
+        channel_binding = base64.b64encode(_NO_CHANNEL_BINDING.encode()).decode()
+        final_message = f"c={channel_binding},r={nonce}"
         # Both sides sign all previous messages, including the peer's messages.
-        all_said = b",".join((self._bare, server_first, final.encode()))
+        auth_message = b",".join((self._bare, server_first, final_message.encode()))
         client_key = self._hmac(salted, b"Client Key")
         stored_key = hashlib.new(self._digest, client_key).digest()
-        signature = self._hmac(stored_key, all_said)
+        signature = self._hmac(stored_key, auth_message)
         proof = bytes(a ^ b for a, b in zip(client_key, signature, strict=True))
-        self._server_signature = self._hmac(self._hmac(salted, b"Server Key"), all_said)
-        return f"{final},p={base64.b64encode(proof).decode()}".encode()
+        self._server_signature = self._hmac(
+            self._hmac(salted, b"Server Key"), auth_message
+        )
+        return f"{final_message},p={base64.b64encode(proof).decode()}".encode()
 
     def _iterations(self, text: str) -> int:
         # Check the length first, because converting thousands of digits would be slow.
-        digits = text.isascii() and text.isdigit() and len(text) <= 10
-        iterations = int(text) if digits else 0
+        is_number = text.isascii() and text.isdigit() and len(text) <= 10
+        iterations = int(text) if is_number else 0
         if not MIN_ITERATIONS <= iterations <= self._max_iterations:
-            sent = quote_text(text[:20]) or "no"
+            received_text = quote_text(text[:20]) or "no"
             raise SaslError(
                 f"the number of SCRAM iterations must be {MIN_ITERATIONS} to"
-                f" {self._max_iterations} (got {sent})"
+                f" {self._max_iterations} (got {received_text})"
             )
         return iterations
 
@@ -504,10 +508,10 @@ class AwsMskIam:
                 "AWS_MSK_IAM: there are no AWS credentials; set AWS_PROFILE, or"
                 " AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
             )
-        of_host = _AWS_HOST.search(self._host)
+        host_match = _AWS_HOST.search(self._host)
         region = (
             self._region
-            or (of_host and of_host[1])
+            or (host_match and host_match[1])
             or self._session.get_config_variable("region")
         )
         if not region:
@@ -515,12 +519,18 @@ class AwsMskIam:
         request = awsrequest.AWSRequest(
             "GET", f"https://{self._host}/?Action=kafka-cluster%3AConnect"
         )
-        frozen = credentials.get_frozen_credentials()
-        signer = auth.SigV4QueryAuth(frozen, "kafka-cluster", region, expires=900)
+        frozen_credentials = credentials.get_frozen_credentials()
+        signer = auth.SigV4QueryAuth(
+            frozen_credentials, "kafka-cluster", region, expires=900
+        )
         signer.add_auth(request)
         query = parse_qsl(urlsplit(request.url).query)
-        fixed = {"version": _AWS_VERSION, "host": self._host, "user-agent": "kwire"}
-        return fixed | {name.lower(): value for name, value in query}
+        fixed_parameters = {
+            "version": _AWS_VERSION,
+            "host": self._host,
+            "user-agent": "kwire",
+        }
+        return fixed_parameters | {name.lower(): value for name, value in query}
 
     def __repr__(self) -> str:
         return "AwsMskIam(...)"
@@ -587,9 +597,9 @@ def _attributes(data: bytes) -> dict[str, str]:
     return attributes
 
 
-def _read_bytes(said: dict[str, str], name: str) -> bytes:
+def _read_bytes(attributes: dict[str, str], name: str) -> bytes:
     try:
-        data = base64.b64decode(said.get(name, ""), validate=True)
+        data = base64.b64decode(attributes.get(name, ""), validate=True)
     except (ValueError, binascii.Error):
         data = b""
     if not data:

@@ -131,9 +131,11 @@ class ServerConnection(Endpoint):
             raise TypeError(
                 "request must be the event RequestReceived, not the request in it"
             )
-        key = type(request.request).api_key
-        cls = self._registry.by_key(key, "response") if key is not None else None
-        if type(response) is not cls:
+        api_key = type(request.request).api_key
+        response_class = (
+            self._registry.by_key(api_key, "response") if api_key is not None else None
+        )
+        if type(response) is not response_class:
             raise TypeError(
                 f"the response to {type(request.request).__name__} cannot be"
                 f" {type(response).__name__}"
@@ -150,8 +152,8 @@ class ServerConnection(Endpoint):
         )
         del self._awaiting[id(request)]
         if isinstance(request.request, SaslHandshakeRequest):
-            agreed = not response.error_code  # type: ignore[attr-defined]
-            self._raw = agreed and request.version == 0
+            is_accepted = not response.error_code  # type: ignore[attr-defined]
+            self._raw = is_accepted and request.version == 0
         self._flush()
 
     def send_sasl_token(self, data: bytes) -> None:
@@ -184,10 +186,10 @@ class ServerConnection(Endpoint):
         api_key = int.from_bytes(frame[:2], "big", signed=True)
         version = int.from_bytes(frame[2:4], "big", signed=True)
         correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
-        served = self.served.range_of(api_key)
-        if api_key == ApiVersionsRequest.api_key and served:
+        served_versions = self.served.range_of(api_key)
+        if api_key == ApiVersionsRequest.api_key and served_versions:
             self._answer(bytes(frame))
-        elif version not in served or not self._knows(api_key, version):
+        elif version not in served_versions or not self._knows(api_key, version):
             self._refuse(api_key, version, correlation_id)
         else:
             header, request = framing.decode_request(
@@ -197,11 +199,11 @@ class ServerConnection(Endpoint):
                 limits=self._limits,
                 registry=self._registry,
             )
-            awaited = expects_response(request)
+            is_response_expected = expects_response(request)
             received = RequestReceived(
-                correlation_id, header.client_id, request, version, awaited
+                correlation_id, header.client_id, request, version, is_response_expected
             )
-            if awaited:
+            if is_response_expected:
                 turn = self._awaiting[id(received)] = _Turn(received)
                 self._turns.append(turn)
             self._events.append(received)

@@ -67,12 +67,13 @@ def answer_api_versions(
         )
     version = int.from_bytes(frame[2:4], "big", signed=True)
     correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
-    known = served.range_of(_KEY) & ApiVersionsRequest.valid_versions
-    if version not in known and len(frame) >= 8:
+    supported_versions = served.range_of(_KEY) & ApiVersionsRequest.valid_versions
+    if version not in supported_versions and len(frame) >= 8:
         # Servers without KIP-511 respond with an empty list.
-        rows = [_KEY] if known.max >= FIRST_WITH_NAMES else []
+        listed_keys = [_KEY] if supported_versions.max >= FIRST_WITH_NAMES else []
         response = ApiVersionsResponse(
-            error_code=error_codes.UNSUPPORTED_VERSION, api_keys=_rows(served, rows)
+            error_code=error_codes.UNSUPPORTED_VERSION,
+            api_keys=_rows(served, listed_keys),
         )
         answer = framing.encode_response(response, 0, correlation_id)
         error = response.error_code
@@ -102,10 +103,10 @@ def _judge(
         return error_codes.INVALID_REQUEST
     if (request.cluster_id is None) != (request.node_id == -1):
         return error_codes.INVALID_REQUEST
-    mistaken = request.cluster_id is not None and (
+    is_different = request.cluster_id is not None and (
         (request.cluster_id, request.node_id) != (cluster_id, node_id)
     )
-    if cluster_id is not None and mistaken:
+    if cluster_id is not None and is_different:
         return error_codes.REBOOTSTRAP_REQUIRED
     return error_codes.NONE
 
@@ -113,17 +114,17 @@ def _judge(
 def _response(served: ApiVersionTable, version: int) -> ApiVersionsResponse:
     supported = [
         ApiVersionsResponse.SupportedFeatureKey(
-            name=name, min_version=each.min, max_version=each.max
+            name=name, min_version=levels.min, max_version=levels.max
         )
-        for name, each in served.supported_features.items()
+        for name, levels in served.supported_features.items()
         # Clients before version 4 fail if the minimum version of a feature is 0.
-        if each.min > 0 or version >= _FIRST_WITH_FEATURES_FROM_0
+        if levels.min > 0 or version >= _FIRST_WITH_FEATURES_FROM_0
     ]
     finalized = [
         ApiVersionsResponse.FinalizedFeatureKey(
-            name=name, min_version_level=each.min, max_version_level=each.max
+            name=name, min_version_level=levels.min, max_version_level=levels.max
         )
-        for name, each in served.finalized_features.items()
+        for name, levels in served.finalized_features.items()
     ]
     return ApiVersionsResponse(
         api_keys=_rows(served, served.advertised),

@@ -71,14 +71,14 @@ class ClusterVersions:
         support a key but have no common version, its range is empty, so the API is not
         usable.
         """
-        tables = [self._alive(broker).ranges() for broker in self._tables]
-        if not tables:
+        range_tables = [self._alive(broker).ranges() for broker in self._tables]
+        if not range_tables:
             return {}
         shared: dict[int, VersionRange] = {}
-        for key, versions in tables[0].items():
-            if all(key in each for each in tables):
-                for each in tables:
-                    versions &= each[key]
+        for key, versions in range_tables[0].items():
+            if all(key in broker_ranges for broker_ranges in range_tables):
+                for broker_ranges in range_tables:
+                    versions &= broker_ranges[key]
                 shared[key] = versions
         return shared
 
@@ -87,17 +87,17 @@ class ClusterVersions:
         key = find_api_key(api)
         versions: VersionRange | None = None
         for broker in self._tables:
-            theirs = self._alive(broker).range_of(key)
-            versions = theirs if versions is None else versions & theirs
+            broker_range = self._alive(broker).range_of(key)
+            versions = broker_range if versions is None else versions & broker_range
         return versions or NONE
 
     def usable(self, api: Api, *constraints: Constraint) -> tuple[int, ...]:
         """List the versions that this side and all brokers can use, ascending."""
         key = find_api_key(api)
-        fitting = self.range_of(key)
+        common_versions = self.range_of(key)
         for constraint in constraints:
-            fitting &= constraint.ranges.get(key, fitting)
-        return tuple(v for v in self._policy.versions(api) if v in fitting)
+            common_versions &= constraint.ranges.get(key, common_versions)
+        return tuple(v for v in self._policy.versions(api) if v in common_versions)
 
     def pick(self, api: Api, *constraints: Constraint) -> int:
         """Return the maximum version that this side and all brokers can use.
@@ -110,25 +110,30 @@ class ClusterVersions:
         if usable:
             return usable[-1]
         key = find_api_key(api)
-        theirs = {name: table.range_of(key) for name, table in self._tables.items()}
-        for broker, versions in theirs.items():
-            fitting = versions
+        broker_ranges = {
+            name: table.range_of(key) for name, table in self._tables.items()
+        }
+        for broker, versions in broker_ranges.items():
+            allowed_versions = versions
             for constraint in constraints:
-                fitting &= constraint.ranges.get(key, fitting)
-            if not any(v in fitting for v in self._policy.versions(api)):
+                allowed_versions &= constraint.ranges.get(key, allowed_versions)
+            if not any(v in allowed_versions for v in self._policy.versions(api)):
                 raise no_common_version(
                     api, self._policy, versions, constraints, f"broker {broker}"
                 )
-        if not theirs:
+        if not broker_ranges:
             raise UnsupportedVersion(
                 f"{name_of(key)}: the cluster has no brokers yet; add them with update",
                 key,
                 None,
                 None,
             )
-        listed = ", ".join(f"{name} {versions}" for name, versions in theirs.items())
+        range_list = ", ".join(
+            f"{name} {versions}" for name, versions in broker_ranges.items()
+        )
         raise UnsupportedVersion(
-            f"{name_of(key)}: the brokers have no usable version in common: {listed}",
+            f"{name_of(key)}: the brokers have no usable version in common:"
+            f" {range_list}",
             key,
             self._policy.range_of(api),
             self.range_of(key),
@@ -140,7 +145,7 @@ class ClusterVersions:
 
     def features(self) -> tuple[str, ...]:
         """Return the names of usable features from ``negotiation.FEATURES``."""
-        return tuple(each.name for each in FEATURES if self.supports(each))
+        return tuple(feature.name for feature in FEATURES if self.supports(feature))
 
     def finalized_features(self) -> FinalizedFeatures:
         """Return the finalized features with the highest epoch from any broker."""

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
 def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
     """List the facts of one type ("feature", "refused", ...) in file order."""
-    found = []
+    matching_facts = []
     for line in registry.fact_text("negotiation").splitlines():
-        head, colon, tail = line.partition(":")
-        if colon and head.startswith(f"{kind} "):
-            found.append((head.removeprefix(f"{kind} "), _ranges(tail)))
-    return found
+        subject, colon, ranges_text = line.partition(":")
+        if colon and subject.startswith(f"{kind} "):
+            matching_facts.append(
+                (subject.removeprefix(f"{kind} "), _ranges(ranges_text))
+            )
+    return matching_facts
 
 
 def first_version(message: str, path: str) -> int:
@@ -46,7 +48,9 @@ def _find_field(message: str, path: str) -> Field:
     struct: Struct | None = registry.load(message).struct
     for attribute in path.split("."):
         assert struct is not None, f"{message}: {path} names a field without fields"
-        field = next(each for each in struct.fields if each.attribute == attribute)
+        field = next(
+            candidate for candidate in struct.fields if candidate.attribute == attribute
+        )
         struct = field.struct
     return field
 

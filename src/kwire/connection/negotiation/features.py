@@ -38,30 +38,33 @@ class Feature:
             raise TypeError(f"feature {name} must use at least one API (got none)")
         self.name = name
         self.alternatives: tuple[dict[int, VersionRange], ...] = tuple(
-            {find_api_key(key): as_range(value) for key, value in each.items()}
-            for each in alternatives
+            {find_api_key(key): as_range(value) for key, value in alternative.items()}
+            for alternative in alternatives
         )
 
     def is_usable(self, range_of: Callable[[int], VersionRange]) -> bool:
         """Return whether the feature is usable with these broker versions."""
         return any(
-            all(wanted & range_of(key) for key, wanted in each.items())
-            for each in self.alternatives
+            all(required & range_of(key) for key, required in alternative.items())
+            for alternative in self.alternatives
         )
 
     def __repr__(self) -> str:
         texts = (
-            str({key: str(value) for key, value in each.items()})
-            for each in self.alternatives
+            str({key: str(value) for key, value in alternative.items()})
+            for alternative in self.alternatives
         )
         return f"Feature({self.name!r}, {', '.join(texts)})"
 
 
 def _features() -> tuple[Feature, ...]:
-    found: dict[str, list[dict[int, VersionRange]]] = {}
+    alternatives_by_name: dict[str, list[dict[int, VersionRange]]] = {}
     for name, ranges in facts("feature"):
-        found.setdefault(name, []).append(ranges)
-    return tuple(Feature(name, *each) for name, each in found.items())
+        alternatives_by_name.setdefault(name, []).append(ranges)
+    return tuple(
+        Feature(name, *alternatives)
+        for name, alternatives in alternatives_by_name.items()
+    )
 
 
 FEATURES = _features()

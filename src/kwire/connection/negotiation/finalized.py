@@ -44,8 +44,8 @@ class FinalizedFeatures:
 
     def level(self, name: str) -> int:
         """Return a feature's level ("metadata.version"), or 0 if it is disabled."""
-        agreed = self.levels.get(name)
-        return agreed.max if agreed else 0
+        level_range = self.levels.get(name)
+        return level_range.max if level_range else 0
 
     def __repr__(self) -> str:
         levels = {name: value.max for name, value in self.levels.items()}

@@ -97,17 +97,17 @@ class ApiVersionsHandshake:
         node_id: int = -1,
         limits: Limits = DEFAULT,
     ) -> None:
-        for what, text in (("name", client_name), ("version", client_version)):
+        for parameter, text in (("name", client_name), ("version", client_version)):
             if not SOFTWARE_NAME.fullmatch(text):
                 raise EncodeError(
-                    f"client_{what} must be letters, digits, dots and dashes (got"
+                    f"client_{parameter} must be letters, digits, dots and dashes (got"
                     f" {text!r:.60})",
-                    f"client_software_{what}",
+                    f"client_software_{parameter}",
                     "ApiVersionsRequest",
                 )
-        ours = policy.versions(ApiVersionsRequest.api_key)
-        allowed = [v for v in ours if newest is None or v <= newest]
-        if not allowed:
+        policy_versions = policy.versions(ApiVersionsRequest.api_key)
+        allowed_versions = [v for v in policy_versions if newest is None or v <= newest]
+        if not allowed_versions:
             raise LocalProtocolError("the policy allows no version of ApiVersions")
         self.table: ApiVersionTable | None = None
         self._software = (client_name, client_version)
@@ -117,7 +117,7 @@ class ApiVersionsHandshake:
         self._identity = (cluster_id, node_id)
         self._limits = limits
         self._outgoing = b""
-        self._ask(allowed[-1], correlation_id)
+        self._ask(allowed_versions[-1], correlation_id)
 
     @property
     def correlation_id(self) -> int:
@@ -139,18 +139,21 @@ class ApiVersionsHandshake:
         """
         if self.table is not None:
             raise LocalProtocolError("the handshake is complete; use its table")
-        came = int.from_bytes(frame[:HEADER_BYTES], "big", signed=True)
-        if len(frame) >= HEADER_BYTES and came != self._correlation_id:
+        received_id = int.from_bytes(frame[:HEADER_BYTES], "big", signed=True)
+        if len(frame) >= HEADER_BYTES and received_id != self._correlation_id:
             raise RemoteProtocolError(
                 "the response to ApiVersions has another correlation id (expected"
-                f" {self._correlation_id}, got {came})"
+                f" {self._correlation_id}, got {received_id})"
             )
         # Decode the error code first, because it determines the format of the remaining
         # response.
-        error = int.from_bytes(frame[HEADER_BYTES : HEADER_BYTES + 2], "big")
-        if len(frame) == HEADER_BYTES or error == error_codes.UNSUPPORTED_VERSION:
+        error_code = int.from_bytes(frame[HEADER_BYTES : HEADER_BYTES + 2], "big")
+        if len(frame) == HEADER_BYTES or error_code == error_codes.UNSUPPORTED_VERSION:
             self._ask(self._lower_version(frame), self._correlation_id + 1)
-        elif error == error_codes.INVALID_REQUEST and self._version >= FIRST_WITH_NAMES:
+        elif (
+            error_code == error_codes.INVALID_REQUEST
+            and self._version >= FIRST_WITH_NAMES
+        ):
             self._ask(self._nameless_version(), self._correlation_id + 1)
         else:
             _, response = framing.decode_response(
@@ -176,22 +179,24 @@ class ApiVersionsHandshake:
 
     def _nameless_version(self) -> int:
         """Return a version without the client software, which the broker rejected."""
-        ours = self._policy.versions(ApiVersionsRequest.api_key)
-        nameless = [version for version in ours if version < FIRST_WITH_NAMES]
-        if not nameless:
+        policy_versions = self._policy.versions(ApiVersionsRequest.api_key)
+        nameless_versions = [
+            version for version in policy_versions if version < FIRST_WITH_NAMES
+        ]
+        if not nameless_versions:
             name, software = self._software
             raise RemoteProtocolError(
                 f"the broker rejects the client software {name} {software}, and the"
                 " policy allows no version of ApiVersions without it"
             )
-        return nameless[-1]
+        return nameless_versions[-1]
 
     def _lower_version(self, frame: bytes) -> int:
         """Return the version for the next request.
 
         It is lower than the previous version.
         """
-        asked = self._version
+        rejected_version = self._version
         try:
             _, answer = framing.decode_response(
                 ApiVersionsResponse, frame, 0, limits=self._limits
@@ -199,31 +204,31 @@ class ApiVersionsHandshake:
         except DecodeError:
             # If the response is empty or mixes versions, use version 0, which all
             # brokers support.
-            listed = []
+            advertised = []
         else:
             key = ApiVersionsRequest.api_key
-            listed = [each for each in answer.api_keys if each.api_key == key]
-        newest = min((each.max_version for each in listed), default=0)
-        ours = [
+            advertised = [row for row in answer.api_keys if row.api_key == key]
+        max_version = min((row.max_version for row in advertised), default=0)
+        lower_versions = [
             version
             for version in self._policy.versions(ApiVersionsRequest.api_key)
-            if version <= newest
+            if version <= max_version
         ]
-        if newest >= asked or not ours:
-            theirs = (
-                VersionRange(max(listed[0].min_version, 0), max(newest, 0))
-                if listed
+        if max_version >= rejected_version or not lower_versions:
+            broker_range = (
+                VersionRange(max(advertised[0].min_version, 0), max(max_version, 0))
+                if advertised
                 else None
             )
-            offer = f", but offers {theirs}" if theirs else ""
+            offer = f", but offers {broker_range}" if broker_range else ""
             raise UnsupportedVersion(
-                f"the broker does not answer version {asked} of ApiVersions{offer}:"
-                " request not supported by server",
+                f"the broker does not answer version {rejected_version} of"
+                f" ApiVersions{offer}: request not supported by server",
                 ApiVersionsRequest.api_key,
                 self._policy.range_of(ApiVersionsRequest.api_key),
-                theirs,
+                broker_range,
             )
-        return ours[-1]
+        return lower_versions[-1]
 
     def _ask(self, version: int, correlation_id: int) -> None:
         correlation_id &= HIGHEST_ID

@@ -56,24 +56,24 @@ class VersionPolicy:
         """
         api_key = find_api_key(api)
         try:
-            ours = registry.load(registry.find_by_key(api_key, "request").name)
+            message = registry.load(registry.find_by_key(api_key, "request").name)
         except KeyError:
             if isinstance(api, int):
                 return NONE
-            ours = binding_of(api).message
-        versions = ours.valid_versions
-        if not self.unstable and ours.latest_version_unstable:
+            message = binding_of(api).message
+        versions = message.valid_versions
+        if not self.unstable and message.latest_version_unstable:
             versions = VersionRange(versions.min, versions.max - 1)
         return versions & self._speaks.get(api_key, versions)
 
     def versions(self, api: Api) -> tuple[int, ...]:
         """List the API versions that this side may use, in ascending order."""
-        found = self._versions.get(api)
-        if found is None:
+        usable_versions = self._versions.get(api)
+        if usable_versions is None:
             excluded = self.excluded(find_api_key(api))
             versions = (v for v in self.range_of(api) if v not in excluded)
-            found = self._versions[api] = tuple(versions)
-        return found
+            usable_versions = self._versions[api] = tuple(versions)
+        return usable_versions
 
     def excluded(self, api_key: int) -> frozenset[int]:
         """Return the API versions that are excluded individually."""

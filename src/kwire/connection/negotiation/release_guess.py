@@ -84,18 +84,18 @@ def guess_release(
     Raises ``ValueError`` if the listener is unknown.
     """
     if listener is not None and listener not in releases.LISTENERS:
-        known = ", ".join(releases.LISTENERS)
-        raise ValueError(f"listener must be one of {known} (got {listener!r})")
-    mine = _read_rows(table)
-    kinds = [listener] if listener else ["broker", "zkBroker", "controller"]
-    lines = [_line(kind) for kind in kinds]
+        names = ", ".join(releases.LISTENERS)
+        raise ValueError(f"listener must be one of {names} (got {listener!r})")
+    table_rows = _read_rows(table)
+    listeners = [listener] if listener else ["broker", "zkBroker", "controller"]
+    lines = [_line(kind) for kind in listeners]
     # No single node advertises the union of all listeners, but users can pass it.
-    whole = [] if listener else [_line(None)]
+    union_line = [] if listener else [_line(None)]
     return (
-        _equal(mine, [*lines, *whole])
-        or _newer(mine, [*lines, *whole])
-        or _between(mine, lines)
-        or _nearest(mine, lines)
+        _equal(table_rows, [*lines, *union_line])
+        or _newer(table_rows, [*lines, *union_line])
+        or _between(table_rows, lines)
+        or _nearest(table_rows, lines)
     )
 
 
@@ -125,10 +125,12 @@ class _Candidate:
         self.listener = listener
         self.unstable = unstable
         self.choices = {
-            key: [(each.min, each.max) for each in choices if each]
+            key: [(versions.min, versions.max) for versions in choices if versions]
             for key, choices in possible.items()
         }
-        self.rows = {(key, ends) for key, some in self.choices.items() for ends in some}
+        self.rows = {
+            (key, ends) for key, pairs in self.choices.items() for ends in pairs
+        }
         self.tops = {(key, high) for key, (_, high) in self.rows}
         self.needed = {key for key, choices in possible.items() if all(choices)}
 
@@ -148,14 +150,14 @@ class _Gap:
         self.needed = old.needed & new.needed
         self.bounds = {}
         for key in old.choices.keys() | new.choices.keys():
-            some = old.choices.get(key, []) + new.choices.get(key, [])
-            lows, highs = [low for low, _ in some], [high for _, high in some]
+            pairs = old.choices.get(key, []) + new.choices.get(key, [])
+            lows, highs = [low for low, _ in pairs], [high for _, high in pairs]
             # If only one of the releases has the API, its versions may have been added
             # one at a time.
-            both = key in old.choices and key in new.choices
-            end = max(lows) if both else max(highs)
-            start = min(highs) if both else min(lows)
-            self.bounds[key] = (min(lows), end), (start, max(highs))
+            is_in_both = key in old.choices and key in new.choices
+            max_low = max(lows) if is_in_both else max(highs)
+            min_high = min(highs) if is_in_both else min(lows)
+            self.bounds[key] = (min(lows), max_low), (min_high, max(highs))
 
     def has(self, mine: dict[int, Ends]) -> bool:
         """Return whether every row of a table is within the limits."""
@@ -208,13 +210,13 @@ def _equal(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
     stable = [line.stable for line in lines]
     unstable = [line.unstable for line in lines]
     for candidates in (*stable, *unstable):
-        found = [
-            each
-            for each in candidates
-            if each.needed <= mine.keys() and rows <= each.rows
+        matches = [
+            candidate
+            for candidate in candidates
+            if candidate.needed <= mine.keys() and rows <= candidate.rows
         ]
-        if found:
-            return found[0].guess(found[-1].release)
+        if matches:
+            return matches[0].guess(matches[-1].release)
     return None
 
 
@@ -255,14 +257,17 @@ def _between(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
 def _nearest(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess:
     rows = frozenset(mine.items())
     tops = frozenset((key, high) for key, (low, high) in rows if low <= high)
-    best, most = None, 0
+    best_candidate, best_agreement = None, 0
     for line in lines:
-        for each in line.stable:
-            agreement = len(rows & each.rows) + len(tops & each.tops)
-            if agreement > most:
-                best, most = each, agreement
-    if best is None:
+        for candidate in line.stable:
+            agreement = len(rows & candidate.rows) + len(tops & candidate.tops)
+            if agreement > best_agreement:
+                best_candidate, best_agreement = candidate, agreement
+    if best_candidate is None:
         return ReleaseGuess(None, None, is_custom=True)
-    if best.release == releases.NAMES[0] and mine.keys() < best.needed:
-        return ReleaseGuess(None, best.release)
-    return best.guess(None, is_custom=True)
+    if (
+        best_candidate.release == releases.NAMES[0]
+        and mine.keys() < best_candidate.needed
+    ):
+        return ReleaseGuess(None, best_candidate.release)
+    return best_candidate.guess(None, is_custom=True)

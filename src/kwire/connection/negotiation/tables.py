@@ -75,11 +75,13 @@ class ApiVersionTable:
         zk_migration_ready: bool = False,
         throttle_time_s: float = 0,
     ) -> None:
-        counts = finalized_features_epoch >= 0
+        has_finalized = finalized_features_epoch >= 0
         self.advertised = dict(advertised)
         self.policy = policy
         self.supported_features = dict(supported_features or {})
-        self.finalized_features = dict(finalized_features or {}) if counts else {}
+        self.finalized_features = (
+            dict(finalized_features or {}) if has_finalized else {}
+        )
         self.finalized_features_epoch = finalized_features_epoch
         self.zk_migration_ready = zk_migration_ready
         self.throttle_time_s = throttle_time_s
@@ -102,17 +104,17 @@ class ApiVersionTable:
             )
         return cls(
             {
-                each.api_key: (each.min_version, each.max_version)
-                for each in response.api_keys
+                row.api_key: (row.min_version, row.max_version)
+                for row in response.api_keys
             },
             policy,
             supported_features={
-                each.name: range_or_none(each.min_version, each.max_version)
-                for each in response.supported_features
+                row.name: range_or_none(row.min_version, row.max_version)
+                for row in response.supported_features
             },
             finalized_features={
-                each.name: range_or_none(each.min_version_level, each.max_version_level)
-                for each in response.finalized_features
+                row.name: range_or_none(row.min_version_level, row.max_version_level)
+                for row in response.finalized_features
             },
             finalized_features_epoch=response.finalized_features_epoch,
             zk_migration_ready=response.zk_migration_ready,
@@ -133,9 +135,14 @@ class ApiVersionTable:
 
         A range is a ``VersionRange``, a (min, max) pair, or a string such as "0-3".
         """
-        tidy = {find_api_key(key): as_range(value) for key, value in ranges.items()}
+        ranges_by_key = {
+            find_api_key(key): as_range(value) for key, value in ranges.items()
+        }
         return cls(
-            {key: (each.min, each.max) for key, each in tidy.items()},
+            {
+                key: (versions.min, versions.max)
+                for key, versions in ranges_by_key.items()
+            },
             policy,
             supported_features=_make_ranges(supported_features),
             finalized_features=_make_ranges(finalized_features),
@@ -208,10 +215,10 @@ class ApiVersionTable:
         """
         self._check_alive()
         key = find_api_key(api)
-        fitting = self.range_of(key)
+        common_versions = self.range_of(key)
         for constraint in constraints:
-            fitting &= constraint.ranges.get(key, fitting)
-        return tuple(v for v in self.policy.versions(api) if v in fitting)
+            common_versions &= constraint.ranges.get(key, common_versions)
+        return tuple(v for v in self.policy.versions(api) if v in common_versions)
 
     def pick(self, api: Api, *constraints: Constraint) -> int:
         """Return the maximum version that both sides can use.
@@ -241,24 +248,24 @@ class ApiVersionTable:
 
     def features(self) -> tuple[str, ...]:
         """Return the names of usable features from ``negotiation.FEATURES``."""
-        return tuple(each.name for each in FEATURES if self.supports(each))
+        return tuple(feature.name for feature in FEATURES if self.supports(feature))
 
     def _range(self, key: int) -> VersionRange:
         if key not in self.advertised:
             return NONE
-        found = self._ranges.get(key)
-        if found is None:
-            found = range_or_none(*self.advertised[key])
+        versions = self._ranges.get(key)
+        if versions is None:
+            versions = range_or_none(*self.advertised[key])
             if key in _refused:
-                refused, signs = _refused[key]
+                rejected_versions, signs = _refused[key]
                 if all(self._is_within(other, signs[other]) for other in signs):
-                    found &= VersionRange(refused.max + 1, HIGHEST)
-            self._ranges[key] = found
-        return found
+                    versions &= VersionRange(rejected_versions.max + 1, HIGHEST)
+            self._ranges[key] = versions
+        return versions
 
     def _is_within(self, key: int, versions: VersionRange) -> bool:
-        theirs = self._range(key)
-        return bool(theirs) and versions.contains(theirs)
+        broker_versions = self._range(key)
+        return bool(broker_versions) and versions.contains(broker_versions)
 
     def _check_alive(self) -> None:
         if not self._alive:
@@ -333,17 +340,19 @@ def no_common_version(
             f"{name}: this side speaks {ours}, {peer} {theirs}: {peer} is too {age}"
         )
     else:
-        wants = [
-            f"{each.name} needs {each.ranges[key]}"
-            for each in constraints
-            if key in each.ranges and not common & each.ranges[key]
+        conflicts = [
+            f"{constraint.name} needs {constraint.ranges[key]}"
+            for constraint in constraints
+            if key in constraint.ranges and not common & constraint.ranges[key]
         ]
         if excluded := sorted(policy.excluded(key)):
-            wants.append(f"excluded are {', '.join(map(str, excluded))}")
-        wants = wants or [f"not what {each.name} needs" for each in constraints]
+            conflicts.append(f"excluded are {', '.join(map(str, excluded))}")
+        conflicts = conflicts or [
+            f"not what {constraint.name} needs" for constraint in constraints
+        ]
         reason = (
             f"{name}: this side speaks {ours}, {peer} {theirs}, but"
-            f" {' and '.join(wants)}"
+            f" {' and '.join(conflicts)}"
         )
     return UnsupportedVersion(reason, key, ours, theirs)
 
