@@ -164,7 +164,7 @@ class ClientConnection(Endpoint):
         a value cannot be encoded, ``LocalProtocolError`` before negotiation or after
         the end, and ``ValueError`` if the registry does not contain the API.
         """
-        table = self._ready()
+        table = self._require_table()
         cls = type(request)
         if getattr(cls, "kind", "") != "request":
             raise TypeError(
@@ -198,7 +198,7 @@ class ClientConnection(Endpoint):
         Raises ``LocalProtocolError`` while requests are in flight, before negotiation,
         or after the end.
         """
-        table = self._ready()
+        table = self._require_table()
         if self._in_flight:
             raise LocalProtocolError(
                 "SASL cannot start while requests have no response yet; receive those"
@@ -216,7 +216,7 @@ class ClientConnection(Endpoint):
         it is a SaslAuthenticate request.
         Raises ``LocalProtocolError`` before negotiation or after the end.
         """
-        self._ready(within_sasl=True)
+        self._require_table(within_sasl=True)
         if self._raw:
             self._send_raw(data)
         else:
@@ -244,7 +244,7 @@ class ClientConnection(Endpoint):
                 limits=self._limits,
             )
             if cls in _SASL:
-                self._events.append(self._sasl_event(version, response))
+                self._events.append(self._make_sasl_event(version, response))
                 return
             event = (correlation_id, request, version, response)
             self._events.append(_response_received(ResponseReceived, event))
@@ -297,7 +297,7 @@ class ClientConnection(Endpoint):
         )
         self._events.append(RequestUnsupported(correlation_id, request, version, error))
 
-    def _sasl_event(self, version: int, response: Any) -> Event:
+    def _make_sasl_event(self, version: int, response: Any) -> Event:
         if hasattr(response, "auth_bytes"):
             if response.error_code:
                 return SaslFailed(response.error_code, response.error_message or "")
@@ -311,7 +311,7 @@ class ClientConnection(Endpoint):
         return SaslStarted(self._mechanism, self._raw)
 
     def _make_closed(self) -> ConnectionClosed:
-        reason = self._why_closed()
+        reason = self._describe_end()
         fallback = None
         if self._handshake is not None and not self._splitter.pending:
             try:
@@ -328,7 +328,7 @@ class ClientConnection(Endpoint):
         if self.table is not None:
             self.table.expire()
 
-    def _ready(self, within_sasl: bool = False) -> ApiVersionTable:
+    def _require_table(self, within_sasl: bool = False) -> ApiVersionTable:
         self._check_open()
         if self.table is None:
             raise LocalProtocolError(

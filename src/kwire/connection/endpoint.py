@@ -121,8 +121,8 @@ class Endpoint:
             self._events.append(closed)
             self._end(closed.reason)
         elif self._is_listening:
-            error = self._take(self._splitter.split(chunk))
-        return self._drain(error)
+            error = self._receive_frames(self._splitter.split(chunk))
+        return self._yield_events(error)
 
     @property
     def announced(self) -> int:
@@ -149,12 +149,12 @@ class Endpoint:
         self._check_open()
         error = None
         if self._is_listening:
-            error = self._take(self._splitter.buffer_updated(count))
+            error = self._receive_frames(self._splitter.buffer_updated(count))
         if error is None and not self._events:
             # A part of a large frame has arrived. Most calls return here while such a
             # frame is being received.
             return _NO_EVENTS
-        return self._drain(error)
+        return self._yield_events(error)
 
     def finish_sasl(self) -> None:
         """End the SASL exchange. All following frames have headers.
@@ -173,7 +173,7 @@ class Endpoint:
         state = f"over: {self._ended}" if self._ended else "open"
         return f"<{type(self).__name__} with a {self._peer}, {state}>"
 
-    def _take(self, frames: list[Frame]) -> KwireError | None:
+    def _receive_frames(self, frames: list[Frame]) -> KwireError | None:
         """Process frames.
 
         Return an error, which is raised after the events before it.
@@ -197,13 +197,13 @@ class Endpoint:
     def _make_closed(self) -> ConnectionClosed:
         raise NotImplementedError
 
-    def _why_closed(self) -> str:
+    def _describe_end(self) -> str:
         reason = f"the {self._peer} closed the connection"
         if self._splitter.pending:
             reason += f" in the middle of a frame, after {self._splitter.pending} bytes"
         return reason
 
-    def _drain(self, error: KwireError | None) -> Iterator[Event]:
+    def _yield_events(self, error: KwireError | None) -> Iterator[Event]:
         events = self._events
         while events:
             yield events.popleft()

@@ -69,7 +69,7 @@ class Plain:
                 raise CredentialsError(
                     f"PLAIN requires a {credential} without NUL characters"
                 )
-        self._token = _utf8(f"\0{username}\0{password}", "PLAIN")
+        self._token = _encode_utf8(f"\0{username}\0{password}", "PLAIN")
         self.is_done = False
 
     def first(self) -> bytes:
@@ -120,10 +120,10 @@ class Scram:
         self.mechanism = mechanism
         self.is_done = False
         self._digest = _DIGESTS[mechanism]
-        self._password = _utf8(password, mechanism)
+        self._password = _encode_utf8(password, mechanism)
         self._max_iterations = max_iterations
         self._name = username.replace("=", "=3D").replace(",", "=2C")
-        _utf8(self._name, mechanism)
+        _encode_utf8(self._name, mechanism)
         self._nonce = ""
         self._bare = b""
         self._server_signature = b""
@@ -132,7 +132,7 @@ class Scram:
         """Start an exchange. Return the first token: the user name and a new nonce."""
         self.is_done = False
         self._nonce = _new_nonce()
-        self._bare = _utf8(f"n={self._name},r={self._nonce}", self.mechanism)
+        self._bare = _encode_utf8(f"n={self._name},r={self._nonce}", self.mechanism)
         self._server_signature = b""
         return _NO_CHANNEL_BINDING.encode() + self._bare
 
@@ -148,7 +148,7 @@ class Scram:
                 f"this {self.mechanism} exchange has ended; make a new object for the"
                 " next one"
             )
-        attributes = _attributes(data)
+        attributes = _parse_attributes(data)
         if "e" in attributes:
             raise SaslError(
                 f"the server rejects the authentication: {quote_text(attributes['e'])}"
@@ -158,7 +158,7 @@ class Scram:
         import hmac
 
         if not hmac.compare_digest(
-            _read_bytes(attributes, "v"), self._server_signature
+            _decode_attribute(attributes, "v"), self._server_signature
         ):
             raise SaslError(
                 "the server's signature is wrong: it does not know the password, and"
@@ -178,8 +178,8 @@ class Scram:
         nonce = attributes.get("r", "")
         if not nonce.startswith(self._nonce) or nonce == self._nonce:
             raise SaslError("the server's nonce does not continue the client's")
-        salt = _read_bytes(attributes, "s")
-        iterations = self._iterations(attributes.get("i", ""))
+        salt = _decode_attribute(attributes, "s")
+        iterations = self._parse_iterations(attributes.get("i", ""))
         salted = hashlib.pbkdf2_hmac(self._digest, self._password, salt, iterations)
         channel_binding = base64.b64encode(_NO_CHANNEL_BINDING.encode()).decode()
         final_message = f"c={channel_binding},r={nonce}"
@@ -194,7 +194,7 @@ class Scram:
         )
         return f"{final_message},p={base64.b64encode(proof).decode()}".encode()
 
-    def _iterations(self, text: str) -> int:
+    def _parse_iterations(self, text: str) -> int:
         # Check the length first, because converting thousands of digits would be slow.
         is_number = text.isascii() and text.isdigit() and len(text) <= 10
         iterations = int(text) if is_number else 0
@@ -282,7 +282,7 @@ class OAuthBearer:
                 "the function for OAUTHBEARER must return a token: a str of letters,"
                 " digits and -._~+/="
             )
-        return _utf8(
+        return _encode_utf8(
             f"n,,\x01auth=Bearer {token}{self._extensions}\x01\x01", self.mechanism
         )
 
@@ -570,7 +570,7 @@ def _new_nonce() -> str:
     return secrets.token_urlsafe(24)
 
 
-def _utf8(text: str, mechanism: str) -> bytes:
+def _encode_utf8(text: str, mechanism: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -579,7 +579,7 @@ def _utf8(text: str, mechanism: str) -> bytes:
         ) from None
 
 
-def _attributes(data: bytes) -> dict[str, str]:
+def _parse_attributes(data: bytes) -> dict[str, str]:
     """Parse ``a=text,b=text``. Raises ``SaslError`` if an attribute is repeated."""
     try:
         text = data.decode()
@@ -597,7 +597,7 @@ def _attributes(data: bytes) -> dict[str, str]:
     return attributes
 
 
-def _read_bytes(attributes: dict[str, str], name: str) -> bytes:
+def _decode_attribute(attributes: dict[str, str], name: str) -> bytes:
     try:
         data = base64.b64decode(attributes.get(name, ""), validate=True)
     except (ValueError, binascii.Error):

@@ -188,9 +188,9 @@ class ServerConnection(Endpoint):
         correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
         served_versions = self.served.range_of(api_key)
         if api_key == ApiVersionsRequest.api_key and served_versions:
-            self._answer(bytes(frame))
-        elif version not in served_versions or not self._knows(api_key, version):
-            self._refuse(api_key, version, correlation_id)
+            self._answer_api_versions(bytes(frame))
+        elif version not in served_versions or not self._is_known(api_key, version):
+            self._reject(api_key, version, correlation_id)
         else:
             header, request = framing.decode_request(
                 frame,
@@ -208,14 +208,14 @@ class ServerConnection(Endpoint):
                 self._turns.append(turn)
             self._events.append(received)
 
-    def _knows(self, api_key: int, version: int) -> bool:
+    def _is_known(self, api_key: int, version: int) -> bool:
         try:
             cls = self._registry.by_key(api_key, "request")
         except KeyError:
             return False
         return version in cls.valid_versions
 
-    def _answer(self, frame: bytes) -> None:
+    def _answer_api_versions(self, frame: bytes) -> None:
         answer = answer_api_versions(
             frame,
             self.served,
@@ -235,7 +235,7 @@ class ServerConnection(Endpoint):
         )
         self._flush()
 
-    def _refuse(self, api_key: int, version: int, correlation_id: int) -> None:
+    def _reject(self, api_key: int, version: int, correlation_id: int) -> None:
         self._events.append(UnsupportedReceived(api_key, version, correlation_id))
         if self._on_unsupported == "close":
             # Following frames are neither decoded nor stored.
@@ -253,4 +253,4 @@ class ServerConnection(Endpoint):
             self._outgoing.append(turns.popleft().frame)
 
     def _make_closed(self) -> ConnectionClosed:
-        return ConnectionClosed(self._why_closed())
+        return ConnectionClosed(self._describe_end())

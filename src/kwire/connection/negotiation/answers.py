@@ -73,16 +73,18 @@ def answer_api_versions(
         listed_keys = [_KEY] if supported_versions.max >= FIRST_WITH_NAMES else []
         response = ApiVersionsResponse(
             error_code=error_codes.UNSUPPORTED_VERSION,
-            api_keys=_rows(served, listed_keys),
+            api_keys=_list_apis(served, listed_keys),
         )
         answer = framing.encode_response(response, 0, correlation_id)
         error = response.error_code
         return ApiVersionsAnswer(answer, version, error, correlation_id)
     header, request = framing.decode_request(frame, limits=limits)
     assert isinstance(request, ApiVersionsRequest)
-    error = _judge(request, version, cluster_id, node_id)
+    error = _check_request(request, version, cluster_id, node_id)
     response = (
-        ApiVersionsResponse(error_code=error) if error else _response(served, version)
+        ApiVersionsResponse(error_code=error)
+        if error
+        else _make_response(served, version)
     )
     return ApiVersionsAnswer(
         framing.encode_response(response, version, correlation_id),
@@ -95,7 +97,7 @@ def answer_api_versions(
     )
 
 
-def _judge(
+def _check_request(
     request: ApiVersionsRequest, version: int, cluster_id: str | None, node_id: int
 ) -> int:
     names = (request.client_software_name, request.client_software_version)
@@ -111,7 +113,7 @@ def _judge(
     return error_codes.NONE
 
 
-def _response(served: ApiVersionTable, version: int) -> ApiVersionsResponse:
+def _make_response(served: ApiVersionTable, version: int) -> ApiVersionsResponse:
     supported = [
         ApiVersionsResponse.SupportedFeatureKey(
             name=name, min_version=levels.min, max_version=levels.max
@@ -127,7 +129,7 @@ def _response(served: ApiVersionTable, version: int) -> ApiVersionsResponse:
         for name, levels in served.finalized_features.items()
     ]
     return ApiVersionsResponse(
-        api_keys=_rows(served, served.advertised),
+        api_keys=_list_apis(served, served.advertised),
         throttle_time_ms=round(served.throttle_time_s * 1000),
         supported_features=supported,
         finalized_features=finalized,
@@ -136,7 +138,7 @@ def _response(served: ApiVersionTable, version: int) -> ApiVersionsResponse:
     )
 
 
-def _rows(
+def _list_apis(
     served: ApiVersionTable, keys: Iterable[int]
 ) -> list[ApiVersionsResponse.ApiVersion]:
     return [

@@ -71,7 +71,7 @@ class ClusterVersions:
         support a key but have no common version, its range is empty, so the API is not
         usable.
         """
-        range_tables = [self._alive(broker).ranges() for broker in self._tables]
+        range_tables = [self._require_alive(broker).ranges() for broker in self._tables]
         if not range_tables:
             return {}
         shared: dict[int, VersionRange] = {}
@@ -87,7 +87,7 @@ class ClusterVersions:
         key = find_api_key(api)
         versions: VersionRange | None = None
         for broker in self._tables:
-            broker_range = self._alive(broker).range_of(key)
+            broker_range = self._require_alive(broker).range_of(key)
             versions = broker_range if versions is None else versions & broker_range
         return versions or NONE
 
@@ -151,7 +151,7 @@ class ClusterVersions:
         """Return the finalized features with the highest epoch from any broker."""
         return self._finalized
 
-    def _alive(self, broker: str) -> ApiVersionTable:
+    def _require_alive(self, broker: str) -> ApiVersionTable:
         table = self._tables[broker]
         if not table.is_alive:
             raise LocalProtocolError(

@@ -29,7 +29,7 @@ def facts(kind: str) -> list[tuple[str, dict[int, VersionRange]]]:
         subject, colon, ranges_text = line.partition(":")
         if colon and subject.startswith(f"{kind} "):
             matching_facts.append(
-                (subject.removeprefix(f"{kind} "), _ranges(ranges_text))
+                (subject.removeprefix(f"{kind} "), _parse_ranges(ranges_text))
             )
     return matching_facts
 
@@ -55,7 +55,7 @@ def _find_field(message: str, path: str) -> Field:
     return field
 
 
-def _ranges(text: str) -> dict[int, VersionRange]:
+def _parse_ranges(text: str) -> dict[int, VersionRange]:
     ranges = {}
     for part in filter(None, text.strip().split(", ")):
         name, versions = part.split(" ")

@@ -57,7 +57,7 @@ class Feature:
         return f"Feature({self.name!r}, {', '.join(texts)})"
 
 
-def _features() -> tuple[Feature, ...]:
+def _load_features() -> tuple[Feature, ...]:
     alternatives_by_name: dict[str, list[dict[int, VersionRange]]] = {}
     for name, ranges in facts("feature"):
         alternatives_by_name.setdefault(name, []).append(ranges)
@@ -67,7 +67,7 @@ def _features() -> tuple[Feature, ...]:
     )
 
 
-FEATURES = _features()
+FEATURES = _load_features()
 """Features that kwire includes. Their names are identical to librdkafka's names."""
 
 LZ4 = next(feature for feature in FEATURES if feature.name == "LZ4")

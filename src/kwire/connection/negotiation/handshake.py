@@ -117,7 +117,7 @@ class ApiVersionsHandshake:
         self._identity = (cluster_id, node_id)
         self._limits = limits
         self._outgoing = b""
-        self._ask(allowed_versions[-1], correlation_id)
+        self._request_versions(allowed_versions[-1], correlation_id)
 
     @property
     def correlation_id(self) -> int:
@@ -149,12 +149,16 @@ class ApiVersionsHandshake:
         # response.
         error_code = int.from_bytes(frame[HEADER_BYTES : HEADER_BYTES + 2], "big")
         if len(frame) == HEADER_BYTES or error_code == error_codes.UNSUPPORTED_VERSION:
-            self._ask(self._lower_version(frame), self._correlation_id + 1)
+            self._request_versions(
+                self._find_lower_version(frame), self._correlation_id + 1
+            )
         elif (
             error_code == error_codes.INVALID_REQUEST
             and self._version >= FIRST_WITH_NAMES
         ):
-            self._ask(self._nameless_version(), self._correlation_id + 1)
+            self._request_versions(
+                self._find_nameless_version(), self._correlation_id + 1
+            )
         else:
             _, response = framing.decode_response(
                 ApiVersionsResponse, frame, self._version, limits=self._limits
@@ -177,7 +181,7 @@ class ApiVersionsHandshake:
             )
         return self._fallback
 
-    def _nameless_version(self) -> int:
+    def _find_nameless_version(self) -> int:
         """Return a version without the client software, which the broker rejected."""
         policy_versions = self._policy.versions(ApiVersionsRequest.api_key)
         nameless_versions = [
@@ -191,7 +195,7 @@ class ApiVersionsHandshake:
             )
         return nameless_versions[-1]
 
-    def _lower_version(self, frame: bytes) -> int:
+    def _find_lower_version(self, frame: bytes) -> int:
         """Return the version for the next request.
 
         It is lower than the previous version.
@@ -230,7 +234,7 @@ class ApiVersionsHandshake:
             )
         return lower_versions[-1]
 
-    def _ask(self, version: int, correlation_id: int) -> None:
+    def _request_versions(self, version: int, correlation_id: int) -> None:
         correlation_id &= HIGHEST_ID
         name, software = self._software
         cluster_id, node_id = self._identity

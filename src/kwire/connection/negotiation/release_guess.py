@@ -88,14 +88,14 @@ def guess_release(
         raise ValueError(f"listener must be one of {names} (got {listener!r})")
     table_rows = _read_rows(table)
     listeners = [listener] if listener else ["broker", "zkBroker", "controller"]
-    lines = [_line(kind) for kind in listeners]
+    lines = [_load_line(kind) for kind in listeners]
     # No single node advertises the union of all listeners, but users can pass it.
-    union_line = [] if listener else [_line(None)]
+    union_line = [] if listener else [_load_line(None)]
     return (
-        _equal(table_rows, [*lines, *union_line])
-        or _newer(table_rows, [*lines, *union_line])
-        or _between(table_rows, lines)
-        or _nearest(table_rows, lines)
+        _find_equal(table_rows, [*lines, *union_line])
+        or _find_newer(table_rows, [*lines, *union_line])
+        or _find_between(table_rows, lines)
+        or _find_nearest(table_rows, lines)
     )
 
 
@@ -199,13 +199,13 @@ class _Line:
 _lines: dict[str | None, _Line] = {}
 
 
-def _line(listener: str | None) -> _Line:
+def _load_line(listener: str | None) -> _Line:
     if listener not in _lines:
         _lines[listener] = _Line(listener)
     return _lines[listener]
 
 
-def _equal(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
+def _find_equal(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
     rows = frozenset(mine.items())
     stable = [line.stable for line in lines]
     unstable = [line.unstable for line in lines]
@@ -220,7 +220,7 @@ def _equal(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
     return None
 
 
-def _newer(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
+def _find_newer(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
     for line in lines:
         newest = line.stable[-1]
         if newest.release == releases.NAMES[-1] and _goes_beyond(mine, newest):
@@ -246,7 +246,7 @@ def _goes_beyond(mine: dict[int, Ends], newest: _Candidate) -> bool:
     return newest.needed <= mine.keys()
 
 
-def _between(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
+def _find_between(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
     for line in lines:
         for gap in line.gaps:
             if gap.has(mine):
@@ -254,7 +254,7 @@ def _between(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
     return None
 
 
-def _nearest(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess:
+def _find_nearest(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess:
     rows = frozenset(mine.items())
     tops = frozenset((key, high) for key, (low, high) in rows if low <= high)
     best_candidate, best_agreement = None, 0

@@ -202,11 +202,11 @@ class ApiVersionTable:
         later, KAFKA-18659). An invalid range (5 to 3, or negative) becomes an empty
         range.
         """
-        return {key: self._range(key) for key in sorted(self.advertised)}
+        return {key: self._find_range(key) for key in sorted(self.advertised)}
 
     def range_of(self, api: Api) -> VersionRange:
         """Return the API versions that the broker supports, or an empty range."""
-        return self._range(find_api_key(api))
+        return self._find_range(find_api_key(api))
 
     def usable(self, api: Api, *constraints: Constraint) -> tuple[int, ...]:
         """List the versions that both sides can use, in ascending order.
@@ -250,7 +250,7 @@ class ApiVersionTable:
         """Return the names of usable features from ``negotiation.FEATURES``."""
         return tuple(feature.name for feature in FEATURES if self.supports(feature))
 
-    def _range(self, key: int) -> VersionRange:
+    def _find_range(self, key: int) -> VersionRange:
         if key not in self.advertised:
             return NONE
         versions = self._ranges.get(key)
@@ -264,7 +264,7 @@ class ApiVersionTable:
         return versions
 
     def _is_within(self, key: int, versions: VersionRange) -> bool:
-        broker_versions = self._range(key)
+        broker_versions = self._find_range(key)
         return bool(broker_versions) and versions.contains(broker_versions)
 
     def _check_alive(self) -> None:
