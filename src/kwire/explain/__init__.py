@@ -1,14 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Explains bytes and layouts: byte maps and the protocol guide.
+"""Explains bytes and message layouts: byte maps and the protocol guide.
 
-A ``ByteMap`` has a ``Span`` for each value of an input, and the spans cover every byte
-exactly once. A map of damaged bytes has the spans before the damage, and the error.
-``guide`` has the layouts of messages, ``apis`` the APIs of each release. ``kwire
-explain`` and ``kwire schema`` in ``cli`` print them. Decoding for programs does not
-belong here.
-May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``_engine``, ``messages``,
-``records``.
+A ``ByteMap`` contains a ``Span`` for every value in the input, and the spans cover
+every byte exactly once. If the input is damaged, the map contains the spans before the
+damage, and the error. ``guide`` contains message layouts, and ``apis`` lists the APIs
+by release. The commands ``kwire explain`` and ``kwire schema`` in ``cli`` print them.
+Functions that decode messages for programs do not belong in this package. May import:
+``errors``, ``_limits``, ``_text``, ``schema``, ``_engine``, ``messages``, ``records``.
 """
 
 from __future__ import annotations
@@ -46,11 +45,12 @@ __all__ = [
 def byte_map(
     cls: type[Message], data: Buffer, version: int, *, limits: Limits = DEFAULT
 ) -> ByteMap:
-    """Map the body of one message: no size, no header.
+    """Create a byte map for the body of one message, without size and header.
 
-    Cost: linear in the input; some hundred bytes of memory for each value.
-    The map's ``error`` is the one that ``kwire.decode`` raises for the same bytes.
-    Raises ``UnsupportedVersion`` for a version that the message does not have.
+    Time is linear in the input size, and memory is a few hundred bytes per value. The
+    map's ``error`` is identical to the error that ``kwire.decode`` raises for these
+    bytes.
+    Raises ``UnsupportedVersion`` if the message does not have this version.
     """
     layout = engine.binding_of(cls).plan(version)
     walk = MessageWalk(_copy_bytes(data), 0, None, limits)
@@ -68,15 +68,22 @@ def frame_map(
     limits: Limits = DEFAULT,
     registry: ApiRegistry = KAFKA,
 ) -> ByteMap:
-    """Map a frame: a request, or a response of class ``cls`` and ``version``.
+    """Create a byte map for a frame.
 
-    The frame is ``data[start:end]``; all offsets, those of errors too, are positions in
-    ``data`` (bytes). If ``sized``, the frame begins with its INT32 size; fewer or more
-    bytes than that are an error in the map.
-    ``registry`` adds the classes of APIs that Kafka does not have.
-    Shape and errors: as ``framing.decode_request`` and ``framing.decode_response``; an
-    unknown API key or version in a request header is an error in the map.
-    Raises ``UnsupportedVersion`` for a version that ``cls`` does not have.
+    * ``cls``, ``version``: response class and version. By default, the frame is a
+      request.
+    * ``start``, ``end``: the frame is ``data[start:end]``. All offsets, including error
+      offsets, are byte positions in ``data``.
+    * ``sized``: whether the frame starts with its INT32 size. If the number of bytes is
+      different, the map contains an error.
+    * ``registry``: classes of APIs that are not part of Kafka.
+
+    Format and errors are identical to ``framing.decode_request`` and
+    ``framing.decode_response``. If a request header contains an unknown API key or
+    version, the map contains an error.
+    Raises ``UnsupportedVersion`` if ``cls`` does not have this version, ``TypeError``
+    if it is not a response class, and ``ValueError`` if ``start`` or ``end`` is
+    invalid.
     """
     layout = None
     if cls is not None:
@@ -105,10 +112,10 @@ def frame_map(
 def prefixed_map(
     cls: type[Message], data: Buffer, *, limits: Limits = DEFAULT
 ) -> ByteMap:
-    """Map a message that follows its own version.
+    """Create a byte map for a message with a version prefix.
 
-    Shape and errors: as ``framing.decode_prefixed``; an unknown version is an error in
-    the map.
+    Format and errors are identical to ``framing.decode_prefixed``. If the version is
+    unknown, the map contains an error.
     """
     binding = engine.binding_of(cls)
     walk = MessageWalk(_copy_bytes(data), 0, None, limits)
@@ -126,12 +133,12 @@ def prefixed_map(
 
 
 def record_map(data: Buffer, *, limits: Limits = DEFAULT) -> ByteMap:
-    """Map a record set: batches of magic 2, messages of magic 0 and 1.
+    """Create a byte map for a record set: magic 2 batches, or magic 0 and 1 messages.
 
-    Shape: as ``records.decode_batches`` reads it. ``error`` is the exception that it
-    raises. If the end of a damaged batch is known, the map continues after it;
-    ``damage`` has all errors. Compressed records are one span; they are decompressed to
-    check them.
+    The format is identical to ``records.decode_batches``, and ``error`` is the
+    exception that this function raises. If the end of a damaged batch is known, the map
+    continues after it, so ``damage`` contains all errors. Compressed records are
+    decompressed in order to check them, but they have only one span.
     """
     body = _copy_bytes(data)
     walk = RecordWalk([], "record set", "", "", limits)

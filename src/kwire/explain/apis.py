@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the APIs of a release, and finds messages by the names that people use.
+"""Lists the APIs that a release supports, and looks up messages by user input.
 
-The facts come from ``schema/releases.py`` and ``schema/registry.py``; layouts of
-messages are in ``guide.py``.
+``schema/releases.py`` and ``schema/registry.py`` contain the facts, and ``guide.py``
+contains message layouts.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..schema.versions import NONE, VersionRange
 class Api(NamedTuple):
     """One API in one release.
 
-    ``versions`` are those that the release supports, empty if it supports none any
-    more; ``listeners`` the kinds of node that have the API. ``status`` has a word for
-    every version up to that release: "deprecated", "removed in 4.0", "unstable", or an
-    empty text.
+    * ``versions``: versions that the release supports. Empty if the API was removed.
+    * ``listeners``: node types that support the API.
+    * ``status``: status of every version up to this release: "deprecated", "removed in
+      4.0", "unstable" or "".
     """
 
     api_key: int
@@ -31,7 +31,10 @@ class Api(NamedTuple):
     status: dict[int, str]
 
     def notes(self, versions: VersionRange | None = None) -> list[tuple[str, str]]:
-        """List the ranges of versions that have a status: ("0-3", "deprecated")."""
+        """List the version ranges with a status, for example ("0-3", "deprecated").
+
+        If ``versions`` is specified, other versions are ignored.
+        """
         found: list[tuple[VersionRange, str]] = []
         for version, note in self.status.items():
             if not note or (versions is not None and version not in versions):
@@ -44,11 +47,14 @@ class Api(NamedTuple):
 
 
 NEWEST = releases.NAMES[-1]
-"""The newest release whose documentation kwire has."""
+"""Newest supported release, whose documentation kwire includes."""
 
 
 def release_name(text: str) -> str:
-    """Find the release line of a version of Kafka: "3.9" for "3.9.1"; ``KeyError``."""
+    """Return the release line for a Kafka version, for example "3.9" for "3.9.1".
+
+    Raises ``KeyError`` if the release is unknown.
+    """
     for name in (text, text.rpartition(".")[0]):
         if name in releases.NAMES:
             return name
@@ -57,7 +63,7 @@ def release_name(text: str) -> str:
 
 
 def apis(release: str = NEWEST) -> list[Api]:
-    """List the APIs that a release supports, or that an older one did, by key."""
+    """List the APIs that a release or an older release supports, by API key."""
     names = releases.NAMES[: releases.NAMES.index(release) + 1]
     stable = releases.ranges(release)
     deprecated = releases.deprecated(release)
@@ -81,13 +87,16 @@ def apis(release: str = NEWEST) -> list[Api]:
 
 
 def _find_offers(release: str, listener: str | None = None) -> dict[int, VersionRange]:
-    """Map keys to the versions that a release can offer, unstable ones included."""
+    """Return the versions that a release can advertise, including unstable versions."""
     offers = releases.advertisements(release, listener, unstable=True)
     return {key: choices[0] for key, choices in offers.items()}
 
 
 def other_messages() -> list[tuple[str, list[str]]]:
-    """List all messages that are of no API: ("Metadata records", names), sorted."""
+    """List all messages that do not belong to an API, sorted by group.
+
+    An element is a group heading and its message names: ("Metadata records", names).
+    """
     families: dict[str, list[str]] = {}
     for name in registry.names():
         entry = registry.find(name)
@@ -108,10 +117,13 @@ _ENDINGS = ("Request", "Response"), ("Key", "Value"), ("Record",)
 
 
 def find_messages(text: str) -> list[str]:
-    """Find messages by a name in any case: a whole one, an API's, or an API key.
+    """Look up messages by message name, API name or API key.
 
-    "Fetch" and "1" are ``FetchRequest`` and ``FetchResponse``, "TopicRecord" and
-    "topic" one record. ``KeyError`` names what is near to anything else.
+    Matching is case-insensitive.
+
+    "Fetch" and "1" return ``FetchRequest`` and ``FetchResponse``. "TopicRecord" and
+    "topic" return one record.
+    Raises ``KeyError`` with suggestions if there is no matching message.
     """
     by_name = {name.lower(): name for name in registry.names()}
     wanted = text.lower()

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``MapCursor``: reads one value per call and knows the path of the field it is at.
+"""``MapCursor``: reads one value per call and tracks the path of the current field.
 
-It makes the checks that the engines make, in their order, so that a byte map ends with
-the error that decoding raises. Varints are read by the active engine, through ``wire``.
-Noting what was read is done in ``spans.py``.
+It performs the same checks as the engines, in the same order, so that the error in a
+byte map is identical to the error that decoding raises. The active engine decodes
+varints through ``wire``. ``spans.py`` records the values.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ _VARLONG_BYTES = 10
 
 
 class MapCursor:
-    """A position ``at`` in ``data``, which may be read up to ``end`` (bytes).
+    """Read position ``at`` in ``data``. Bytes from ``end`` on must not be read.
 
-    ``path`` holds the names and indexes that lead to the current field, ``subject`` the
-    message and the version that errors name. Each method raises ``DecodeError``.
+    ``path`` contains the names and indexes of the current field. ``subject`` contains
+    the message name and the version for error messages. All read methods raise
+    ``DecodeError``.
     """
 
     __slots__ = ("at", "data", "end", "path", "subject")
@@ -51,7 +52,7 @@ class MapCursor:
         self.subject: tuple[str, int | None] = "", None
 
     def failure(self, fault: int, offset: int, detail: int = 0) -> DecodeError:
-        """Build the exception for a fault of ``errors.py`` at the current field."""
+        """Create the exception for an ``errors.py`` code at the current field."""
         return errors.decode_failure(
             fault, detail, offset, self.format_path(), *self.subject
         )
@@ -64,38 +65,38 @@ class MapCursor:
         return text
 
     def require(self, size: int) -> None:
-        """Check that ``size`` bytes are left."""
+        """Raise an error if the remaining input is smaller than ``size`` bytes."""
         left = self.end - self.at
         if size > left:
             raise self.failure(errors.TRUNCATED, self.end, size - left)
 
     def check_end(self) -> None:
-        """Check that no bytes are left."""
+        """Raise an error if there are remaining bytes."""
         if self.at != self.end:
             raise self.failure(errors.TRAILING_BYTES, self.at, self.end - self.at)
 
     def read_raw(self, size: int) -> bytes:
-        """Read ``size`` bytes."""
+        """Return the following ``size`` bytes and advance the position."""
         self.require(size)
         self.at += size
         return self.data[self.at - size : self.at]
 
     def read_fixed(self, code: int) -> Any:
-        """Read a value of a type that always has the same size."""
+        """Decode a fixed-size value at the current position."""
         if code == plan.UUID:
             return wire.decode_uuid(self.read_raw(plan.SIZES[code]))[0]
         return _FIXED[code].unpack(self.read_raw(plan.SIZES[code]))[0]
 
     def read_unsigned_varint(self) -> int:
-        """Read an UNSIGNED_VARINT."""
+        """Decode an UNSIGNED_VARINT at the current position."""
         return self._read_varint(wire.decode_unsigned_varint, _VARINT_BYTES)
 
     def read_varint(self) -> int:
-        """Read a VARINT."""
+        """Decode a VARINT at the current position."""
         return self._read_varint(wire.decode_varint, _VARINT_BYTES)
 
     def read_varlong(self) -> int:
-        """Read a VARLONG."""
+        """Decode a VARLONG at the current position."""
         return self._read_varint(wire.decode_varlong, _VARLONG_BYTES)
 
     def _read_varint(
@@ -110,9 +111,10 @@ class MapCursor:
         return value
 
     def read_length(self, compact: bool, code: int) -> int:
-        """Read a length or count, an integer of type ``code`` if not ``compact``.
+        """Decode a length or count. The result is -1 if the value is null.
 
-        -1 is null.
+        If ``compact`` is true, the encoding is an unsigned varint. Otherwise, it is an
+        integer with type ``code``.
         """
         if compact:
             return self.read_unsigned_varint() - 1
@@ -120,13 +122,13 @@ class MapCursor:
         return self.check_length(start, self.read_fixed(code))
 
     def check_length(self, start: int, length: int) -> int:
-        """Return a length that was read at ``start``, if it is -1 or more."""
+        """Return a length from position ``start``. Raise an error if it is below -1."""
         if length < -1:
             raise self.failure(errors.BAD_LENGTH, start, length)
         return length
 
     def read_count(self, compact: bool, nullable: bool, least: int) -> int:
-        """Read the count of an array whose elements take ``least`` bytes or more."""
+        """Decode an array count. The minimum element size is ``least`` bytes."""
         start = self.at
         count = self.read_length(compact, plan.INT32)
         if count < 0 and not nullable:
@@ -136,7 +138,7 @@ class MapCursor:
         return count
 
     def read_string(self, compact: bool, nullable: bool) -> str | None:
-        """Read a STRING or COMPACT_STRING; None is null."""
+        """Decode a STRING or COMPACT_STRING. Returns None if the value is null."""
         start = self.at
         length = self.read_length(compact, plan.INT16)
         if length < 0:
@@ -147,7 +149,7 @@ class MapCursor:
         return self.decode_text(self.read_raw(length))
 
     def decode_text(self, raw: bytes) -> str:
-        """Decode the UTF-8 that was just read."""
+        """Decode the previously read bytes as UTF-8."""
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
@@ -155,7 +157,7 @@ class MapCursor:
             raise self.failure(errors.BAD_UTF8, at) from None
 
     def read_bytes(self, compact: bool, nullable: bool) -> bytes | None:
-        """Read BYTES, COMPACT_BYTES or RECORDS; None is null."""
+        """Decode BYTES, COMPACT_BYTES or RECORDS. Returns None if the value is null."""
         start = self.at
         length = self.read_length(compact, plan.INT32)
         if length < 0:
@@ -168,12 +170,15 @@ class MapCursor:
             raise self.failure(errors.UNEXPECTED_NULL, start)
 
     def read_sized(self) -> bytes | None:
-        """Read the bytes after their VARINT length, as in records; None is -1."""
+        """Read bytes with a VARINT length, as in records.
+
+        Returns None if the length is -1.
+        """
         start = self.at
         length = self.check_length(start, self.read_varint())
         return None if length < 0 else self.read_raw(length)
 
 
 def join_path(path: str, more: str) -> str:
-    """Join the path of a field with the path below it."""
+    """Concatenate a field path and a relative path below it."""
     return f"{path}.{more}" if path and more and more[0] != "[" else path + more

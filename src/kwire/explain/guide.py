@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats the layouts of messages as Kafka's protocol guide does.
+"""Formats message layouts in the notation of Kafka's protocol guide.
 
-Layouts are made from plans (``schema/plan.py``). The text form is here, the HTML page
-in ``guide_page.py``. Which versions a release supports is in ``apis.py``.
+Layouts are derived from plans (``schema/plan.py``). This module produces the text
+format, and ``guide_page.py`` produces the HTML page. ``apis.py`` lists the supported
+versions by release.
 
     Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields
       throttle_time_ms => INT32
       error_code => INT16
 
-An array is in brackets in the line of its struct. After ``#`` come the form of its
-length, null, and a default that is not zero or empty. A tag follows the field's name.
+In the line of a struct, an array is enclosed in brackets. The text after ``#`` contains
+the array's length encoding, whether null is allowed, and the default if it is neither
+zero nor empty. The name of a tagged field is followed by its tag.
 """
 
 from __future__ import annotations
@@ -30,20 +32,22 @@ if TYPE_CHECKING:
 
 TYPES = {code: name.upper() for name, code in plans.CODES.items()}
 TYPES[plans.BOOL] = "BOOLEAN"
-"""The guide's names of types, by the codes of a plan."""
+"""Type names in the guide, by the type codes of a plan."""
 
 _TAGGED_FIELDS = "_tagged_fields"
 _HANGING = 4
-"""The further indent of the second part of a wrapped line."""
+"""Additional indentation for continuation lines."""
 
 
 class FieldLayout(NamedTuple):
     """One field of a struct in one version.
 
-    ``type`` is the guide's name of the type, of the elements if ``array`` is not
-    empty ("ARRAY", "COMPACT_ARRAY"); for a struct it is the struct's name, and
-    ``fields`` are its own. ``tag`` is -1 for a field in line. ``default`` is empty
-    if the default is zero or empty.
+    * ``type``: type name in the guide. For an array, the element type. For a struct,
+      its name.
+    * ``array``: "ARRAY" or "COMPACT_ARRAY", or "" if the field is not an array.
+    * ``tag``: tag, or -1 if the field is inline.
+    * ``default``: default value, or "" if it is zero or empty.
+    * ``fields``, ``flexible``: fields of the struct, and whether it has a tag section.
     """
 
     name: str
@@ -58,7 +62,7 @@ class FieldLayout(NamedTuple):
 
     @property
     def notes(self) -> str:
-        """What the notation itself does not express: array, null, default."""
+        """Properties that the notation cannot represent: array, null, default."""
         notes = [self.array] if self.array else []
         if self.nullable and "NULLABLE" not in self.type:
             notes.append("nullable")
@@ -68,9 +72,9 @@ class FieldLayout(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of a layout: ``name => definition  # notes``, ``depth`` levels deep.
+    """Layout line ``name => definition  # notes`` at nesting level ``depth``.
 
-    ``path`` distinguishes fields of the same name.
+    ``path`` is unique even if several fields have the same name.
     """
 
     depth: int
@@ -81,9 +85,9 @@ class Line(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The layout that some neighbouring versions of a message have in common.
+    """Layout that several consecutive message versions have in common.
 
-    ``header_version`` is that of the header before it, None if it has no header.
+    ``header_version`` is the version of the preceding header, or None if there is none.
     """
 
     message: str
@@ -94,22 +98,23 @@ class Layout(NamedTuple):
     fields: tuple[FieldLayout, ...]
 
     def lines(self) -> list[Line]:
-        """List the lines: that of the message, then each field, outer before inner."""
+        """List the lines: first the message, then all fields, outer before inner."""
         name = f"{self.title} (Version: {self.versions})"
         first = Line(0, "", name, _contents(self.fields, self.flexible), "")
         return [first, *_lines(self.fields, 1, "")]
 
     def text(self, width: int | None = None) -> str:
-        """Write the layout in the guide's notation, with a line end after each line.
+        """Format the layout in the guide's notation. Every line ends with a newline.
 
-        Lines are wrapped to ``width`` columns; without one, each stays whole.
+        Lines are wrapped at ``width`` columns. By default, they are not wrapped.
         """
         return "".join(f"{line}\n" for line in self._texts(width))
 
     def _texts(self, width: int | None) -> Iterator[str]:
         for line in self.lines():
             words = f"{line.name} => {line.definition}".split()
-            # A name and its arrow stay together, so do a title and a note.
+            # Do not wrap between a name and its arrow, between a title and its arrow,
+            # or within notes.
             head = len(line.name.split()) + 1
             pieces = [" ".join(words[:head]), *words[head:]]
             if line.notes:
@@ -118,9 +123,10 @@ class Layout(NamedTuple):
 
 
 def layouts(message: Message, versions: Iterable[int] | None = None) -> list[Layout]:
-    """List the layouts of versions of a message; equal neighbours share one.
+    """List the layouts of message versions. Equal consecutive versions share a layout.
 
-    Without ``versions``, all that kwire knows. ``UnsupportedVersion`` for others.
+    By default, the result includes all supported versions.
+    Raises ``UnsupportedVersion`` if the message does not have a version.
     """
     found: list[Layout] = []
     for version in message.valid_versions if versions is None else versions:
@@ -145,7 +151,10 @@ def layouts(message: Message, versions: Iterable[int] | None = None) -> list[Lay
 
 
 def title(message: Message) -> str:
-    """Name a message as the guide does: ``Fetch Request``, other kinds as they are."""
+    """Return the title of a message in the guide, for example ``Fetch Request``.
+
+    The title is the unmodified name if the message is neither a request nor a response.
+    """
     if message.kind in ("request", "response"):
         kind = message.kind.capitalize()
         return f"{message.name.removesuffix(kind)} {kind}"
@@ -161,7 +170,7 @@ def _header_version(message: Message, version: int) -> int | None:
 
 
 def field_facts(fields: Iterable[FieldLayout]) -> list[dict[str, Any]]:
-    """Turn fields into dicts for JSON, structs nested."""
+    """Convert fields to dicts for JSON. Structs are nested."""
     return [
         {
             "name": field.name,
@@ -197,9 +206,9 @@ def _field(step: Step) -> FieldLayout:
 
 
 def type_name(step: Step, is_element: bool = False) -> str:
-    """Name the type of a field, or of the elements of one that is an array.
+    """Return the type name of a field, or of its elements if the field is an array.
 
-    The guide has no separate name for records that may be null.
+    The guide has no separate name for nullable records.
     """
     if step.is_array and not is_element:
         name = "ARRAY"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol guide of one release as a single HTML file.
+"""Creates the protocol guide for a release as a single HTML file.
 
-The content comes from ``guide.py`` and ``apis.py``; this module arranges it, and
-``_text/pages.py`` renders it. The page can be read without JavaScript, which adds a
+``guide.py`` and ``apis.py`` provide the content, this module arranges it, and
+``_text/pages.py`` renders it. The page is usable without JavaScript, which only adds a
 search box and links to versions.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _PageLine(NamedTuple):
-    """A line of a layout: the text before its definition, the definition, the notes."""
+    """Layout line: the text before the definition, the definition, and notes."""
 
     depth: int
     start: str
@@ -36,7 +36,7 @@ class _PageLine(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The content under one heading: an API, a record, or a key and its value."""
+    """Content below one heading: an API, a record, or a key with its value."""
 
     group: str
     title: str
@@ -46,13 +46,13 @@ class Section(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """The target of links; an API and records may have the same title."""
+        """Link target, unique even if an API and records have identical titles."""
         is_pair = self.api is None and self.title not in self.names
         return f"{self.title}-records" if is_pair else self.title
 
     @property
     def state(self) -> str:
-        """The text in the navigation: the versions, or why there are none."""
+        """Supported versions for the navigation, or the status if there are none."""
         if self.api is None:
             return _range(registry.find(self.names[-1]).valid_versions)
         if self.api.versions:
@@ -61,23 +61,23 @@ class Section(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The key in the navigation, if there is one."""
+        """Key displayed in the navigation, or "" if there is none."""
         return "" if self.number is None else str(self.number)
 
     @property
     def words(self) -> list[str]:
-        """The title in words, which a browser may put on two lines."""
+        """Individual words in the title, so that a browser can wrap it."""
         return split("(?<=[a-z])(?=[A-Z])", self.title)
 
     @property
     def facts(self) -> str:
-        """One line about the nodes that support these messages."""
+        """Description of the nodes that support these messages."""
         if self.api is None:
             return f"{self.group}: every version, of any release"
         return f"spoken by {', '.join(self.api.listeners) or 'no node any more'}"
 
     def messages(self) -> Iterator[dict[str, object]]:
-        """Yield each message with its layouts, the newest first."""
+        """Yield all messages with their layouts, newest layout first."""
         for name in self.names:
             known = None if self.api is None else list(self.api.status)
             found = guide.layouts(registry.load(name), known)
@@ -87,10 +87,11 @@ class Section(NamedTuple):
 
 
 def page(release: str = apis.NEWEST, names: Sequence[str] = ()) -> str:
-    """Write the page of a release as a complete HTML document.
+    """Create the page for a release as a complete HTML document.
 
-    With ``names``, only those messages are on it. Cost: about a second and 1 MB.
-    Raises ``ImportError`` without Jinja2.
+    If ``names`` is specified, the page only contains these messages. A page with all
+    messages takes about one second and has a size of 1 MB.
+    Raises ``ImportError`` if Jinja2 is not installed.
     """
     sections = [
         section

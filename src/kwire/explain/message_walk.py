@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a message by its plan and notes a span for each value.
+"""Reads a message according to its plan and adds a span for every value.
 
-Fields are read and checked in the order of ``_engine/pure/decoder.py``, so that a map
-ends with the error that decoding raises. Frames and headers are read here as well;
-``record_walk.py`` reads the batches in records fields.
+Fields are read and checked in the same order as in ``_engine/pure/decoder.py``, so that
+the error in a map is identical to the error that decoding raises. This module also
+reads frames and headers. ``record_walk.py`` reads the batches in records fields.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "unknown_tagged_fields"
 _UNALIGNED = "unaligned_records"
-"""The one field whose records may begin and end inside a batch. Source: KIP-630."""
+"""The only field whose records may start and end inside a batch. Source: KIP-630."""
 
 
 class MessageWalk(SpanNotes):
-    """Reads a message and its frame between two positions of an input."""
+    """Reads a message and its frame between two positions in the input."""
 
     def __init__(self, data: bytes, start: int, end: int | None, limits: Limits):
         end = len(data) if end is None else end
@@ -52,7 +52,7 @@ class MessageWalk(SpanNotes):
         self._missing = 0
 
     def read_map(self, read: Callable[[], None]) -> ByteMap:
-        """Call ``read``; return the map of what it read, with the error it raised."""
+        """Call ``read``. Return the map with its spans and the error that it raised."""
         error: KwireError | None = None
         try:
             read()
@@ -62,7 +62,7 @@ class MessageWalk(SpanNotes):
         return ByteMap(tuple(self.spans), error, tuple(self._damage))
 
     def read_frame_size(self) -> None:
-        """Read the size of a frame; the cursor then ends with the frame."""
+        """Read the frame size. Afterwards, the cursor ends at the end of the frame."""
         cursor = self.cursor
         self.part = "frame"
         self.cursor.subject = "frame", None
@@ -76,7 +76,7 @@ class MessageWalk(SpanNotes):
         cursor.end = min(cursor.at + size, cursor.end)
 
     def check_end_of_frame(self) -> None:
-        """Check that the frame has its stated size, and that nothing follows it."""
+        """Check that the frame has the specified size and that no bytes follow."""
         self.cursor.subject = "frame", None
         if self._missing:
             self.cursor.path.append("size")
@@ -85,7 +85,7 @@ class MessageWalk(SpanNotes):
         self.cursor.check_end()
 
     def read_request_header(self, registry: ApiRegistry) -> plan.Plan:
-        """Read a request header; return the plan of the body that follows it."""
+        """Read a request header. Return the plan for the body that follows."""
         binding = engine.binding_of(RequestHeader)
         at = self.cursor.at
         start = self._data[at : min(at + 4, self.cursor.end)]
@@ -96,8 +96,9 @@ class MessageWalk(SpanNotes):
         try:
             cls = registry.by_key(api_key, "request")
         except KeyError:
-            # Every header begins with the fields of version 0; the input may be
-            # shorter.
+            # If the API key is unknown, read the version 0 fields, because every header
+            # version starts with these fields. The input may be shorter than the
+            # fields.
             with suppress(DecodeError):
                 self._read_message(binding.plan(0))
             framing.decode_request(self._data[at : self.cursor.end])
@@ -107,13 +108,13 @@ class MessageWalk(SpanNotes):
         return engine.binding_of(cls).plan(version)
 
     def read_response_header(self, cls: type[Response], version: int) -> None:
-        """Read the header that a response has in this version."""
+        """Read the response header that this version requires."""
         message = engine.binding_of(cls).message
         header_version = plan.response_header_version(message, version)
         self._read_message(engine.binding_of(ResponseHeader).plan(header_version))
 
     def read_version_prefix(self, cls: type[Message]) -> int:
-        """Read the version in front of a message."""
+        """Read the version prefix of a message."""
         self.part = cls.__name__
         self.cursor.subject = cls.__name__, None
         self.cursor.path.append("version")
@@ -122,14 +123,14 @@ class MessageWalk(SpanNotes):
         return int(version)
 
     def skip_appended(self) -> None:
-        """Skip the fields that a version newer than all known ones has appended."""
+        """Skip additional fields, which an unsupported newer version has appended."""
         start, self.cursor.at = self.cursor.at, self.cursor.end
         if start < self.cursor.end:
             raw = self._data[start : self.cursor.end]
             self.note(start, "", raw, "unknown", meaning="of a newer version")
 
     def read_message(self, layout: plan.Plan, whole: bool = True) -> None:
-        """Read a message; if ``whole``, no bytes may follow it."""
+        """Read a message. If ``whole`` is true, additional bytes are an error."""
         self._read_message(layout)
         if whole:
             self.cursor.check_end()
@@ -206,7 +207,7 @@ class MessageWalk(SpanNotes):
         cursor.at = end
 
     def _read_marker(self) -> bool:
-        """Read the marker of a nullable struct in line: INT8, 1 present, -1 null."""
+        """Read an INT8 marker (1 present, -1 null) of a nullable inline struct."""
         start = self.cursor.at
         marker = self.cursor.read_fixed(plan.INT8)
         if marker not in (1, -1):
@@ -216,7 +217,7 @@ class MessageWalk(SpanNotes):
         return bool(marker == 1)
 
     def _read_tagged_marker(self) -> bool:
-        """Read the marker of a nullable struct with a tag: UNSIGNED_VARINT, 1 or 0."""
+        """Read an UNSIGNED_VARINT marker (1 or 0) of a nullable tagged struct."""
         start = self.cursor.at
         marker = self.cursor.read_unsigned_varint()
         if marker > 1:
@@ -226,7 +227,7 @@ class MessageWalk(SpanNotes):
         return marker == 1
 
     def _read_tagged_fields(self, layout: plan.Plan) -> None:
-        """Read a tag section: a count, then tag, size and content of each field."""
+        """Read a tag section: a count, then all fields with tag, size and content."""
         cursor = self.cursor
         start = cursor.at
         cursor.path.append(_UNKNOWN)
@@ -236,8 +237,8 @@ class MessageWalk(SpanNotes):
         limit = self._limits.tagged_fields
         if limit is not None and count > limit:
             raise cursor.failure(errors.TOO_MANY_TAGS, start, count)
-        # Errors name the section after the attribute; the count is of all tagged
-        # fields.
+        # Errors use the attribute name for this section, but the count includes the
+        # known tagged fields.
         cursor.path[-1] = "_tagged_fields"
         self.note(start, "UNSIGNED_VARINT", count, "structure")
         known = {step.tag: step for step in layout.tagged}
@@ -279,7 +280,7 @@ class MessageWalk(SpanNotes):
     def _note_tag(
         self, start: int, middle: int, tag: int, size: int, name: str = ""
     ) -> None:
-        """Note a tag, which ends at ``middle``, and the size after it."""
+        """Add spans for a tag, which ends at ``middle``, and the following size."""
         end, self.cursor.at = self.cursor.at, middle
         self.note(start, "UNSIGNED_VARINT", tag, "structure", name=name, meaning="tag")
         self.cursor.at = end

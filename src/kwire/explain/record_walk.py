@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a record set and notes a span for each field of each batch and record.
+"""Reads a record set and adds a span for every field in every batch and record.
 
     batch (magic 2)                      message (magic 0 and 1)
      0 base_offset            INT64       0 offset        INT64
@@ -17,9 +17,10 @@
     53 base_sequence          INT32
     57 records                INT32 count, then records
 
-The active engine reads and checks the batch headers. Records are read here, with the
-checks of ``_engine/pure/record_decoder.py`` in the same order. Compressed records have
-no bytes of their own in the input; they are one span.
+The active engine reads and checks the batch headers. This module reads the records,
+with the same checks as ``_engine/pure/record_decoder.py`` and in the same order.
+Compressed records do not have individual positions in the input, so they have one
+common span.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _BATCH = (
     ("base_sequence", plan.INT32),
     ("records", plan.INT32),
 )
-"""The fields of a batch header, and the count of records. Source: KIP-98."""
+"""Batch header fields and the record count. Source: KIP-98."""
 
 _MESSAGE = (
     ("offset", plan.INT64),
@@ -64,7 +65,7 @@ _MESSAGE = (
     ("attributes", plan.INT8),
     ("timestamp", plan.INT64),
 )
-"""The fields of a message before its key; magic 0 has no timestamp."""
+"""Message fields preceding the key. Magic 0 has no timestamp."""
 
 _KINDS = {
     **dict.fromkeys(("batch_length", "message_size", "records"), "structure"),
@@ -75,7 +76,7 @@ _LEAST_HEADER = 2
 
 
 class RecordWalk:
-    """Appends the spans of record sets; ``root`` is the path of their field."""
+    """Adds the spans of record sets. ``root`` is the path of the records field."""
 
     def __init__(
         self, spans: list[Span], part: str, root: str, owner: str, limits: Limits
@@ -88,7 +89,7 @@ class RecordWalk:
         self._limits = limits
 
     def read(self, data: bytes, at: int, end: int) -> None:
-        """Read the batches and messages between two positions (bytes) of an input."""
+        """Read all batches and messages between two byte positions in the input."""
         index = 0
         while at < end:
             cursor = MapCursor(data, at, end)
@@ -123,7 +124,8 @@ class RecordWalk:
                 header = records.read_batch_header(data, at, check_crc=False, end=end)
             except DecodeError:
                 raise error from None
-            # Only the checksum is wrong: show the fields, and the damage in them.
+            # If only the checksum is wrong, show the fields and mark the checksum as
+            # damaged.
             self.damage.append(error)
         return header
 
@@ -159,7 +161,7 @@ class RecordWalk:
             notes.cursor.check_end()
 
     def _read_message(self, notes: SpanNotes, data: bytes, header: BatchHeader) -> None:
-        """Read key and value of a message of magic 0 or 1."""
+        """Decode the key and value in a message with magic 0 or 1."""
         for name in ("key", "value"):
             start = notes.cursor.at
             notes.cursor.path.append(name)
@@ -175,7 +177,13 @@ class RecordWalk:
         notes.cursor.check_end()
 
     def _describe_compressed(self, data: bytes, header: BatchHeader) -> str:
-        """Describe the records of a compressed batch; raises if they are damaged."""
+        """Describe a compressed batch.
+
+        Raises ``DecodeError`` if its records are damaged.
+
+        If the codec's package is not installed, the description contains the import
+        error.
+        """
         try:
             count = len(batches.read_records(data, header, limits=self._limits))
             size = len(batches.decompress_payload(data, header, self._limits))
@@ -199,7 +207,7 @@ def _format_attributes(header: BatchHeader) -> str:
 
 
 def _read_record(notes: SpanNotes, header: BatchHeader) -> None:
-    """Read one record of magic 2; the cursor may end after it."""
+    """Decode one magic 2 record, which other records can follow."""
     cursor = notes.cursor
     before, notes.owner = notes.owner, notes.format_path()
     end = cursor.end
@@ -290,5 +298,5 @@ def _find_control_type(key: bytes | None, value: bytes | None) -> str | None:
 
 
 def _wrap_int64(value: int) -> int:
-    """Wrap a sum to the range of INT64, as sums of Kafka's do."""
+    """Wrap a sum to the INT64 range, because sums in Kafka overflow in the same way."""
     return (value + 2**63) % 2**64 - 2**63

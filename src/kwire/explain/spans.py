@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Span`` and ``ByteMap``, and ``SpanNotes``, which both walks note spans with."""
+"""``Span``, ``ByteMap``, and ``SpanNotes``, which both walks use to add spans."""
 
 from __future__ import annotations
 
@@ -30,23 +30,34 @@ KINDS = (
     "damaged",
     "unread",
 )
-"""The kinds of spans. "structure" is a size, count, tag or marker; "unknown" is a
-tagged field that no schema has, or what a newer version appends; "compressed" is the
-records of a compressed batch; "cut" is an incomplete last batch, as a fetch may return
-it; "damaged" is a damaged part of a record set; "unread" is what follows an error."""
+"""Supported span types.
+
+* "structure": a size, count, tag or marker.
+* "unknown": a tagged field without a schema, or fields that a newer version appends.
+* "compressed": the records in a compressed batch.
+* "cut": an incomplete last batch, which fetch responses can contain.
+* "damaged": a damaged part of a record set.
+* "unread": the bytes after an error.
+
+The other types describe the value: "number", "bool", "text", "bytes", "uuid",
+"timestamp" and "checksum".
+"""
 
 
 class Span(NamedTuple):
-    """A range of bytes of the input, and the value they hold.
+    """Range of input bytes, and the value that they encode.
 
-    ``position`` and ``size`` are in bytes. ``part`` is the message or header the bytes
-    belong to (``FetchResponse v12``), ``path`` the field as in errors, and ``owner``
-    the path of the struct that has the field. ``type`` is the protocol guide's name of
-    the type, ``value`` the decoded value (of an array its count), ``kind`` one of
-    ``KINDS``. ``meaning`` explains some values: the name of an error code, the absolute
-    offset of an offset delta, the time in milliseconds of a timestamp; otherwise it is
-    None. ``prefix`` is the size in bytes of the length in front, which is part of the
-    span.
+    * ``position``, ``size``: in bytes.
+    * ``part``: message or header that contains the bytes (``FetchResponse v12``).
+    * ``path``: field path, in the same format as in errors.
+    * ``owner``: path of the struct that contains the field.
+    * ``type``: type name in Kafka's protocol guide.
+    * ``value``: decoded value. For an array, its element count.
+    * ``kind``: an element of ``KINDS``.
+    * ``meaning``: explanation of the value, or None. For example, the name of an error
+      code, the absolute offset for an offset delta, or the time in milliseconds for a
+      timestamp.
+    * ``prefix``: size in bytes of the length prefix, which is part of the span.
     """
 
     position: int
@@ -67,16 +78,16 @@ class Span(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The path within the struct."""
+        """Field path relative to the struct."""
         return self.path.removeprefix(self.owner).lstrip(".")
 
 
 class ByteMap(NamedTuple):
-    """The spans of an input, in order and without gaps, and the errors in it.
+    """Spans of an input, in order and without gaps, and its errors.
 
-    ``error`` is the exception that decoding the input raises, or None. ``damage`` has
-    the errors in the record sets of a message; the message itself decodes all the same,
-    because record sets are bytes to it.
+    ``error`` is the exception that decoding raises, or None. ``damage`` contains the
+    errors in record sets inside the message. The message can be decoded despite these
+    errors, because a records field is an opaque byte string.
     """
 
     spans: tuple[Span, ...]
@@ -96,10 +107,10 @@ _API_KEYS = ("api_key", "request_api_key")
 
 
 class SpanNotes:
-    """Appends a span for each value that a cursor reads.
+    """Adds a span for every value that a cursor reads.
 
-    ``root`` is the path of the field that the cursor's own paths start from; ``owner``
-    is the full path of the struct that is being read.
+    ``root`` is the field path that the cursor's paths are relative to. ``owner`` is the
+    full path of the current struct.
     """
 
     def __init__(
@@ -112,7 +123,7 @@ class SpanNotes:
         self.owner = owner
 
     def format_path(self, name: str = "") -> str:
-        """Format the full path of the current field, or of a name below it."""
+        """Format the full path of the current field, or of a field below it."""
         return join_path(join_path(self.root, self.cursor.format_path()), name)
 
     def note(
@@ -126,13 +137,13 @@ class SpanNotes:
         meaning: object = None,
         prefix: int = 0,
     ) -> None:
-        """Append a span for the bytes from ``start`` to the cursor."""
+        """Add a span from ``start`` to the cursor position."""
         size = self.cursor.at - start
         place = start, size, self.part, self.format_path(name), self.owner
         self.spans.append(Span(*place, type, value, kind, meaning, prefix))
 
     def read_fixed(self, code: int, *, name: str = "", kind: str = "") -> Any:
-        """Read and note a value of a type that always has the same size."""
+        """Decode a fixed-size value at the current position and add its span."""
         start = self.cursor.at
         value = self.cursor.read_fixed(code)
         field = name or (self.cursor.path[-1] if self.cursor.path else "")
@@ -142,7 +153,7 @@ class SpanNotes:
         return value
 
     def note_rest(self, start: int, end: int, kind: str, reason: str = "") -> None:
-        """Note all bytes from ``start`` to ``end`` that have no span as one span."""
+        """Add one span for the remaining bytes between ``start`` and ``end``."""
         if self.spans:
             start = max(start, self.spans[-1].end)
         if start < end:
@@ -151,7 +162,7 @@ class SpanNotes:
 
 
 def measure_varint(data: bytes, start: int) -> int:
-    """Return the size (bytes) of a varint that has been read."""
+    """Return the size in bytes of a varint that has already been read."""
     size = 1
     while data[start + size - 1] & 0x80:
         size += 1
