@@ -35,15 +35,18 @@ class Api(NamedTuple):
 
         If ``versions`` is specified, other versions are ignored.
         """
-        found: list[tuple[VersionRange, str]] = []
+        notes_by_range: list[tuple[VersionRange, str]] = []
         for version, note in self.status.items():
             if not note or (versions is not None and version not in versions):
                 continue
-            first = version
-            if found and (found[-1][0].max, found[-1][1]) == (version - 1, note):
-                first = found.pop()[0].min
-            found.append((VersionRange(first, version), note))
-        return [(str(range), note) for range, note in found]
+            min_version = version
+            if notes_by_range and (
+                notes_by_range[-1][0].max,
+                notes_by_range[-1][1],
+            ) == (version - 1, note):
+                min_version = notes_by_range.pop()[0].min
+            notes_by_range.append((VersionRange(min_version, version), note))
+        return [(str(versions_range), note) for versions_range, note in notes_by_range]
 
 
 NEWEST = releases.NAMES[-1]
@@ -68,22 +71,32 @@ def apis(release: str = NEWEST) -> list[Api]:
     stable = releases.ranges(release)
     deprecated = releases.deprecated(release)
     history = [_find_offers(name) for name in names]
-    heard = {name: _find_offers(release, name) for name in releases.listeners(release)}
-    found = []
+    offers_by_listener = {
+        name: _find_offers(release, name) for name in releases.listeners(release)
+    }
+    listed_apis = []
     for key in sorted({key for ranges in history for key in ranges}):
         status: dict[int, str] = {}
         offered = NONE
         for name, ranges in zip(names, history, strict=True):
-            before, offered = offered, ranges.get(key, NONE)
-            gone = (version for version in before if version not in offered)
-            status |= dict.fromkeys(gone, f"removed in {name}")
-        spoken = stable.get(key, NONE)
-        status |= dict.fromkeys(offered, "unstable") | dict.fromkeys(spoken, "")
+            previous, offered = offered, ranges.get(key, NONE)
+            removed_versions = (
+                version for version in previous if version not in offered
+            )
+            status |= dict.fromkeys(removed_versions, f"removed in {name}")
+        stable_versions = stable.get(key, NONE)
+        status |= dict.fromkeys(offered, "unstable") | dict.fromkeys(
+            stable_versions, ""
+        )
         status |= dict.fromkeys(deprecated.get(key, NONE), "deprecated")
-        listeners = tuple(name for name, ranges in heard.items() if key in ranges)
+        listeners = tuple(
+            name for name, ranges in offers_by_listener.items() if key in ranges
+        )
         status = dict(sorted(status.items()))
-        found.append(Api(key, releases.name_of(key), spoken, listeners, status))
-    return found
+        listed_apis.append(
+            Api(key, releases.name_of(key), stable_versions, listeners, status)
+        )
+    return listed_apis
 
 
 def _find_offers(release: str, listener: str | None = None) -> dict[int, VersionRange]:
@@ -126,22 +139,26 @@ def find_messages(text: str) -> list[str]:
     Raises ``KeyError`` with suggestions if there is no matching message.
     """
     by_name = {name.lower(): name for name in registry.names()}
-    wanted = text.lower()
+    searched_name = text.lower()
     if text.isascii() and text.isdecimal():
         keys = {str(key): key for key in registry.keys("request")}
         if text not in keys:
             raise KeyError(
                 f"no API has the key {text:.40}; kwire has 0 to {max(keys.values())}"
             )
-        wanted = releases.name_of(keys[text]).lower()
+        searched_name = releases.name_of(keys[text]).lower()
     for endings in ("",), *_ENDINGS:
-        found = [by_name.get(f"{wanted}{ending}".lower()) for ending in endings]
-        names = [name for name in found if name is not None]
+        candidates = [
+            by_name.get(f"{searched_name}{ending}".lower()) for ending in endings
+        ]
+        names = [name for name in candidates if name is not None]
         if names:
             return names
-    near = suggest_names(text, [*map(_stem, by_name.values()), *by_name.values()])
-    near = near or "; kwire schema --all lists every message"
-    raise KeyError(f"no message {text:.40}{near}")
+    suggestions = suggest_names(
+        text, [*map(_stem, by_name.values()), *by_name.values()]
+    )
+    suggestions = suggestions or "; kwire schema --all lists every message"
+    raise KeyError(f"no message {text:.40}{suggestions}")
 
 
 def _stem(name: str) -> str:

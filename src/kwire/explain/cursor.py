@@ -66,9 +66,9 @@ class MapCursor:
 
     def require(self, size: int) -> None:
         """Raise an error if the remaining input is smaller than ``size`` bytes."""
-        left = self.end - self.at
-        if size > left:
-            raise self.failure(errors.TRUNCATED, self.end, size - left)
+        remaining = self.end - self.at
+        if size > remaining:
+            raise self.failure(errors.TRUNCATED, self.end, size - remaining)
 
     def check_end(self) -> None:
         """Raise an error if there are remaining bytes."""
@@ -105,8 +105,8 @@ class MapCursor:
         try:
             value, size = decode(self.data[self.at : min(self.at + longest, self.end)])
         except DecodeError as error:
-            place = self.at + error.offset, self.format_path()
-            raise type(error)(error.reason, *place, *self.subject) from None
+            location = self.at + error.offset, self.format_path()
+            raise type(error)(error.reason, *location, *self.subject) from None
         self.at += size
         return value
 
@@ -153,8 +153,8 @@ class MapCursor:
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
-            at = self.at - len(raw) + error.start
-            raise self.failure(errors.BAD_UTF8, at) from None
+            error_position = self.at - len(raw) + error.start
+            raise self.failure(errors.BAD_UTF8, error_position) from None
 
     def read_bytes(self, compact: bool, nullable: bool) -> bytes | None:
         """Decode BYTES, COMPACT_BYTES or RECORDS. Returns None if the value is null."""

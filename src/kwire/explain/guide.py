@@ -115,8 +115,8 @@ class Layout(NamedTuple):
             words = f"{line.name} => {line.definition}".split()
             # Do not wrap between a name and its arrow, between a title and its arrow,
             # or within notes.
-            head = len(line.name.split()) + 1
-            pieces = [" ".join(words[:head]), *words[head:]]
+            start_count = len(line.name.split()) + 1
+            pieces = [" ".join(words[:start_count]), *words[start_count:]]
             if line.notes:
                 pieces.append(f" # {line.notes}")
             yield from _wrap(pieces, "  " * line.depth, width)
@@ -128,7 +128,7 @@ def layouts(message: Message, versions: Iterable[int] | None = None) -> list[Lay
     By default, the result includes all supported versions.
     Raises ``UnsupportedVersion`` if the message does not have a version.
     """
-    found: list[Layout] = []
+    layout_list: list[Layout] = []
     for version in message.valid_versions if versions is None else versions:
         if version not in message.valid_versions:
             raise version_failure(message.name, message.valid_versions, version)
@@ -141,13 +141,15 @@ def layouts(message: Message, versions: Iterable[int] | None = None) -> list[Lay
             plan.flexible,
             _fields(plan),
         )
-        if found and found[-1].versions.max == version - 1:
-            both = VersionRange(found[-1].versions.min, version)
-            if found[-1]._replace(versions=both) == layout._replace(versions=both):
-                found.pop()
-                layout = layout._replace(versions=both)
-        found.append(layout)
-    return found
+        if layout_list and layout_list[-1].versions.max == version - 1:
+            joined_versions = VersionRange(layout_list[-1].versions.min, version)
+            if layout_list[-1]._replace(versions=joined_versions) == layout._replace(
+                versions=joined_versions
+            ):
+                layout_list.pop()
+                layout = layout._replace(versions=joined_versions)
+        layout_list.append(layout)
+    return layout_list
 
 
 def title(message: Message) -> str:
@@ -191,17 +193,17 @@ def _fields(plan: Plan) -> tuple[FieldLayout, ...]:
 
 
 def _field(step: Step) -> FieldLayout:
-    inner = step.plan
+    struct_plan = step.plan
     return FieldLayout(
         step.attribute,
-        type_name(step, step.is_array) if inner is None else inner.name,
+        type_name(step, step.is_array) if struct_plan is None else struct_plan.name,
         type_name(step) if step.is_array else "",
         step.nullable,
         step.tag if step.place == plans.TAGGED else -1,
         _default(step),
-        inner is not None,
-        () if inner is None else _fields(inner),
-        inner is not None and inner.flexible,
+        struct_plan is not None,
+        () if struct_plan is None else _fields(struct_plan),
+        struct_plan is not None and struct_plan.flexible,
     )
 
 
@@ -257,9 +259,9 @@ def _lines(fields: tuple[FieldLayout, ...], depth: int, within: str) -> Iterator
 def _wrap(pieces: list[str], indent: str, width: int | None) -> Iterator[str]:
     line = indent
     for piece in pieces:
-        longer = f"{line} {piece}" if line.strip() else f"{indent}{piece}"
-        if width is not None and len(longer) > width and line.strip():
+        extended_line = f"{line} {piece}" if line.strip() else f"{indent}{piece}"
+        if width is not None and len(extended_line) > width and line.strip():
             yield line
-            longer = f"{indent}{' ' * _HANGING}{piece.lstrip()}"
-        line = longer
+            extended_line = f"{indent}{' ' * _HANGING}{piece.lstrip()}"
+        line = extended_line
     yield line

@@ -79,10 +79,12 @@ class Section(NamedTuple):
     def messages(self) -> Iterator[dict[str, object]]:
         """Yield all messages with their layouts, newest layout first."""
         for name in self.names:
-            known = None if self.api is None else list(self.api.status)
-            found = guide.layouts(registry.load(name), known)
-            pairs = list(zip(found, [None, *found], strict=False))
-            layouts = [_layout(each, before, self.api) for each, before in pairs]
+            versions = None if self.api is None else list(self.api.status)
+            message_layouts = guide.layouts(registry.load(name), versions)
+            pairs = list(zip(message_layouts, [None, *message_layouts], strict=False))
+            layouts = [
+                _layout(layout, previous, self.api) for layout, previous in pairs
+            ]
             yield {"name": name, "layouts": layouts[::-1]}
 
 
@@ -100,21 +102,25 @@ def page(release: str = apis.NEWEST, names: Sequence[str] = ()) -> str:
     ]
     if names:
         sections = [
-            each._replace(names=tuple(name for name in each.names if name in names))
-            for each in sections
+            section._replace(
+                names=tuple(name for name in section.names if name in names)
+            )
+            for section in sections
         ]
     number = releases.NAMES.index(release)
-    before = releases.NAMES[number - 1] if number else None
+    previous_release = releases.NAMES[number - 1] if number else None
     return pages.render(
         "protocol",
         title=f"Kafka {release} protocol",
         groups=[
-            (group, list(found))
-            for group, found in groupby(sections, key=lambda section: section.group)
+            (group, list(group_sections))
+            for group, group_sections in groupby(
+                sections, key=lambda section: section.group
+            )
         ],
         is_whole=not names,
-        before=before,
-        changes=list(_changes(before, release)) if before else [],
+        before=previous_release,
+        changes=list(_changes(previous_release, release)) if previous_release else [],
         sections=sections,
     )
 
@@ -124,15 +130,15 @@ def _sections(release: str) -> Iterator[Section]:
         names = tuple(f"{api.name}{kind}" for kind in ("Request", "Response"))
         yield Section("APIs", api.name, api.api_key, names, api)
     for group, messages in apis.other_messages():
-        together: dict[str, list[str]] = {}
+        names_by_title: dict[str, list[str]] = {}
         for name in messages:
             title = name
             if registry.find(name).kind.startswith("coordinator"):
                 title = name.removesuffix("Key").removesuffix("Value")
-            together.setdefault(title, []).append(name)
-        for title, names_ in together.items():
-            number = registry.find(names_[0]).api_key
-            yield Section(group, title, number, tuple(names_), None)
+            names_by_title.setdefault(title, []).append(name)
+        for title, pair_names in names_by_title.items():
+            number = registry.find(pair_names[0]).api_key
+            yield Section(group, title, number, tuple(pair_names), None)
 
 
 def _range(versions: VersionRange) -> str:
@@ -149,17 +155,17 @@ def _changes(before: str, release: str) -> Iterator[tuple[str, str, str]]:
 def _layout(
     layout: Layout, before: Layout | None, api: Api | None
 ) -> dict[str, object]:
-    known = set() if before is None else set(before.lines()[1:])
+    previous_lines = set() if before is None else set(before.lines()[1:])
     lines = []
     for line in layout.lines():
         start = f"{'  ' * line.depth}{line.name} => {line.definition}".rstrip()
         start = start.removesuffix(line.definition)
-        is_new = before is not None and line.depth > 0 and line not in known
+        is_new = before is not None and line.depth > 0 and line not in previous_lines
         lines.append(_PageLine(line.depth, start, line.definition, line.notes, is_new))
     notes = []
     for versions, note in [] if api is None else api.notes(layout.versions):
-        which = "" if versions == str(layout.versions) else f"{versions} "
-        notes.append((note.partition(" ")[0], f"{which}{note}"))
+        range_prefix = "" if versions == str(layout.versions) else f"{versions} "
+        notes.append((note.partition(" ")[0], f"{range_prefix}{note}"))
     return {
         "versions": list(layout.versions),
         "range": _range(layout.versions),

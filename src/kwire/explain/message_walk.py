@@ -87,12 +87,12 @@ class MessageWalk(SpanNotes):
     def read_request_header(self, registry: ApiRegistry) -> plan.Plan:
         """Read a request header. Return the plan for the body that follows."""
         binding = engine.binding_of(RequestHeader)
-        at = self.cursor.at
-        start = self._data[at : min(at + 4, self.cursor.end)]
-        if len(start) < 4:
+        position = self.cursor.at
+        first_bytes = self._data[position : min(position + 4, self.cursor.end)]
+        if len(first_bytes) < 4:
             self._read_message(binding.plan(0))
-        api_key = int.from_bytes(start[:2], "big", signed=True)
-        version = int.from_bytes(start[2:], "big", signed=True)
+        api_key = int.from_bytes(first_bytes[:2], "big", signed=True)
+        version = int.from_bytes(first_bytes[2:], "big", signed=True)
         try:
             cls = registry.by_key(api_key, "request")
         except KeyError:
@@ -101,7 +101,7 @@ class MessageWalk(SpanNotes):
             # fields.
             with suppress(DecodeError):
                 self._read_message(binding.plan(0))
-            framing.decode_request(self._data[at : self.cursor.end])
+            framing.decode_request(self._data[position : self.cursor.end])
             raise
         message = engine.binding_of(cls).message
         self._read_message(binding.plan(plan.request_header_version(message, version)))
@@ -145,7 +145,7 @@ class MessageWalk(SpanNotes):
         self._read_struct(layout)
 
     def _read_struct(self, layout: plan.Plan) -> None:
-        before, self.owner = self.owner, self.format_path()
+        outer_owner, self.owner = self.owner, self.format_path()
         for step in layout.steps:
             if step.place == plan.PRESENT:
                 self.cursor.path.append(step.attribute)
@@ -153,7 +153,7 @@ class MessageWalk(SpanNotes):
                 self.cursor.path.pop()
         if layout.flexible:
             self._read_tagged_fields(layout)
-        self.owner = before
+        self.owner = outer_owner
 
     def _read_field(self, step: plan.Step) -> None:
         if step.is_array:
@@ -200,10 +200,10 @@ class MessageWalk(SpanNotes):
         cursor = self.cursor
         end, cursor.at = cursor.at, content
         self.note(start, type_name(step), end - content, "structure", meaning="bytes")
-        place = self.part, self.format_path(), self.owner
-        inner = RecordWalk(self.spans, *place, self._limits)
-        inner.read(self._data, content, end)
-        self._damage += inner.damage
+        location = self.part, self.format_path(), self.owner
+        record_walk = RecordWalk(self.spans, *location, self._limits)
+        record_walk.read(self._data, content, end)
+        self._damage += record_walk.damage
         cursor.at = end
 
     def _read_marker(self) -> bool:
@@ -241,9 +241,9 @@ class MessageWalk(SpanNotes):
         # known tagged fields.
         cursor.path[-1] = "_tagged_fields"
         self.note(start, "UNSIGNED_VARINT", count, "structure")
-        known = {step.tag: step for step in layout.tagged}
+        steps_by_tag = {step.tag: step for step in layout.tagged}
         previous = -1
-        unknown = 0
+        unknown_count = 0
         for _ in range(count):
             cursor.path[-1] = _UNKNOWN
             start = cursor.at
@@ -253,15 +253,15 @@ class MessageWalk(SpanNotes):
             if tag in layout.invalid_tags:
                 raise cursor.failure(errors.TAG_NOT_IN_VERSION, start, tag)
             previous = tag
-            middle = cursor.at
+            size_start = cursor.at
             size = cursor.read_unsigned_varint()
             cursor.require(size)
-            if tag in known:
-                cursor.path[-1] = known[tag].attribute
-                self._note_tag(start, middle, tag, size)
-                self._read_tagged_field(known[tag], size)
+            if tag in steps_by_tag:
+                cursor.path[-1] = steps_by_tag[tag].attribute
+                self._note_tag(start, size_start, tag, size)
+                self._read_tagged_field(steps_by_tag[tag], size)
                 continue
-            self._note_tag(start, middle, tag, size, f"[{unknown}]")
+            self._note_tag(start, size_start, tag, size, f"[{unknown_count}]")
             start = cursor.at
             cursor.at += size
             if size:
@@ -271,10 +271,10 @@ class MessageWalk(SpanNotes):
                     "",
                     raw,
                     "unknown",
-                    name=f"[{unknown}]",
+                    name=f"[{unknown_count}]",
                     meaning=f"tag {tag}",
                 )
-            unknown += 1
+            unknown_count += 1
         cursor.path.pop()
 
     def _note_tag(

@@ -105,8 +105,8 @@ class RecordWalk:
                 notes.note_rest(at, end, "cut")
                 return
             at = cursor.end = header.position + header.size
-            word = "batches" if header.magic == 2 else "messages"
-            notes.root = join_path(self._root, f"{word}[{index}]")
+            entry_kind = "batches" if header.magic == 2 else "messages"
+            notes.root = join_path(self._root, f"{entry_kind}[{index}]")
             notes.owner = notes.root
             try:
                 is_intact = len(self.damage) == errors_before
@@ -209,7 +209,7 @@ def _format_attributes(header: BatchHeader) -> str:
 def _read_record(notes: SpanNotes, header: BatchHeader) -> None:
     """Decode one magic 2 record, which other records can follow."""
     cursor = notes.cursor
-    before, notes.owner = notes.owner, notes.format_path()
+    outer_owner, notes.owner = notes.owner, notes.format_path()
     end = cursor.end
     start = cursor.at
     length = cursor.read_varint()
@@ -222,43 +222,45 @@ def _read_record(notes: SpanNotes, header: BatchHeader) -> None:
     attributes = cursor.read_raw(1)[0]
     notes.note(start, "INT8", attributes, "number", name="attributes")
     start = cursor.at
-    delta = cursor.read_varlong()
-    time = header.base_timestamp + delta
+    timestamp_delta = cursor.read_varlong()
+    timestamp = header.base_timestamp + timestamp_delta
     if header.attributes & LOG_APPEND_TIME:
-        time = header.max_timestamp
+        timestamp = header.max_timestamp
     notes.note(
         start,
         "VARLONG",
-        delta,
+        timestamp_delta,
         "timestamp",
         name="timestamp_delta",
-        meaning=_wrap_int64(time),
+        meaning=_wrap_int64(timestamp),
     )
     start = cursor.at
-    delta = cursor.read_varint()
+    offset_delta = cursor.read_varint()
     notes.note(
         start,
         "VARINT",
-        delta,
+        offset_delta,
         "number",
         name="offset_delta",
-        meaning=f"offset {_wrap_int64(header.base_offset + delta)}",
+        meaning=f"offset {_wrap_int64(header.base_offset + offset_delta)}",
     )
     cursor.path.append("key")
     key = _read_sized(notes)
     if header.is_control:
-        place = len(notes.spans) - 1
+        key_span_index = len(notes.spans) - 1
     cursor.path[-1] = "value"
     value = _read_sized(notes)
     if header.is_control:
         meaning = _find_control_type(key, value)
-        notes.spans[place] = notes.spans[place]._replace(meaning=meaning)
+        notes.spans[key_span_index] = notes.spans[key_span_index]._replace(
+            meaning=meaning
+        )
     cursor.path[-1] = "headers"
     _read_headers(notes)
     cursor.path.pop()
     cursor.check_end()
     cursor.end = end
-    notes.owner = before
+    notes.owner = outer_owner
 
 
 def _read_headers(notes: SpanNotes) -> None:

@@ -139,8 +139,8 @@ class SpanNotes:
     ) -> None:
         """Add a span from ``start`` to the cursor position."""
         size = self.cursor.at - start
-        place = start, size, self.part, self.format_path(name), self.owner
-        self.spans.append(Span(*place, type, value, kind, meaning, prefix))
+        location = start, size, self.part, self.format_path(name), self.owner
+        self.spans.append(Span(*location, type, value, kind, meaning, prefix))
 
     def read_fixed(self, code: int, *, name: str = "", kind: str = "") -> Any:
         """Decode a fixed-size value at the current position and add its span."""
