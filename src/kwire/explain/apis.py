@@ -117,11 +117,11 @@ def other_messages() -> list[tuple[str, list[str]]]:
             heading = entry.family.replace("-", " ").capitalize()
             families.setdefault(heading, []).append(name)
     for names in families.values():
-        names.sort(key=_number)
+        names.sort(key=_make_sort_key)
     return sorted(families.items())
 
 
-def _number(name: str) -> tuple[int, str]:
+def _make_sort_key(name: str) -> tuple[int, str]:
     key = registry.find(name).api_key
     return (-1 if key is None else key), name
 
@@ -155,13 +155,13 @@ def find_messages(text: str) -> list[str]:
         if names:
             return names
     suggestions = suggest_names(
-        text, [*map(_stem, by_name.values()), *by_name.values()]
+        text, [*map(_strip_ending, by_name.values()), *by_name.values()]
     )
     suggestions = suggestions or "; kwire schema --all lists every message"
     raise KeyError(f"no message {text:.40}{suggestions}")
 
 
-def _stem(name: str) -> str:
+def _strip_ending(name: str) -> str:
     for ending in (ending for endings in _ENDINGS for ending in endings):
         name = name.removesuffix(ending)
     return name

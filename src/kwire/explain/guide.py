@@ -100,17 +100,17 @@ class Layout(NamedTuple):
     def lines(self) -> list[Line]:
         """List the lines: first the message, then all fields, outer before inner."""
         name = f"{self.title} (Version: {self.versions})"
-        first = Line(0, "", name, _contents(self.fields, self.flexible), "")
-        return [first, *_lines(self.fields, 1, "")]
+        first = Line(0, "", name, _format_contents(self.fields, self.flexible), "")
+        return [first, *_list_lines(self.fields, 1, "")]
 
     def text(self, width: int | None = None) -> str:
         """Format the layout in the guide's notation. Every line ends with a newline.
 
         Lines are wrapped at ``width`` columns. By default, they are not wrapped.
         """
-        return "".join(f"{line}\n" for line in self._texts(width))
+        return "".join(f"{line}\n" for line in self._wrap_lines(width))
 
-    def _texts(self, width: int | None) -> Iterator[str]:
+    def _wrap_lines(self, width: int | None) -> Iterator[str]:
         for line in self.lines():
             words = f"{line.name} => {line.definition}".split()
             # Do not wrap between a name and its arrow, between a title and its arrow,
@@ -137,9 +137,9 @@ def layouts(message: Message, versions: Iterable[int] | None = None) -> list[Lay
             message.name,
             title(message),
             VersionRange(version, version),
-            _header_version(message, version),
+            _find_header_version(message, version),
             plan.flexible,
-            _fields(plan),
+            _list_fields(plan),
         )
         if layout_list and layout_list[-1].versions.max == version - 1:
             joined_versions = VersionRange(layout_list[-1].versions.min, version)
@@ -163,7 +163,7 @@ def title(message: Message) -> str:
     return message.name
 
 
-def _header_version(message: Message, version: int) -> int | None:
+def _find_header_version(message: Message, version: int) -> int | None:
     if message.kind == "request":
         return plans.request_header_version(message, version)
     if message.kind == "response":
@@ -187,12 +187,12 @@ def field_facts(fields: Iterable[FieldLayout]) -> list[dict[str, Any]]:
     ]
 
 
-def _fields(plan: Plan) -> tuple[FieldLayout, ...]:
+def _list_fields(plan: Plan) -> tuple[FieldLayout, ...]:
     in_line = (step for step in plan.steps if step.place == plans.PRESENT)
-    return tuple(_field(step) for step in (*in_line, *plan.tagged))
+    return tuple(_make_field(step) for step in (*in_line, *plan.tagged))
 
 
-def _field(step: Step) -> FieldLayout:
+def _make_field(step: Step) -> FieldLayout:
     struct_plan = step.plan
     return FieldLayout(
         step.attribute,
@@ -200,9 +200,9 @@ def _field(step: Step) -> FieldLayout:
         type_name(step) if step.is_array else "",
         step.nullable,
         step.tag if step.place == plans.TAGGED else -1,
-        _default(step),
+        _format_default(step),
         struct_plan is not None,
-        () if struct_plan is None else _fields(struct_plan),
+        () if struct_plan is None else _list_fields(struct_plan),
         struct_plan is not None and struct_plan.flexible,
     )
 
@@ -223,7 +223,7 @@ def type_name(step: Step, is_element: bool = False) -> str:
     return f"COMPACT_{name}" if step.compact else name
 
 
-def _default(step: Step) -> str:
+def _format_default(step: Step) -> str:
     default = step.default
     if default is None:
         return "null" if step.nullable else ""
@@ -236,7 +236,7 @@ def _default(step: Step) -> str:
     return str(default) if getattr(default, "int", 0) else ""
 
 
-def _contents(fields: tuple[FieldLayout, ...], flexible: bool) -> str:
+def _format_contents(fields: tuple[FieldLayout, ...], flexible: bool) -> str:
     names = [
         f"[{field.name}]" if field.array else field.name
         for field in fields
@@ -245,15 +245,17 @@ def _contents(fields: tuple[FieldLayout, ...], flexible: bool) -> str:
     return " ".join([*names, _TAGGED_FIELDS] if flexible else names)
 
 
-def _lines(fields: tuple[FieldLayout, ...], depth: int, within: str) -> Iterator[Line]:
+def _list_lines(
+    fields: tuple[FieldLayout, ...], depth: int, within: str
+) -> Iterator[Line]:
     for field in fields:
         path = f"{within}{field.name}"
         name = field.name if field.tag < 0 else f"{field.name}<tag: {field.tag}>"
         definition = field.type
         if field.is_struct:
-            definition = _contents(field.fields, field.flexible)
+            definition = _format_contents(field.fields, field.flexible)
         yield Line(depth, path, name, definition, field.notes)
-        yield from _lines(field.fields, depth + 1, f"{path}.")
+        yield from _list_lines(field.fields, depth + 1, f"{path}.")
 
 
 def _wrap(pieces: list[str], indent: str, width: int | None) -> Iterator[str]:

@@ -54,9 +54,9 @@ class Section(NamedTuple):
     def state(self) -> str:
         """Supported versions for the navigation, or the status if there are none."""
         if self.api is None:
-            return _range(registry.find(self.names[-1]).valid_versions)
+            return _format_range(registry.find(self.names[-1]).valid_versions)
         if self.api.versions:
-            return _range(self.api.versions)
+            return _format_range(self.api.versions)
         return next(reversed(self.api.status.values())).partition(" ")[0]
 
     @property
@@ -83,7 +83,8 @@ class Section(NamedTuple):
             message_layouts = guide.layouts(registry.load(name), versions)
             pairs = list(zip(message_layouts, [None, *message_layouts], strict=False))
             layouts = [
-                _layout(layout, previous, self.api) for layout, previous in pairs
+                _describe_layout(layout, previous, self.api)
+                for layout, previous in pairs
             ]
             yield {"name": name, "layouts": layouts[::-1]}
 
@@ -97,7 +98,7 @@ def page(release: str = apis.NEWEST, names: Sequence[str] = ()) -> str:
     """
     sections = [
         section
-        for section in _sections(release)
+        for section in _list_sections(release)
         if not names or set(names) & set(section.names)
     ]
     if names:
@@ -120,12 +121,14 @@ def page(release: str = apis.NEWEST, names: Sequence[str] = ()) -> str:
         ],
         is_whole=not names,
         before=previous_release,
-        changes=list(_changes(previous_release, release)) if previous_release else [],
+        changes=list(_list_changes(previous_release, release))
+        if previous_release
+        else [],
         sections=sections,
     )
 
 
-def _sections(release: str) -> Iterator[Section]:
+def _list_sections(release: str) -> Iterator[Section]:
     for api in apis.apis(release):
         names = tuple(f"{api.name}{kind}" for kind in ("Request", "Response"))
         yield Section("APIs", api.name, api.api_key, names, api)
@@ -141,18 +144,18 @@ def _sections(release: str) -> Iterator[Section]:
             yield Section(group, title, number, tuple(pair_names), None)
 
 
-def _range(versions: VersionRange) -> str:
+def _format_range(versions: VersionRange) -> str:
     return str(versions).replace("-", "\N{EN DASH}")
 
 
-def _changes(before: str, release: str) -> Iterator[tuple[str, str, str]]:
+def _list_changes(before: str, release: str) -> Iterator[tuple[str, str, str]]:
     changes = releases.changes(before, release)
     for verb, ranges in ("added", changes.added), ("removed", changes.removed):
         for key, versions in sorted(ranges.items()):
-            yield verb, releases.name_of(key), _range(versions)
+            yield verb, releases.name_of(key), _format_range(versions)
 
 
-def _layout(
+def _describe_layout(
     layout: Layout, before: Layout | None, api: Api | None
 ) -> dict[str, object]:
     previous_lines = set() if before is None else set(before.lines()[1:])
@@ -168,7 +171,7 @@ def _layout(
         notes.append((note.partition(" ")[0], f"{range_prefix}{note}"))
     return {
         "versions": list(layout.versions),
-        "range": _range(layout.versions),
+        "range": _format_range(layout.versions),
         "notes": notes,
         "flexible": layout.flexible,
         "header_version": layout.header_version,
