@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs that analyse recordings and log directories: audit, export, offsets, restore.
 
-Every job is a package (for example ``export_job``) with an entry point that is
-available here. Jobs write Parquet tables and an HTML report, either in this process or
-on Spark, and return a ``Result``.
+Every job is a package (for example ``export_job``), whose entry point is available
+here. Jobs write Parquet tables and an HTML report, either in this process or on Spark,
+and return a ``Result``.
 
 Shared modules: ``running`` (tasks), ``tables`` (output files), ``report`` and
 ``charts`` (HTML report). Jobs never print, because console output belongs to the

@@ -78,7 +78,7 @@ class Cell(NamedTuple):
 
 
 class Report:
-    """Report that is built from top to bottom. ``html`` returns the document.
+    """Report, built from top to bottom. ``html`` returns the document.
 
     Every ``tone`` is "", "good", "warning", "bad" or "quiet".
     """

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tasks of a job, either sequentially in this process or on Spark.
 
-A task is a small value that can be pickled. Its function may be called repeatedly,
-because Spark retries failed tasks. On Spark, every task is a separate partition.
-Exceptions of tasks are raised unchanged in the calling process. This module is
-independent of the jobs that use it.
+A task is a small picklable value. Its function may be called repeatedly, because Spark
+retries failed tasks. On Spark, every task is a separate partition. Exceptions of tasks
+are raised unchanged in the calling process. This module is independent of the jobs that
+use it.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def open_runner(
 def pack_tasks(sized: Iterable[tuple[int, Part]], most: int) -> list[tuple[Part, ...]]:
     """Combine (size, part) pairs, in order, to packs with the maximum size ``most``.
 
-    A part that is larger becomes a separate pack. The result contains at least one
-    pack, so that its task creates the tables even if they are empty.
+    A larger part becomes a separate pack. The result contains at least one pack, so
+    that its task creates the tables even if they are empty.
     """
     packs: list[list[Part]] = [[]]
     filled = 0
@@ -353,7 +353,7 @@ def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
 
 
 def _cause(error: Exception, session: Any) -> Exception:
-    """Extract the exception of a task from the text of a Spark error."""
+    """Find the exception of a task within the text of a Spark error."""
     text = str(error)
     found = re.search("(.*?)".join(map(re.escape, _MARKS)), text, re.DOTALL)
     if found is None:

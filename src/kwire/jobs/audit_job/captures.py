@@ -81,7 +81,7 @@ class _Connection:
 def read_recording(
     files: Iterable[CaptureFile], sightings: Sightings
 ) -> Iterator[CapturedRequest]:
-    """Read the requests of a recording.
+    """Find the requests in a recording.
 
     Requests are returned in recorded order, but requests that wait unusually long for a
     response are delayed. Versions that brokers offer, and files that cannot be read,
@@ -111,7 +111,7 @@ class _RecordingReader:
         self._offers: set[tuple[str | None, int | None, bytes]] = set()
 
     def take_complete(self) -> list[CapturedRequest]:
-        """Remove and return all rows that are complete.
+        """Take all complete rows.
 
         If at least half of the maximum number of rows remain, return them as well,
         because their responses were probably not recorded.
@@ -124,7 +124,7 @@ class _RecordingReader:
         return complete
 
     def read(self, batch: Any) -> None:
-        """Process a batch of frames."""
+        """Process a frame batch."""
         *columns, frames = batch.columns
         number = _Frame._fields.index("timestamp")
         columns[number] = columns[number].cast("int64")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Results of the audit as table rows, sorted by risk."""
+"""Audit results as table rows, sorted by risk."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ TABLES: dict[str, dict[str, Any]] = {
         "text": "string",
     },
 }
-"""Column types of the tables, by table name and column name."""
+"""Column types by table name and column name."""
 
 
 class AuditFindings(NamedTuple):
-    """Results of the audit. Clients with the highest risk come first.
+    """Audit results. Clients with the highest risk come first.
 
-    ``clients``, ``breaks`` and ``problems`` are rows of the corresponding tables.
+    ``clients``, ``breaks`` and ``problems`` are rows for the tables with these names.
     """
 
     target: Target

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Entry point of the audit job."""
+"""Audit job entry point."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def audit(
     Writes the tables ``requests``, ``clients``, ``breaks`` and ``problems``, and an
     HTML report.
 
-    * ``paths``: captures from ``kwire record``, request logs of brokers, or directories
+    * ``paths``: captures from ``kwire record``, broker request logs, or directories
       that contain such files.
     * ``out``: local output directory. It must not exist, or be empty.
     * ``target``: release, for example "4.1".
     * ``spark``, ``progress``: see ``running.open_runner``.
-    * ``timezone``: time zone of timestamps in request logs.
+    * ``timezone``: time zone for request log timestamps.
 
-    Returns a ``Result``, where ``findings`` is the number of breaking clients. Raises
+    Returns a ``Result``, where ``findings`` counts breaking clients. Raises
     ``ValueError`` if kwire does not know the release, and ``FileNotFoundError`` if a
     path contains no input.
     """

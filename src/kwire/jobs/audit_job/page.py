@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""HTML report of the audit: verdict, heat map, clients by risk, timeline and tables.
+"""HTML audit report: verdict, heat map, clients by risk, timeline and tables.
 
 All figures come from the tables. This module does not make any decisions.
 """

@@ -3,7 +3,7 @@
 """Observed requests per client: the result of an audit task, and the merged total.
 
 A client is identified by its address without the port, its client id, and the software
-that it reports. ``verdicts.py`` decides about the consequences of an upgrade.
+that it reports. ``verdicts.py`` decides about upgrade consequences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MINUTE = 60_000_000
 
 
 class Client(NamedTuple):
-    """Identity of a client. Unknown parts are None."""
+    """Client identity. Unknown parts are None."""
 
     address: str | None
     client_id: str | None
@@ -114,7 +114,7 @@ class InputProblem(NamedTuple):
 
 @dataclass(slots=True)
 class Sightings:
-    """All observations of a task, or of all tasks after merging.
+    """All observations that a task has made, or the merged total.
 
     * ``clients``: behaviour by client.
     * ``offered``: maximum version that a broker offers, by broker address and API key.
@@ -170,7 +170,7 @@ class Sightings:
                 known[api_key] = max(version, known.get(api_key, version))
 
     def merge(self, other: Sightings) -> None:
-        """Add the observations of another task."""
+        """Add the observations from another task."""
         for client, usage in other.clients.items():
             self.clients[client].merge(usage)
         for broker, offered in other.offered.items():
@@ -179,7 +179,7 @@ class Sightings:
         self.problems += other.problems
 
     def by_version(self) -> dict[tuple[int, int], SeenRequests]:
-        """Return the requests of all clients, by (API key, version)."""
+        """Return the requests from all clients, by (API key, version)."""
         found: dict[tuple[int, int], SeenRequests] = {}
         for usage in self.clients.values():
             for pair, seen in usage.versions.items():

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Audit tasks: a recording, or a section of a request log, that is read once.
+"""Audit tasks: read a recording, or a request log section, exactly once.
 
-A task writes its rows of the table ``requests``, and returns its sightings. Recordings
-are decoded in ``captures``. Tasks and sightings can be pickled, because ``read_source``
-may run in another process.
+A task writes its ``requests`` rows, and returns its sightings. Recordings are decoded
+in ``captures``. Tasks and sightings can be pickled, because ``read_source`` may run in
+another process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .captures import CapturedRequest
 
 PIECE_BYTES = 128 << 20
-"""Request logs that are larger than this size are split."""
+"""Request logs above this size are split."""
 
 _PARQUET = b"PAR1"
 
@@ -55,11 +55,11 @@ class LogTask(NamedTuple):
 
 
 class AuditTask(NamedTuple):
-    """Input of an audit task.
+    """Input for an audit task.
 
     * ``source``: files to read.
-    * ``target``: name of the target release.
-    * ``timezone``: time zone of timestamps in request logs.
+    * ``target``: target release name.
+    * ``timezone``: time zone for request log timestamps.
     * ``requests``: Parquet file to create.
     """
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decision rules of the audit: which clients break after a broker upgrade.
 
-A client breaks if it needs a version that the target release does not support. There
-are two kinds of clients:
+A client breaks if it needs a version that the target release does not support. Clients
+behave in one of two ways:
 
 * A client that never requests supported versions always sends the observed versions,
   independently of the broker.
@@ -57,7 +57,7 @@ class Judgement(NamedTuple):
 
 
 class Target:
-    """Target release of the upgrade.
+    """Target release for an upgrade.
 
     A patch release is treated as its release line: "4.1.2" is "4.1". Raises
     ``ValueError`` if there is no such release.
@@ -93,7 +93,7 @@ class Target:
 
 @cache
 def find_broker_apis() -> frozenset[int]:
-    """Return the APIs that clients never use.
+    """Find the APIs that clients never use.
 
     KRaft brokers do not offer these APIs on their broker listener.
     """
@@ -107,7 +107,7 @@ def find_broker_apis() -> frozenset[int]:
 
 
 def find_release(name: str) -> str:
-    """Return the release line of a name, for example "4.1" for "4.1.2".
+    """Find the release line for a name, for example "4.1" for "4.1.2".
 
     Raises ``ValueError`` if the release line is unknown.
     """
@@ -129,7 +129,7 @@ def judge(
 ) -> Judgement:
     """Decide whether a client breaks.
 
-    * ``client``: identity of the client.
+    * ``client``: client identity.
     * ``usage``: observed requests.
     * ``target``: target release.
     * ``offered``: maximum versions that brokers were observed to offer, by broker
@@ -191,7 +191,7 @@ def judge(
 def _is_of_kafka(api_key: int, version: int) -> bool:
     """Return whether any Kafka release has supported a version.
 
-    Otherwise the request is invalid, or an extension of a vendor.
+    Otherwise the request is invalid, or a vendor extension.
     """
     fate = find_fate(api_key, version)
     return fate.removed_in is not None or version in _find_newest().get(api_key, NONE)

@@ -12,9 +12,9 @@ An export runs three passes:
 ``job`` runs the passes, ``outcome`` merges the task summaries into tables, and ``page``
 renders the HTML report.
 
-Batches are rows of numpy arrays (``header_rows``, ``partition_batches``), so that
-millions of them can be processed without Python objects. The steps of ``decide`` are
-functions over these arrays: ``replicas`` checks leader epochs, ``choice`` sorts batches
-and chooses copies, ``conflicts`` resolves contradictions between overlapping batches,
-and ``losses`` explains gaps. The rules are documented in ``docs/operators/export.md``.
+Batches are numpy array rows (``header_rows``, ``partition_batches``), so that millions
+of them can be processed without Python objects. The steps of ``decide`` are functions
+over these arrays: ``replicas`` checks leader epochs, ``choice`` sorts batches and
+chooses copies, ``conflicts`` resolves contradictions between overlapping batches, and
+``losses`` explains gaps. The rules are documented in ``docs/operators/export.md``.
 """

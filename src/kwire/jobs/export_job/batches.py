@@ -32,8 +32,8 @@ BATCHES = {
     "compression": "string",
     "magic": "int",
     "timestamp_type": "int",
-    # Timestamps are plain integers because a broker with a wrong clock can write values
-    # that a timestamp column cannot represent.
+    # Timestamps are plain integers because a broker with an incorrect clock can write
+    # values that a timestamp column cannot represent.
     "base_timestamp": "bigint",
     "max_timestamp": "bigint",
     "producer_id": "bigint",
@@ -43,12 +43,11 @@ BATCHES = {
     "is_control": "boolean",
     "crc": "bigint",
 }
-"""Column types of the table ``batches``, by column name."""
+"""Column types in the table ``batches``, by column name."""
 
 
 _ROWS = 16_384
-"""Number of rows that are converted to Arrow arrays at a time, to limit memory usage.
-"""
+"""Number of rows converted to Arrow arrays at a time, to limit memory usage."""
 
 
 def write_batches(
@@ -61,7 +60,7 @@ def write_batches(
 
     * ``writer``: open Parquet file of the table.
     * ``key``: (topic, partition).
-    * ``batches``: valid batches of all replicas.
+    * ``batches``: valid batches from all replicas.
     * ``uses``: for every row, an index into ``USES`` that becomes the column ``use``.
     """
     import pyarrow

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class FileSlice(NamedTuple):
-    """Consecutive batches in a segment file that are read together.
+    """Consecutive batches in a segment file, to be read together.
 
     ``start`` and ``end`` are byte positions in the file (``end`` is exclusive).
     ``last_offset`` is inclusive.
@@ -51,7 +51,7 @@ class FileSlice(NamedTuple):
 
 
 class ReadStep(NamedTuple):
-    """Unit of work for the last pass: a single file slice, or all variants of a batch.
+    """Work unit for the last pass: a single file slice, or all variants of a batch.
 
     * ``slices``: one slice, or one slice for every variant. Earlier variants take
       precedence: a later variant only adds records whose offsets are missing in the
@@ -96,12 +96,12 @@ def choose(
 ) -> Choice:
     """Choose the batches to read from a partition.
 
-    * ``batches``: valid batches of all replicas.
+    * ``batches``: valid batches from all replicas.
     * ``judge``: resolves conflicts and collects the rejected rows.
     * ``start``: first offset of the log.
-    * ``aside``: maps paths of files that lost a conflict to the first offset that must
-      not be read from them.
-    * ``step_bytes``: maximum size of a ``ReadStep`` in bytes, unless a single batch is
+    * ``aside``: files that lost a conflict. Maps their paths to the first offset
+      excluded from reading.
+    * ``step_bytes``: maximum ``ReadStep`` size in bytes, unless a single batch is
       larger.
 
     Returns a ``Choice``.
@@ -111,14 +111,14 @@ def choose(
     never = numpy.iinfo("i8").max
     limits = numpy.array([aside.get(file.path, never) for file in batches.files], "i8")
     uses: NDArray[Any] = numpy.zeros(len(batches), "u1")
-    # Exclude batches of files that lost a conflict, and batches that a leader of a
-    # later epoch has replaced.
+    # Exclude batches from files that lost a conflict, and batches replaced by a later
+    # leader.
     uses[batches.headers["base_offset"] >= limits[batches.file]] = DISAGREES
     uses[batches.is_diverged] = DIVERGED
     candidates = numpy.flatnonzero(uses == COPY)
     rows, opens_cluster, gaps, reached = _find_clusters(batches, candidates, start)
     rows, cluster, content = _find_contents(batches, rows, opens_cluster)
-    # Reject batches that are contradicted by other batches.
+    # Reject batches contradicted by other batches.
     for span in _find_mixed(cluster, content):
         judge.judge(_split(rows[span], content[span]))
     uses[[conflict.row for conflict in judge.conflicts]] = DISAGREES
@@ -172,7 +172,7 @@ def _find_clusters(
 def _find_contents(
     batches: PartitionBatches, rows: NDArray[Any], opens_cluster: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Sort the rows of every cluster so that copies of a batch become neighbours.
+    """Sort the rows within every cluster, so that batch copies become neighbours.
 
     Returns the sorted rows with two parallel arrays: cluster number and content number.
     Rows with the same content number are copies of one batch.
@@ -188,7 +188,7 @@ def _find_contents(
 
 
 def _find_mixed(outer: NDArray[Any], inner: NDArray[Any]) -> Iterator[slice]:
-    """Return runs with a constant ``outer`` number but several ``inner`` numbers."""
+    """Find runs with a constant ``outer`` number but several ``inner`` numbers."""
     import numpy
 
     starts = mark_changes(outer).nonzero()[0]
@@ -228,7 +228,7 @@ def _choose_copies(
 
     A copy with a doubtful leader epoch is chosen only if all copies are doubtful. Among
     the remaining copies, prefer the replica that was chosen for the previous group, so
-    that long slices are read from one file. Otherwise choose the replica with the best
+    that long slices come from one file. Otherwise choose the replica with the best
     rank.
     """
     import numpy
@@ -322,11 +322,11 @@ def _read_runs(
     group: NDArray[Any],
     step_bytes: int,
 ) -> Iterator[ReadStep]:
-    """Create read steps for rows that are adjacent in a file.
+    """Create read steps for adjacent rows in a file.
 
     A step contains at most ``step_bytes`` bytes, unless a single batch is larger.
-    ``group`` contains the group number of every row. A gap in these numbers is a group
-    of variants, which must be read between the two rows, so a step ends there.
+    ``group`` contains the group number of every row. A gap in these numbers means that
+    variants must be read between the two rows, so a step ends there.
     """
     import numpy
 

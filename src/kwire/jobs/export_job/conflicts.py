@@ -3,7 +3,7 @@
 """Resolves conflicts between batches that differ although their offset ranges overlap.
 
 If a log cleaner can have produced one batch from the other batch, there is no conflict.
-Otherwise at least one batch is wrong:
+Otherwise at least one batch is incorrect:
 
 1. A batch is refused if it cannot be decoded, or if the same batch exists at another
    offset in another file.
@@ -54,7 +54,7 @@ class Conflict(NamedTuple):
 
 
 class RefusedBatch(NamedTuple):
-    """A row with a proven error: it cannot be decoded, or its offset is wrong."""
+    """A row with a proven error: it cannot be decoded, or its offset is incorrect."""
 
     row: int
     reason: str
@@ -62,10 +62,10 @@ class RefusedBatch(NamedTuple):
 
 
 class ConflictJudge:
-    """Decides between contradicting batches of a partition.
+    """Decides between contradicting batches within a partition.
 
     Rejected rows are collected in ``conflicts`` (the other batch is more trustworthy)
-    and ``refused`` (the batch itself is wrong).
+    and ``refused`` (the batch itself is incorrect).
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ConflictJudge:
         self._offsets: dict[tuple[int, int], set[int]] = {}
 
     def judge(self, contents: list[list[int]]) -> None:
-        """Reject the batches of a cluster that are contradicted by a better batch.
+        """Reject the batches in a cluster if a better batch contradicts them.
 
         ``contents`` has one list for each distinct batch, sorted by offset, with the
         rows of its copies.
@@ -158,7 +158,7 @@ class ConflictJudge:
         )
 
     def _find_fault(self, row: int) -> tuple[str, str] | tuple[()]:
-        """Return (reason, detail) if the batch itself is wrong, otherwise ().
+        """Return (reason, detail) if the batch itself is incorrect, otherwise ().
 
         Results are cached, because a batch can be involved in several conflicts.
         """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Second pass of an export: decides which batches of every partition are read.
+"""Second export pass: decides which batches of every partition are read.
 
 ``decide`` is the task function. For every partition it groups segment files into
 chains, loads their batch headers as arrays, chooses the batches to read, and explains
@@ -54,11 +54,11 @@ class PartitionTask(NamedTuple):
 
 
 class DecideTask(NamedTuple):
-    """Input of a decision task.
+    """Input for a decision task.
 
     * ``partitions``: partitions to decide.
     * ``batches``: path of the Parquet file for their rows in the table ``batches``.
-    * ``step_bytes``: maximum size of a read step in bytes.
+    * ``step_bytes``: maximum read step size in bytes.
     * ``compression``: Parquet codec.
     * ``limits``: decoding limits for a single batch.
     """
@@ -186,12 +186,12 @@ def _form_chains(task: PartitionTask, is_compacted: bool) -> list[ReplicaChain]:
 
 
 def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
-    """Remove the last batch of a file if its offset is impossibly high.
+    """Remove the last batch in a file if its offset is impossibly high.
 
     In a log without compaction, every skipped offset was a record. If the damaged bytes
-    before the batch are too small for so many records, the base offset of the batch
-    must be damaged: the checksum does not cover it. Returns the file unchanged if the
-    offset is possible.
+    before the batch are too small for so many records, the batch's base offset must be
+    damaged: the checksum does not cover it. Returns the file unchanged if the offset is
+    possible.
     """
     is_alone = file.batches == 1 and 0 <= file.name_offset < file.begin
     if not is_alone and not file.tail_jump:
@@ -208,9 +208,8 @@ def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
         before = int(headers["last_offset"][-2]) + 1
     detail = f"a batch with offsets {base} to {last} cannot be here"
     flaw = FileFlaw(stray.position, stray.size, "offset", detail, low=before)
-    # If a damaged region before the batch ended at its base offset, the end of the
-    # region is now unknown. A region after the batch now begins at the offset that is
-    # missing.
+    # If a damaged region before the batch ended at its base offset, its end is now
+    # unknown. A region after the batch now begins at the missing offset.
     flaws = [
         each._replace(high=-1) if each.high == base - 1 else each
         for each in file.flaws
@@ -232,7 +231,7 @@ def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
 
 
 def _find_start(batches: PartitionBatches, first_held: int) -> tuple[int, str]:
-    """Return the first offset of the log, and a sentence that explains it.
+    """Find the log's first offset, and a sentence that explains it.
 
     The start is the minimum of batch offsets, segment file names and leader epoch
     checkpoints. The sentence is empty if a batch has this offset.
@@ -252,11 +251,11 @@ def _find_start(batches: PartitionBatches, first_held: int) -> tuple[int, str]:
 
 
 def _find_end(batches: PartitionBatches, reached: int) -> tuple[int, str]:
-    """Return the log end offset, and a sentence that explains it.
+    """Find the log end offset, and a sentence that explains it.
 
     The sentence is empty if a batch ends there. If a later leader has continued the log
-    without the last batches of a directory, then claims of this directory only count up
-    to the first offset of the next leader epoch.
+    without the last batches of a directory, then claims from this directory only count
+    up to the first offset in the next leader epoch.
     """
     end, words = reached, ""
     top = max((chain.epoch for chain in batches.chains), default=-1)
@@ -285,7 +284,7 @@ def _choose_without_losers(
 
     If a file loses a conflict, its batches after the last one that another replica
     confirms are set aside, and the choice is repeated without them. Returns the last
-    choice and its judge, and the conflicts of all rounds by path of the losing file.
+    choice and its judge, and the conflicts from all rounds by losing file.
     """
     conflicts: dict[str, list[Conflict]] = {}
     aside: dict[str, int] = {}
@@ -306,7 +305,7 @@ def _choose_without_losers(
 
 
 def _report_diverged(batches: PartitionBatches) -> Iterator[FileProblem]:
-    """Report every run of batches that a leader of a later epoch has replaced."""
+    """Report every run of batches replaced by a later leader."""
     rows = batches.is_diverged.nonzero()[0]
     for first, stop in split_runs(batches.file[rows], rows - range(len(rows))):
         begin, last = batches.read(rows[first]), batches.read(rows[stop - 1])
@@ -321,7 +320,7 @@ def _report_diverged(batches: PartitionBatches) -> Iterator[FileProblem]:
 
 
 def _report_epochs(batches: PartitionBatches) -> Iterator[FileProblem]:
-    """Report runs of batches whose headers contain a wrong leader epoch."""
+    """Report runs of batches whose headers contain an incorrect leader epoch."""
     for row, stretch in batches.list_stretches():
         if not stretch.is_right:
             header = batches.read(row)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIELDS = [(name, "i8") for name in BatchHeader.__match_args__]
-"""Names and types of the columns, as a numpy dtype specification."""
+"""Column names and types, as a numpy dtype specification."""
 
 ROW_BYTES = 8 * len(FIELDS)
 
@@ -31,7 +31,7 @@ def make_rows(headers: Sequence[BatchHeader]) -> NDArray[Any]:
 
 
 def join_rows(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Concatenate arrays of rows.
+    """Concatenate row arrays.
 
     They are concatenated as plain integers, because numpy copies structured arrays
     field by field, which is slower.
@@ -48,7 +48,7 @@ def read_row(rows: NDArray[Any], at: int) -> BatchHeader:
 
 
 def mark_changes(*columns: NDArray[Any]) -> NDArray[Any]:
-    """Return a boolean array that marks rows where the value of any column changes.
+    """Return a boolean array that marks rows where any column value changes.
 
     The first row is always marked.
     """
@@ -68,5 +68,5 @@ def split_runs(*columns: NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 
 def is_full(header: BatchHeader) -> bool:
-    """Return whether a batch contains a record for every offset of its range."""
+    """Return whether a batch contains a record for every offset in its range."""
     return header.record_count == header.last_offset - header.base_offset + 1

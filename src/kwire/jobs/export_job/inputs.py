@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the input of an export: partition directories, segments and checkpoint files.
+"""Finds the input for an export: partition directories, segments and checkpoint files.
 
 Checkpoints, and the names of producer snapshots, show how far a log extended if its
 tail is missing. They have no checksums, so they only serve as evidence for missing
@@ -36,10 +36,10 @@ _LISTED = 5
 
 
 class ExportInputs(NamedTuple):
-    """Input files of an export.
+    """Input files for an export.
 
     * ``folders``: partition directories (one per replica) by (topic, partition).
-    * ``segments``: pairs of partition directory and segment file.
+    * ``segments``: (partition directory, segment file) pairs.
     * ``unreadable``: problems with files that cannot be read, with their partition. The
       partition is ("", -1) if the file belongs to no partition, for example a
       checkpoint file of a data directory.
@@ -63,9 +63,9 @@ def find_inputs(
       includes all.
     * ``include``: states of additional directories, see ``LogDirectory``.
 
-    A partition directory that is reachable through several paths is included once.
-    Raises ``FileNotFoundError`` if no partition matches. The error lists up to five
-    partitions that exist.
+    A partition directory found through several paths is included once. Raises
+    ``FileNotFoundError`` if no partition matches. The error lists up to five partitions
+    that exist.
     """
     found = ExportInputs({}, [], [])
     seen: set[str] = set()
@@ -113,7 +113,7 @@ def find_inputs(
 
 
 def _read_folder(partition: log.Partition, found: ExportInputs) -> ReplicaFolder:
-    """Collect the information from files beside the segments of a partition.
+    """Collect information from the files beside a partition's segments.
 
     If the leader epoch checkpoint is damaged, a problem is added to ``found``.
     """
@@ -145,7 +145,7 @@ def _read_folder(partition: log.Partition, found: ExportInputs) -> ReplicaFolder
 
 
 def _find_orphans(partition: log.Partition) -> tuple[int, ...]:
-    """Return the base offsets of index files whose segment files are missing.
+    """Find the base offsets in index file names whose segment files are missing.
 
     They are only searched in local directories.
     """

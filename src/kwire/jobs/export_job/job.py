@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Entry point of the export job: runs three passes, then writes tables and report."""
+"""Export job entry point: runs three passes, then writes tables and report."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ def export(
     several replicas contain it. Writes the tables ``records``, ``batches``,
     ``problems``, ``coverage`` and ``lost``, and an HTML report.
 
-    * ``paths``: data directories of one or several brokers, directories above them, or
-      tiered storage.
+    * ``paths``: data directories from one or several brokers, directories above them,
+      or tiered storage.
     * ``out``: local output directory. It must not exist, or be empty.
     * ``topics``, ``partitions``: only export these topics and partition numbers.
       Default: all.
     * ``include``: states of additional partition directories, as in ``LogDirectory``.
-    * ``spark``: see ``running.open_runner``. Default: run in this process.
-    * ``progress``: callback that is called with numbers of processed bytes. Their sum
-      is the total size of all segments.
-    * ``compression``: Parquet codec of ``records`` and ``batches``.
+    * ``spark``: see ``running.open_runner``.
+    * ``progress``: callback for processed byte counts. They add up to the total segment
+      size.
+    * ``compression``: Parquet codec for ``records`` and ``batches``.
     * ``limits``: decoding limits for a single batch.
 
-    Returns a ``Result``, where ``findings`` is the number of lost offset ranges. Raises
+    Returns a ``Result``, where ``findings`` counts lost offset ranges. Raises
     ``FileNotFoundError`` if no partition matches, and ``ImportError`` if numpy is not
     installed.
 
@@ -92,7 +92,7 @@ def export(
 
 
 class _Passes(NamedTuple):
-    """Runs the three passes of an export.
+    """Runs the three export passes.
 
     ``run_tasks`` is the function that ``running.open_runner`` returns.
     """
@@ -105,7 +105,7 @@ class _Passes(NamedTuple):
     def run(self, found: ExportInputs, total: int) -> ExportOutcome:
         """Run all passes, and return the merged results.
 
-        ``total`` is the size of all segments in bytes.
+        ``total`` is the total segment size in bytes.
         """
         scratch = Path(self.output.table_path("batches")).parent.parent / "headers"
         scratch.mkdir()
@@ -121,7 +121,7 @@ class _Passes(NamedTuple):
             ScanTask(str(scratch / f"{number}.rows"), pack, self.limits)
             for number, pack in enumerate(packs)
         ]
-        # The scan counts as one half of the progress, because files are read twice.
+        # The scan counts as half the progress, because files are read twice.
         sizes = _shares(total // 2, [sum(s.size for _, s in pack) for pack in packs])
         scans = self.run_tasks(scan, tasks, sizes=sizes)
         return [each for several in scans for each in several]

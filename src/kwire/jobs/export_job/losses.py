@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Explains which offsets of a partition are lost, and why.
+"""Explains which partition offsets are lost, and why.
 
 An offset is lost if no batch covers it. In a compacted log, this is not sufficient,
 because the log cleaner removes records as well: an offset only counts as lost if there
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .scan import FileFlaw, FileScan
 
 _MAX_NAMED = 8
-"""Maximum number of files that the explanation of a lost range mentions."""
+"""Maximum number of files mentioned in an explanation."""
 
 
 class Damage(NamedTuple):
-    """Offset range (inclusive) that is missing in a file.
+    """Offset range (inclusive) missing in a file.
 
     ``kind`` is "damaged", "cut" or "missing".
     """
@@ -39,11 +39,11 @@ class Damage(NamedTuple):
 
 
 class Evidence:
-    """Evidence about missing offsets from the files of all replicas.
+    """Evidence about missing offsets, found in the files from all replicas.
 
     * ``chains``: all chains of the partition.
     * ``end``: log end offset.
-    * ``is_compacted``: missing offsets can be the result of compaction.
+    * ``is_compacted``: missing offsets can result from compaction.
 
     ``problems`` lists the flaws of all files, and the gaps between files.
     """
@@ -54,7 +54,7 @@ class Evidence:
         self.problems: list[FileProblem] = []
         self._end = end
         self._is_compacted = is_compacted
-        # Damage of every chain, sorted by first offset.
+        # Damage in every chain, sorted by first offset.
         self._damage: list[list[Damage]] = []
         # Offset ranges between two files. In ``_cleaned`` the log cleaner has certainly
         # removed the records, in ``_weak`` it may have removed them.
@@ -75,10 +75,10 @@ class Evidence:
             self._damage.append(sorted(self._judge_chain(chain, is_last)))
 
     def _judge_chain(self, chain: ReplicaChain, is_last: bool) -> list[Damage]:
-        """Return the damage of a chain.
+        """Find the damage in a chain.
 
-        ``is_last``: the chain contains the last offset of its directory, so missing
-        offsets at the end of the log count as damage of this chain.
+        ``is_last``: the chain contains the last offset of its directory, so offsets
+        missing at the log end count as damage in this chain.
         """
         own_end = max((offset for offset, _ in chain.folder.claims), default=-1)
         damage, seams, expected = self._judge_files(chain, own_end)
@@ -107,9 +107,9 @@ class Evidence:
     ) -> tuple[list[Damage], list[tuple[int, int, FileScan]], int]:
         """Return the damage within the files of a chain, and the seams between files.
 
-        A seam is a tuple (first offset, last offset, file) with the offsets that are
-        missing between a file and its predecessor. The third result is the offset after
-        the last file, or -1. ``own_end`` is the log end offset that checkpoints and
+        A seam is a tuple (first offset, last offset, file) with the offsets missing
+        between a file and its predecessor. The third result is the offset after the
+        last file, or -1. ``own_end`` is the log end offset that checkpoints and
         snapshots in the directory claim.
         """
         damage: list[Damage] = []
@@ -155,7 +155,7 @@ class Evidence:
         return damage, seams, expected
 
     def _add_gap(self, file: FileScan, position: int, low: int, high: int) -> Damage:
-        """Add a "gap" problem for offsets that are missing before a position in a file.
+        """Add a "gap" problem for offsets missing before a position in a file.
 
         Returns the corresponding ``Damage``.
         """
@@ -166,7 +166,7 @@ class Evidence:
         return Damage(low, high, "missing", f"a gap at byte {position} of {file.path}")
 
     def explain(self, gaps: list[Range], claims: dict[int, str]) -> Iterator[LostRange]:
-        """Return the lost offset ranges with their explanations.
+        """Find the lost offset ranges and their explanations.
 
         * ``gaps``: offset ranges that no batch covers.
         * ``claims``: explanations by offset for the start and the end of the log, if
@@ -193,10 +193,10 @@ class Evidence:
             yield LostRange(first, last, kind, detail or "no file holds them")
 
     def _find_causes(self, first: int, last: int) -> Iterator[Damage]:
-        """Return damage that overlaps an offset range, from all chains.
+        """Find damage that overlaps an offset range, in all chains.
 
-        The number of results is limited to four times ``_MAX_NAMED``, because only a
-        few files are mentioned in the explanation.
+        The result count is limited to four times ``_MAX_NAMED``, because only a few
+        files are mentioned in the explanation.
         """
         remaining = 4 * _MAX_NAMED
         for damage in self._damage:
@@ -223,7 +223,7 @@ def _get_begin(file: FileScan) -> int:
 def _find_cost(
     flaw: FileFlaw, file: FileScan, begin: int, stop: int, own_end: int
 ) -> tuple[int, int]:
-    """Return the first and last offset that a flaw may have destroyed.
+    """Find the first and last offset that a flaw may have destroyed.
 
     * ``begin``, ``stop``: first and last offset that the file can contain.
     * ``own_end``: log end offset that checkpoints and snapshots in the directory claim.

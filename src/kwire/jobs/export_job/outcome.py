@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Merges the task summaries of an export into rows of its small tables."""
+"""Merges the task summaries into rows for the small export tables."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ TABLES: dict[str, dict[str, Any]] = {
         "filled": "boolean",
     },
 }
-"""Column types of the small tables, by table name and column name."""
+"""Column types by table name and column name."""
 
 
 class ExportOutcome(NamedTuple):
@@ -85,12 +85,12 @@ def make_outcome(
     decisions: list[Decision],
     written: list[WriteSummary],
 ) -> ExportOutcome:
-    """Merge the results of all tasks.
+    """Merge all task results.
 
     * ``found``: input files.
-    * ``total``: size of all segments in bytes.
-    * ``decisions``: results of the decision tasks.
-    * ``written``: results of the tasks that wrote records.
+    * ``total``: total segment size in bytes.
+    * ``decisions``: decision task results.
+    * ``written``: write task results.
     """
     records: Counter[PartitionKey] = Counter()
     problems: dict[PartitionKey, list[FileProblem]] = {}

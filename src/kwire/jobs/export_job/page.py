@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""HTML report of an export: recovered records, lost offsets and recommended actions.
+"""HTML export report: recovered records, lost offsets and recommended actions.
 
 All figures come from the tables. This module does not make any decisions.
 """

@@ -32,8 +32,8 @@ class PartitionBatches:
     * ``headers``: batch headers, see ``header_rows``.
     * ``file``: index into ``files``.
     * ``rank``: rank of the chain. 0 is the best replica.
-    * ``is_doubtful``: the leader epoch in the batch header is wrong.
-    * ``is_diverged``: a leader of a later epoch has continued the log without this
+    * ``is_doubtful``: the leader epoch in the batch header is incorrect.
+    * ``is_diverged``: a leader with a later epoch has continued the log without this
       batch, so Kafka would have truncated it.
 
     The argument ``chains`` must be sorted by rank.
@@ -58,7 +58,7 @@ class PartitionBatches:
         return len(self.headers)
 
     def read(self, row: int) -> BatchHeader:
-        """Return the header of one batch."""
+        """Return one batch header."""
         return read_row(self.headers, row)
 
     def path(self, row: int) -> str:
@@ -67,7 +67,7 @@ class PartitionBatches:
         return path
 
     def list_stretches(self) -> Iterator[tuple[int, EpochStretch]]:
-        """Return every stretch of leader epochs with the number of its first row."""
+        """Return every leader epoch stretch with its first row number."""
         row = 0
         for chain in self.chains:
             for stretches in chain.stretches:
@@ -76,7 +76,7 @@ class PartitionBatches:
                     row += stretch.batches
 
     def _spread(self, kind: Any, get: Callable[[EpochStretch], Any]) -> NDArray[Any]:
-        """Convert a property of stretches to an array with one entry per batch."""
+        """Convert a stretch property to an array with one entry per batch."""
         import numpy
 
         stretches = [stretch for _, stretch in self.list_stretches()]
@@ -87,8 +87,8 @@ class PartitionBatches:
     def _find_diverged(self) -> NDArray[Any]:
         """Mark batches whose offsets belong to another leader epoch in the lineage.
 
-        If the epoch of a batch is uncertain, the result of the previous certain batch
-        in the same chain applies.
+        If a batch's epoch is uncertain, the result for the previous certain batch in
+        the same chain applies.
         """
         import numpy
 

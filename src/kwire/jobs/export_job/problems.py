@@ -33,7 +33,7 @@ class FileProblem(NamedTuple):
 
 
 class LostRange(NamedTuple):
-    """Offset range (inclusive) that is missing in all replicas."""
+    """Offset range (inclusive) missing in all replicas."""
 
     first_offset: int
     last_offset: int

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of offsets: sorted lists of disjoint (first, last) pairs, both inclusive."""
+"""Offset sets: sorted lists of disjoint (first, last) pairs, both inclusive."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def subtract_ranges(ranges: Iterable[Range], others: Sequence[Range]) -> list[Ra
 
 
 def find_overlapping(ranges: Sequence[Range], first: int, last: int) -> Sequence[Range]:
-    """Return all ranges that overlap the range from ``first`` to ``last``."""
+    """Find all ranges that overlap the range from ``first`` to ``last``."""
     begin = bisect_right(ranges, (first, 2**64))
     if begin and ranges[begin - 1][1] >= first:
         begin -= 1
@@ -52,5 +52,5 @@ def find_overlapping(ranges: Sequence[Range], first: int, last: int) -> Sequence
 
 
 def count(ranges: Iterable[Range]) -> int:
-    """Return the total number of offsets."""
+    """Count all offsets."""
     return sum(last - first + 1 for first, last in ranges)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Last pass of an export: decodes the chosen batches and writes them to Parquet.
+"""Last export pass: decodes the chosen batches and writes them to Parquet.
 
 A task reads its steps in chunks of a few MiB and writes one file. If a batch cannot be
 decoded although its checksum is correct, it becomes a problem, and the task continues
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from .problems import PartitionKey
 
 _CHUNK = 4 * MIB
-"""Approximate number of bytes that are decoded at a time."""
+"""Approximate number of bytes decoded at a time."""
 
 
 class WriteTask(NamedTuple):
-    """Input of a write task.
+    """Input for a write task.
 
     * ``path``: Parquet file to create.
     * ``steps``: (topic, partition, step) tuples.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chains of segment files that represent replicas, and the leader epochs of the log.
+"""Chains of segment files, which represent replicas, and the log's leader epochs.
 
 A chain consists of non-overlapping files in one partition directory. Usually a
 directory is one chain. A tiered storage directory that contains some offsets twice is
@@ -9,7 +9,7 @@ split into two chains.
 Batch checksums do not cover the leader epoch, so a leader epoch is only trusted if the
 epochs along the chain are ascending.
 
-Together, the chains determine the lineage of the log: the leader epoch of every offset
+Together, the chains determine the log's lineage: the leader epoch for every offset
 range, according to Kafka's rules. Kafka would truncate batches that contradict the
 lineage.
 """
@@ -48,7 +48,7 @@ class ReplicaFolder(NamedTuple):
     orphans: tuple[int, ...] = ()
 
     def find_orphan(self, first: int, default: int) -> int:
-        """Return the lowest orphan that is at least ``first``, or ``default``."""
+        """Find the lowest orphan from ``first`` on. Returns ``default`` without one."""
         return min((at for at in self.orphans if at >= first), default=default)
 
 
@@ -102,14 +102,14 @@ class ReplicaChain:
 
 
 def find_missing_names(files: Sequence[FileScan]) -> set[int]:
-    """Return offsets that occur in a file name although no file begins with them."""
+    """Find offsets that occur in a file name although no file begins with them."""
     return {file.name_offset for file in files} - {
         file.begin for file in files if file.batches
     }
 
 
 def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]:
-    """Replace scan results if other files in the directory show that a name is wrong.
+    """Replace scan results if other files show that a file name is incorrect.
 
     ``missing`` is the result of ``find_missing_names``. There are two cases:
 
@@ -132,7 +132,7 @@ def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]
 
 
 def make_chains(folder: ReplicaFolder, files: list[FileScan]) -> list[ReplicaChain]:
-    """Distribute the segment files of a directory over a minimum number of chains."""
+    """Distribute a directory's segment files over as few chains as possible."""
     layers: list[list[FileScan]] = []
     for file in sorted(files, key=_get_order):
         for layer in layers:
@@ -266,7 +266,7 @@ class Lineage:
             self._add(chain)
 
     def find_window(self, epoch: int) -> tuple[int, int]:
-        """Return the first and last offset that are possible for this leader epoch."""
+        """Find the first and last possible offset for this leader epoch."""
         low, high = -NEVER, NEVER
         below = bisect_left(self._runs, (epoch,))
         if below:

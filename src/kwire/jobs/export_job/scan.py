@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""First pass of an export: reads the batch headers of every segment file.
+"""First export pass: reads all batch headers in every segment file.
 
 A file is read once. If its name does not match its content, it is read again with other
 assumptions. Headers of valid batches are written to a scratch file, and damaged regions
-are reported as ``FileFlaw``. Records are only decoded in compressed messages of magic 0
-and 1, because their headers do not contain the first offset.
+are reported as ``FileFlaw``. Records are only decoded in compressed messages (magic 0
+and 1), because their headers do not contain the first offset.
 
 The scratch file of a task is a numpy array with one row per batch. The columns are the
 ``BatchHeader`` fields. ``FileScan.first_row`` and ``FileScan.batches`` select the rows
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _CHUNK = 16_384
-"""Number of headers that are converted to array rows at a time."""
+"""Number of headers converted to array rows at a time."""
 
 
 class FileFlaw(NamedTuple):
@@ -144,10 +144,10 @@ class FileScan(NamedTuple):
 
 
 class ScanTask(NamedTuple):
-    """Input of a scan task.
+    """Input for a scan task.
 
     * ``headers``: path of the scratch file to create.
-    * ``segments``: pairs of partition directory and segment file.
+    * ``segments``: (partition directory, segment file) pairs.
     * ``limits``: decoding limits for a single batch.
     """
 
@@ -165,7 +165,7 @@ def scan(task: ScanTask) -> list[FileScan]:
 def _scan_file(
     task: ScanTask, folder: str, segment: log.Segment, sink: BinaryIO
 ) -> FileScan:
-    """Scan a file, and repeat the scan if the file name seems to be wrong."""
+    """Scan a file, and repeat the scan if the file name seems to be incorrect."""
 
     def read(base_offset: int, next_base_offset: int | None) -> FileScan:
         used = copy.copy(segment)
@@ -178,9 +178,9 @@ def _scan_file(
         unbounded = read(name, None)
         if unbounded.good_bytes > found.good_bytes:
             found = found._replace(unbounded=unbounded)
-    # A wrong file name contradicts many batches. If it contradicts only the first
-    # batch, then the offset of this batch is damaged instead, even if the batch makes
-    # up most of the file.
+    # An incorrect file name contradicts many batches. If it contradicts only the first
+    # batch, then this batch's offset is damaged instead, even if the batch is larger
+    # than the rest.
     misplaced = [flaw.position for flaw in found.flaws if flaw.reason == "offset"]
     has_one_misplaced = found.batches > 0 and misplaced == [0]
     is_good = not found.flaws or found.good_bytes * 2 >= segment.size
@@ -192,8 +192,8 @@ def _scan_file(
     detail = f"named after offset {name}, but holds offsets from {nameless.begin}"
     flaws = FileFlaw(0, 0, "name", detail), *nameless.flaws
     nameless = nameless._replace(name_offset=name, flaws=flaws, is_genuine=True)
-    # A file with a single batch whose offset is damaged looks like a file with a wrong
-    # name. Only decide here if consecutive batches confirm the offsets.
+    # A file with a single batch whose offset is damaged looks like a file with an
+    # incorrect name. Only decide here if consecutive batches confirm the offsets.
     return nameless if nameless.is_chained else found._replace(nameless=nameless)
 
 
@@ -234,7 +234,7 @@ class _Reading:
         self._flaws.append((self._batches, flaw._replace(low=self._end)))
 
     def _add_problem(self, problem: log.Problem) -> None:
-        """Record a damaged region that was reported while the file was read."""
+        """Record a damaged region reported while reading the file."""
         self._add_batches()
         stop = problem.position + problem.length
         is_tail = stop >= self._segment.size and self._segment.is_newest
@@ -249,9 +249,8 @@ class _Reading:
     def _add_batches(self) -> None:
         """Convert waiting headers to rows.
 
-        The headers of compressed messages of magic 0 and 1 contain neither the first
-        offset nor the record count, so the records are decoded. Messages that cannot be
-        decoded become flaws.
+        Compressed messages (magic 0 and 1) have headers without first offset and record
+        count, so the records are decoded. Messages that cannot be decoded become flaws.
         """
         rows = make_rows(self._waiting)
         if (rows["record_count"] < 0).any():

@@ -83,9 +83,9 @@ class GroupRecords:
 
     * ``log_partition``: partition number within ``__consumer_offsets``.
     * ``topics``: known topic names by topic id.
-    * ``write``: callback for rows of the table ``group_state``.
+    * ``write``: callback for ``group_state`` rows.
 
-    ``rebalances`` returns the rows of that table.
+    ``rebalances`` returns the ``rebalances`` rows.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class GroupRecords:
 
     @property
     def rebalances(self) -> list[Row]:
-        """Rows of the table ``rebalances``, in log order."""
+        """``rebalances`` rows, in log order."""
         return [RebalanceRow(**each) for each in self._rebalances]
 
     def learn_topic(self, topic_id: str | None, name: str) -> None:
@@ -112,7 +112,7 @@ class GroupRecords:
             self._topics[topic_id] = name
 
     def apply(self, key: Any, value: Any, timestamp: int, log_offset: int) -> list[str]:
-        """Apply a record that is not an offset commit.
+        """Apply a record other than an offset commit.
 
         * ``key``, ``value``: decoded messages. A value of None is a tombstone.
         * ``timestamp``: milliseconds.
@@ -272,7 +272,7 @@ class GroupRecords:
 
 
 def _find_state(group: _Group) -> str | None:
-    """Return the state that a coordinator would compute after loading the group.
+    """Find the state that a coordinator would compute after loading the group.
 
     Returns None if required records are missing in the log.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the input of the offsets job: the longest replica of every partition."""
+"""Finds the input for the offsets job: the longest replica of every partition."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _HOPPED = 16
 class LogInputs:
     """Partitions found in the log directories below ``paths``.
 
-    * ``offsets``: partitions of ``__consumer_offsets``.
+    * ``offsets``: ``__consumer_offsets`` partitions.
     * ``topics``: all other partitions by (topic, partition).
-    * ``problems``: rows that describe unreadable files.
+    * ``problems``: rows about unreadable files.
 
     Raises ``FileNotFoundError`` if there is no ``__consumer_offsets`` partition.
     """
@@ -76,7 +76,7 @@ class LogInputs:
 
     @property
     def size(self) -> int:
-        """Total size of all segments in bytes."""
+        """Total segment size in bytes."""
         return sum(each.size for each in (*self.offsets, *self.topics.values()))
 
     @property
@@ -88,7 +88,7 @@ class LogInputs:
         return sum(log.size for log in self.offsets) + self.size // _HOPPED
 
     def topic_names(self) -> dict[str, str]:
-        """Return topic names by topic id, according to ``partition.metadata`` files."""
+        """Find topic names by topic id, according to ``partition.metadata`` files."""
         names = {}
         for log in self.topics.values():
             try:

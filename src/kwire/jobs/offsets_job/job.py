@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Entry point of the offsets job: consumer group history from log directories.
+"""Offsets job entry point: consumer group history from log directories.
 
 Both passes run as parallel tasks: ``reading`` processes ``__consumer_offsets``, then
-``lag`` processes batch headers of the topics that groups commit to. This module
-schedules the tasks, and writes small tables and the report from their summaries.
+``lag`` processes batch headers from topics that groups commit to. This module schedules
+the tasks, and writes small tables and the report from their summaries.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ STUCK_AFTER_S = 300.0
 _TASK_BYTES = 256 * MIB
 _PLACE_BYTES = 4 * MIB
 _COMMIT_BYTES = 1024
-"""Costs in bytes of batch headers, for distributing the second pass over tasks:
-approximate input size per task, overhead per partition, and overhead per commit.
+"""Costs in batch header bytes, for distributing the second pass over tasks: approximate
+input size per task, overhead per partition, and overhead per commit.
 """
 
 
@@ -56,22 +56,22 @@ def offsets(
     its committed offset, and the first of these records has been waiting for
     ``stuck_after_s`` seconds or longer.
 
-    * ``paths``: log directories of one or several brokers, with at least one partition
-      of ``__consumer_offsets``. To compute lag, the segments of the topics are required
-      as well. Pass a ``LogInputs`` if its size is needed in advance.
+    * ``paths``: log directories from one or several brokers, with at least one
+      ``__consumer_offsets`` partition. To compute lag, the segments of the topics are
+      required as well. Pass a ``LogInputs`` if its size is needed in advance.
     * ``out``: local directory for the tables and ``report.html``. It must not exist, or
       be empty.
     * ``groups``: only include these group names. Default: all groups.
     * ``stuck_after_s``: see above.
     * ``spark``, ``progress``: see ``running.open_runner``. The numbers passed to
-      ``progress`` add up to the total size of all segments in bytes.
+      ``progress`` add up to the total segment size in bytes.
 
     The main process needs about 200 bytes of memory per commit. Damaged regions and
     unsupported record versions are reported in the table ``problems``.
 
-    Returns a ``Result``, where ``findings`` is the number of stuck partitions. Raises
-    ``OSError`` if ``paths`` contain no ``__consumer_offsets`` partition or ``out`` is
-    not empty, and ``ValueError`` if ``stuck_after_s`` is negative.
+    Returns a ``Result``, where ``findings`` counts stuck partitions. Raises ``OSError``
+    if ``paths`` contain no ``__consumer_offsets`` partition or ``out`` is not empty,
+    and ``ValueError`` if ``stuck_after_s`` is negative.
     """
     if stuck_after_s < 0:
         raise ValueError(f"stuck_after_s must be 0 or more (got {stuck_after_s})")
@@ -115,7 +115,7 @@ def offsets(
 def _make_read_tasks(
     inputs: LogInputs, output: Output, groups: frozenset[str] | None
 ) -> list[OffsetsTask]:
-    """Return one task for every partition of ``__consumer_offsets``."""
+    """Return one task for every ``__consumer_offsets`` partition."""
     names = inputs.topic_names()
     return [
         OffsetsTask(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Second pass of the offsets job: computes lag from historical log end offsets.
+"""Second offsets pass: computes lag from historical log end offsets.
 
 Only batch headers are read. The commits to a partition are numpy arrays, so that a
 single vectorized binary search covers all of them.
@@ -8,7 +8,7 @@ single vectorized binary search covers all of them.
 A batch is assumed to have been appended at its maximum timestamp, or at the maximum
 timestamp of an earlier batch if that is later. Under this assumption, log end offsets
 increase with time. Timestamps after the last ``__consumer_offsets`` record are ignored
-if an earlier timestamp follows, because producer clocks can be wrong.
+if an earlier timestamp follows, because producer clocks can be incorrect.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ class PartitionCommits(NamedTuple):
 
 
 class LagTask(NamedTuple):
-    """Input of a lag task.
+    """Input for a lag task.
 
     * ``places``: partitions to process.
-    * ``end``: timestamp of the last record in ``__consumer_offsets``, milliseconds.
-    * ``samples``: timestamps of the lag charts, milliseconds.
+    * ``end``: last record timestamp in ``__consumer_offsets``, milliseconds.
+    * ``samples``: lag chart timestamps, milliseconds.
     * ``stuck_after_ms``: minimum waiting time for stuck partitions.
     * ``lag``, ``problems``: Parquet files to create.
     """
@@ -95,13 +95,13 @@ class LagTask(NamedTuple):
 class LagSummary(NamedTuple):
     """Result of a lag task.
 
-    * ``stuck``: rows of the table ``stuck``.
-    * ``positions``: rows of the table ``partitions``. ``committed`` is None if the
-      partition is assigned, but has no commit.
+    * ``stuck``: ``stuck`` rows.
+    * ``positions``: ``partitions`` rows. ``committed`` is None if the partition is
+      assigned, but has no commit.
     * ``samples``: for (group, topic), an array with one row per sample time and four
-      columns: total lag, number of partitions with known lag, number of partitions with
-      unknown lag, and how many of the latter have no log in the input. Values are
-      Python integers, because adding two lags can exceed 64 bits.
+      columns: total lag, partitions with known lag, partitions with unknown lag, and
+      partitions with unknown lag because the input contains no log. Values are Python
+      integers, because adding two lags can exceed 64 bits.
     """
 
     stuck: list[Any]
@@ -174,7 +174,7 @@ class LogEnds:
         return ends, ends - committed, ages, is_known
 
     def find_waiting(self, offset: int, after: int) -> int | None:
-        """Return the timestamp of the first unread record after a certain time.
+        """Find the timestamp of the first unread record after a certain time.
 
         Only records from ``offset`` on are considered. Transaction markers do not
         count. Returns None if there is no such record.
@@ -187,7 +187,7 @@ class LogEnds:
 
 
 def measure_lag(task: LagTask) -> LagSummary:
-    """Compute the lag of every commit to the partitions in a task."""
+    """Compute the lag of every commit to a task's partitions."""
     summary = LagSummary([], [], {})
     with (
         open_table(task.lag, make_schema_of("lag")) as lag,

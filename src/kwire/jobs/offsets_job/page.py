@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""HTML report of the offsets job: stuck partitions, lag over time and rebalances."""
+"""HTML report about consumer groups: stuck partitions, lag over time and rebalances."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def write_page(
 ) -> str:
     """Return the HTML report.
 
-    * ``inputs``: partitions that were read.
-    * ``sums``: totals of both passes.
+    * ``inputs``: partitions found in the input.
+    * ``sums``: totals from both passes.
     * ``tables``: rows of the small tables, from ``sums.tables()``.
     * ``problems``: the table ``problems`` in Arrow format.
     * ``stuck_after_ms``: minimum waiting time for stuck partitions.
@@ -144,8 +144,7 @@ def _make_cells(name: str, row: Any) -> dict[str, Any]:
         if kind == "timestamp" and value is not None and value < 0:
             value = None
         if isinstance(value, list):
-            # Only show the number of members, because there can be hundreds of long
-            # ids.
+            # Only show the member count, because there can be hundreds of long ids.
             key, value = key.removeprefix("members_"), len(value)
         cells[key] = value
     return cells
@@ -210,7 +209,7 @@ def _add_figures(
 
 
 def _describe_history(sums: GroupTotals) -> str:
-    """Describe since when the history is complete in spite of compaction."""
+    """Describe since when the history is complete despite compaction."""
     known = [row for row in sums.history if row.first_offset is not None]
     cleaned = [row for row in known if row.complete_from_offset != row.first_offset]
     if not known:
@@ -310,7 +309,7 @@ def _add_commit_map(report: Report, sums: GroupTotals, rate: Sequence[Any]) -> N
 
 
 def _format_clock(time: int, step: int) -> str:
-    """Format the start time of a chart column, with the precision that is required."""
+    """Format the start time of a chart column, with the required precision."""
     text = format_time(time)
     if step >= 86_400_000:
         return text[:10]

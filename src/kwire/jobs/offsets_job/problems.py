@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the table ``problems``: unreadable data, and commits without effect yet."""
+"""``problems`` rows: unreadable data, and commits without effect yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProblemRow(NamedTuple):
-    """Row of the table ``problems``. The fields are its columns, in order."""
+    """``problems`` row. The fields are its columns, in order."""
 
     path: str
     topic: str | None = None

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""First pass of the offsets job: reads a partition of ``__consumer_offsets``.
+"""First offsets pass: reads a ``__consumer_offsets`` partition.
 
 Commits, group states and problems are written to Parquet files. All records of a group
 are in the same partition, so partitions can be processed independently. Transactional
 commits only count after the transaction has been committed, as in the group
-coordinator. Damaged records, and records of a newer Kafka version, are reported in the
-table ``problems`` and do not affect other records.
+coordinator. Damaged records, and records from a newer Kafka version, are reported in
+the table ``problems`` and do not affect other records.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _NAMED = 3
 
 
 class OffsetsTask(NamedTuple):
-    """Input of a read task.
+    """Input for a read task.
 
-    * ``partition``: partition of ``__consumer_offsets``.
+    * ``partition``: ``__consumer_offsets`` partition to read.
     * ``topics``: topic names by topic id.
     * ``groups``: only include these groups. None includes all.
     * ``commits``, ``states``, ``problems``: Parquet files to create.
@@ -73,7 +73,7 @@ class OffsetsSummary(NamedTuple):
 
 
 def read_offsets(task: OffsetsTask) -> OffsetsSummary:
-    """Read a partition of ``__consumer_offsets``, and write its tables."""
+    """Read a ``__consumer_offsets`` partition, and write its tables."""
     with (
         open_rows_of("commits", task.commits) as commits,
         open_rows_of("group_state", task.states) as states,
@@ -85,7 +85,7 @@ def read_offsets(task: OffsetsTask) -> OffsetsSummary:
 
 
 def order_growth(rows: Iterable[Any]) -> list[Any]:
-    """Return the ``growth`` rows with the largest number of bytes, in that order."""
+    """Return the largest ``growth`` rows by bytes, in descending order."""
     ordered = sorted(rows, key=lambda row: (-row.bytes, *map(str, row[:5])))
     return ordered[:_GROWTH]
 
@@ -108,7 +108,7 @@ class _Key:
         self.bytes += len(record.key or b"") + len(record.value or b"")
 
     def row(self, log_partition: int) -> Any:
-        """Return the row of the table ``growth``."""
+        """Return the ``growth`` row."""
         key = self.key
         return GrowthRow(
             record_type=type(key).__name__.removesuffix("Key"),
@@ -295,7 +295,7 @@ class _PartitionReader:
             )
             return
         self._committed += 1
-        # Commit records of brokers older than 0.9 do not contain these fields.
+        # Commit records from brokers older than 0.9 do not contain these fields.
         epoch = getattr(value, "leader_epoch", -1)
         expires = getattr(value, "expire_timestamp", -1)
         topic_id = format_uuid(getattr(value, "topic_id", None))

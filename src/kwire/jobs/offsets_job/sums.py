@@ -38,10 +38,10 @@ COMMIT_COLUMNS = (
     "log_offset",
     "topic_id",
 )
-"""``commits`` columns that are required for the aggregation."""
+"""``commits`` columns required for the aggregation."""
 
 STATE_COLUMNS = ("timestamp", "group", "kind", "generation", "state", "members")
-"""``group_state`` columns that are required for the aggregation."""
+"""``group_state`` columns required for the aggregation."""
 
 _HIGHEST = 2**63 - 1
 
@@ -52,7 +52,7 @@ _COLUMNS = 24
 class GroupState(NamedTuple):
     """State of a group, and the timestamp (milliseconds) at which it began.
 
-    ``members`` is the number of members. ``row`` is the row index in ``group_state``.
+    ``members`` counts the members. ``row`` is the row index in ``group_state``.
     """
 
     timestamp: int | None
@@ -70,8 +70,8 @@ _NO_STATE = GroupState(None, None, None, None, None, -1)
 class GroupTotals:
     """Aggregated results of the first pass. ``add_lag`` adds the second pass.
 
-    ``start`` and ``end`` are the time range of the charts. It begins when the history
-    is complete in at least one ``__consumer_offsets`` partition, and ends with the last
+    ``start`` and ``end`` are the chart time range. It begins when the history is
+    complete in at least one ``__consumer_offsets`` partition, and ends with the last
     record of all partitions.
     """
 
@@ -193,11 +193,11 @@ class GroupTotals:
 
     @property
     def uncommitted(self) -> int:
-        """Number of partitions that are assigned at the end, but have no commit."""
+        """Number of partitions assigned at the end without a commit."""
         return sum(position.committed is None for position in self._positions)
 
     def groups(self) -> list[Row]:
-        """Return the rows of the table ``groups``.
+        """Return the ``groups`` rows.
 
         If the lag of any partition is unknown, the lag of its group is None.
         """
@@ -279,7 +279,7 @@ class GroupTotals:
 
 
 def _list_places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
-    """Return the partitions that are assigned to the members of a group."""
+    """Find the partitions assigned to the members of a group."""
     return {
         (each["topic"], partition)
         for member in members or ()

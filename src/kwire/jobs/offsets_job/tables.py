@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Column definitions of the offsets tables, and conversion of rows to files.
+"""Column definitions for the offsets tables, and conversion from rows to files.
 
 In memory, rows are tuples in column order. Timestamps are milliseconds, and -1 or None
 if they are unknown. In Parquet files, timestamps are microseconds in UTC, which is
@@ -165,7 +165,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
         "problems": "bigint",
     },
 }
-"""Column types of all tables, by table name and column name."""
+"""Column types by table name and column name."""
 
 
 def _make_row_type(table: str) -> Any:
@@ -225,7 +225,7 @@ def open_rows_of(name: str, path: str) -> AbstractContextManager[RowWriter]:
 
 
 def read_back(name: str, paths: Iterable[str], columns: Iterable[str]) -> Any:
-    """Read columns from Parquet files of a table, in the order of ``paths``."""
+    """Read table columns from Parquet files, in the order of ``paths``."""
     import pyarrow.parquet
 
     columns = list(columns)

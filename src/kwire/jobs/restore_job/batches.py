@@ -31,16 +31,16 @@ BATCH_BYTES = 512 << 10
 """Maximum batch size in bytes before compression. A larger record is sent alone."""
 
 EPOCH = 0
-"""Producer epoch of all restored batches."""
+"""Producer epoch in all restored batches."""
 
 _ROW_OVERHEAD = 31
-"""Maximum encoded size of a record without its key, value and headers, in bytes."""
+"""Maximum encoded record size without key, value and headers, in bytes."""
 
 _HEADER_OVERHEAD = 10
-"""Maximum encoded size of a record header without its key and value, in bytes."""
+"""Maximum encoded header size without key and value, in bytes."""
 
 _FIRST_ID = 1 << 62
-"""Minimum producer id of a restore. Brokers allocate producer ids starting with 0, and
+"""Minimum producer id for restores. Brokers allocate producer ids starting with 0, and
 never reach this value.
 """
 

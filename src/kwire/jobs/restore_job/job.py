@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .sources import PartitionSource
 
 AT_ONCE = 8
-"""Number of partitions that are written concurrently. A partition uses several MiB."""
+"""Number of partitions written concurrently. A partition uses several MiB."""
 
 _SECONDS_TO_CATCH_UP = 30.0
 """Maximum time that the visible end offset may be lower than the leader's log end
@@ -55,7 +55,7 @@ offset, because replicas are lagging.
 _SECONDS_BETWEEN_LOOKS = 0.2
 
 NEW_TOPIC_CONFIGS = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
-"""Configuration of new topics.
+"""Configuration for new topics.
 
 With these settings, brokers store the original record timestamps, and do not delete
 restored records because of their age.
@@ -63,7 +63,7 @@ restored records because of their age.
 
 
 class RestoreOptions(NamedTuple):
-    """Settings of a restore.
+    """Restore settings.
 
     ``bytes_per_s`` limits the write rate. It applies to records before compression.
     None means no limit.
@@ -122,14 +122,14 @@ def restore(
     counts: RestoreCounts,
     progress: Callable[[int], object],
 ) -> None:
-    """Write all source records that are missing in the target partitions.
+    """Write all source records that the target partitions do not contain.
 
     * ``sources``: partitions to read.
     * ``names``: maps source topic names to target topic names.
     * ``options``: compression and rate limit.
     * ``counts``: is updated while records are written.
-    * ``progress``: callback for numbers of processed bytes. Their sum is the total size
-      of all sources.
+    * ``progress``: callback for processed byte counts. They add up to the total source
+      size.
 
     Raises ``JobError`` if a target partition contains records that this restore did not
     write, and ``ClusterError`` if records were not acknowledged. After an error the
@@ -194,7 +194,7 @@ class _Writer:
         self._runner.close()
 
     def open_topic(self, name: str) -> None:
-        """Wait until the partition leaders of a topic are known."""
+        """Find the partition leaders of a topic, and wait until they are known."""
         machine = self._machine
         machine.want_topic(name, time.monotonic())
         self._runner.run_until(lambda: machine.is_settled(name))
@@ -244,7 +244,7 @@ class _PartitionRestore:
         return self._pending is not None and not self._pending.is_over
 
     def begin(self, found: TargetEnd) -> None:
-        """Start after the records that the target partition contains."""
+        """Start after the records found in the target partition."""
         self._pending = None
         self._end = found.end
         self._batches = self._make_batches(found)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the records of a partition in offset order, from log files or an export.
+"""Reads partition records in offset order, from log files or an export.
 
     log segments ----------------+
                                  +--> Arrow record batches of several MiB
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from ...log import Partition
 
 COLUMNS = ("timestamp", "key", "value", "headers")
-"""Columns that are restored."""
+"""Columns to restore."""
 
 _GROUPS_HELD = 4
-"""Maximum number of row groups that are cached for the following partitions."""
+"""Maximum number of row groups to keep for the following partitions."""
 
 _AS_WRITTEN = "give the folder as kwire export wrote it"
 
@@ -110,7 +110,7 @@ class LogSource:
 
 
 class ExportSource:
-    """Reads records of one partition from the tables of an export."""
+    """Reads one partition's records from export tables."""
 
     def __init__(
         self, topic: str, partition: int, groups: _RowGroups, row_count: int
@@ -169,7 +169,7 @@ class ExportSource:
 
 
 class _RowGroups:
-    """Index of the row groups in all Parquet files of the table ``records``."""
+    """Row group index for all Parquet files in ``records``."""
 
     def __init__(self, folder: Path) -> None:
         self.size = self.row_count = 0
@@ -195,7 +195,7 @@ class _RowGroups:
             self.row_count += found.num_rows
 
     def read(self, topic: str, partition: int) -> Iterator[tuple[str, Any]]:
-        """Read the rows of a partition, as pairs of file path and record batch."""
+        """Find the rows of a partition, as (file path, record batch) pairs."""
         from pyarrow import compute
 
         for path, number, known in self._groups:
@@ -248,7 +248,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
         OSError,
     ) as error:
         # An OSError with an error number is a system failure, for example a missing
-        # file. It does not mean that the content of the file is damaged.
+        # file. It does not mean that the file content is damaged.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         reason = escape_line(" ".join(str(error).split()))
@@ -263,7 +263,7 @@ def _open_table(path: str | os.PathLike[str]) -> Iterator[Any]:
     """Open a Parquet file, if it is a regular file.
 
     Raises ``NotRegularFile`` for a FIFO, a device or a directory, and ``JobError`` if
-    the content of the file is damaged.
+    the file content is damaged.
     """
     from pyarrow import parquet
 
@@ -329,7 +329,7 @@ def find_export(
     topics: Collection[str] = (),
     partitions: Collection[int] = (),
 ) -> list[ExportSource]:
-    """Return the partitions of an export as sources, sorted by topic and partition.
+    """Find the partitions in an export, sorted by topic and partition.
 
     ``topics`` and ``partitions`` select partitions. By default all partitions are
     returned, except for internal topics.
@@ -354,7 +354,7 @@ def find_logs(
     is_committed: bool,
     limits: Limits,
 ) -> list[LogSource]:
-    """Return log partitions as sources, sorted by topic and partition.
+    """Prepare log partitions for a restore, sorted by topic and partition.
 
     Internal topics are skipped, unless ``topics`` is specified. Raises ``JobError`` if
     the partition number of a file is unknown, or if the same partition occurs twice.
