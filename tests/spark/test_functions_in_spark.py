@@ -169,6 +169,73 @@ def test_records_as_lists_and_as_rows(spark):
     assert [row.data for row in good.collect()] == [data] * 2
 
 
+def test_a_schema_is_the_type_of_the_result(spark, requests):
+    """Types of Spark and texts, for arrays, rows and messages."""
+    from pyspark.sql import types
+
+    data = kwire.records.encode_batch([(b"k", b"v", 1_700_000_000_123), (b"k", None)])
+    rows = spark.createDataFrame([(1, data)], "id int, data binary")
+    record = types.StructType()
+    record.add("timestamp", "bigint", nullable=False).add("KEY", "binary")
+    expected = [(1_700_000_000_123, b"k"), (-1, b"k")]
+    array = types.ArrayType(record, containsNull=False)
+    text = "timestamp bigint NOT NULL, KEY binary"
+    for schema, kind in (
+        (array, array),
+        (record, types.ArrayType(record)),
+        (f"array<struct<{text}>>", types.ArrayType(record)),
+        (text, types.ArrayType(record)),
+    ):
+        made = rows.select(ks.from_kafka_records("data", schema=schema).alias("r"))
+        assert made.schema["r"].dataType == kind
+        assert made.first().r == expected
+        exploded = ks.read_records(rows, "data", ["id"], schema=schema)
+        assert exploded.schema.simpleString() == (
+            "struct<id:int,timestamp:bigint,KEY:binary>"
+        )
+        assert sorted(row[1:] for row in exploded.collect()) == sorted(expected)
+
+    text = "topics array<struct<name:string>>, allowAutoTopicCreation boolean"
+    column = ks.from_kafka_message("frame", "Metadata", schema=text)
+    made = requests.select("id", column.alias("m"))
+    assert made.schema["m"].dataType.fieldNames() == [
+        "topics",
+        "allowAutoTopicCreation",
+    ]
+    found = {row.id: row.m for row in made.collect()}
+    assert [found[version] for version in (1, 9)] == [
+        ([("orders",)], None),
+        ([("orders",)], True),
+    ]
+    assert [found[number] for number in (50, 51, 52, 53, 54)] == [None] * 5
+
+
+def test_wrong_schemas_are_told_at_once(requests):
+    """Before anything runs, also for types that Arrow does not have."""
+    for call, words in (
+        (lambda: ks.from_kafka_records("frame", schema="int"), "must be a struct"),
+        (lambda: ks.from_kafka_records("frame", schema=int), "must be a struct"),
+        (lambda: ks.from_kafka_records("frame", schema="kee binary"), "mean 'key'"),
+        (lambda: ks.read_records(requests, "frame", schema="key int"), "key cannot be"),
+        (
+            lambda: ks.from_kafka_records("frame", schema="headers map<string,binary>"),
+            "headers cannot be map<string, binary>; use array<struct<",
+        ),
+        (
+            lambda: ks.from_kafka_message("frame", "Metadata", schema="topics string"),
+            "topics cannot be string; use array<struct<",
+        ),
+        (
+            lambda: ks.from_kafka_message(
+                "frame", "Metadata", options={"as": "json"}, schema="topics string"
+            ),
+            "the result is JSON text",
+        ),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
 @pytest.mark.parametrize("topic", TOPICS)
 def test_internal_topics(spark, topic):
     """Spark takes the structs of all record types, and the JSON form."""

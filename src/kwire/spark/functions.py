@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from ..messages.internal_topics import TOPICS
+from .columns.chosen_fields import narrow_type
 from .columns.internal_topics import JSON as TOPIC_JSON
 from .columns.internal_topics import read_topic, read_topic_json, topic_type
 from .columns.message_reading import JSON, read_json, read_messages
@@ -34,22 +35,25 @@ from .columns.message_types import (
     with_error,
 )
 from .columns.message_writing import DATA, write_messages
-from .columns.record_lists import RECORD, explode_records
+from .columns.record_lists import RECORD, RECORD_LIST, explode_records
 from .columns.record_lists import read_records as record_lists
 from .columns.request_headers import HEADER, flat_headers
 from .columns.request_headers import read_headers as header_structs
 from .columns.request_pairs import COLUMNS, ORDER, PAIRS, pair_batches
+from .result_schemas import make_arrow_type, read_array_type, read_struct_type
 from .short_errors import shorten_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import DataType
 
     from .columns.message_types import Api
 
     ColumnOrName: TypeAlias = Column | str
     Options: TypeAlias = Mapping[str, str] | None
+    Schema: TypeAlias = DataType | str
 
 _CHOICES = {
     "mode": ("PERMISSIVE", "FAILFAST"),
@@ -83,6 +87,8 @@ def from_kafka_message(
     kind: str | Column = "request",
     version: int | ColumnOrName | None = None,
     options: Options = None,
+    *,
+    schema: Schema | None = None,
 ) -> Column:
     """Decode messages into one struct for all versions of a message, or into JSON.
 
@@ -100,10 +106,21 @@ def from_kafka_message(
     string. For JSON, ``api`` and ``kind`` may be columns, and an ``api`` of None is the
     one that a framed request says itself: messages of all kinds go into one column.
     ``ValueError`` for what Kafka has not, before anything runs.
+
+    ``schema`` is the type of the result, such as the type of the UDF that this function
+    replaces: a ``StructType`` or its text. It names the fields to decode, at every
+    level and in any order, and may have a field ``_error``; without one, a bad row is
+    null. Fields are found by name, without regard to case and underscores. An integer
+    field may have a wider type. ``ValueError`` for a field that the message does not
+    have, and for a type that cannot hold the values of its field.
     """
     chosen = _read(options, "mode", "as", "framed")
     failfast, framed = _failfast(chosen), chosen["framed"] == "true"
     if chosen["as"] == "json":
+        if schema is not None:
+            raise ValueError(
+                'schema: the result is JSON text; remove schema, or {"as": "json"}'
+            )
         return _from_message_to_json(data, api, kind, version, framed, failfast)
     if not isinstance(kind, str) or not isinstance(api, (str, type, int)):
         raise ValueError(
@@ -119,16 +136,26 @@ def from_kafka_message(
 
     columns, fixed = _split(version=version)
     names = tuple(columns)
+    result: pa.StructType = message_type(name)
+    returned: Any = result if failfast else with_error(result)
+    fields = None
+    if schema is not None:
+        returned = read_struct_type(schema)
+        fields = make_arrow_type(returned)
+        narrow_type(with_error(result), fields)
 
     def read(data: pa.Array, *more: pa.Array) -> pa.Array:
         given = fixed | dict(zip(names, more, strict=True))
         return read_messages(
-            data, name, given["version"], framed=framed, failfast=failfast
+            data,
+            name,
+            given["version"],
+            framed=framed,
+            failfast=failfast,
+            schema=fields,
         )
 
-    result = message_type(name)
-    kinds = result if failfast else with_error(result)
-    return _udf("from_kafka_message", read, kinds)(data, *columns.values())
+    return _udf("from_kafka_message", read, returned)(data, *columns.values())
 
 
 def to_kafka_message(
@@ -183,7 +210,9 @@ def schema_of_kafka_message(
     return ddl(found if failfast else with_error(found))
 
 
-def from_kafka_records(data: ColumnOrName, options: Options = None) -> Column:
+def from_kafka_records(
+    data: ColumnOrName, options: Options = None, *, schema: Schema | None = None
+) -> Column:
     """Decode record sets, as the ``records`` fields of Produce and Fetch hold them.
 
     Returns array<struct<offset, timestamp, timestampType, key, value, headers,
@@ -192,13 +221,26 @@ def from_kafka_records(data: ColumnOrName, options: Options = None) -> Column:
     batch that is cut off is no damage, as brokers cut there.
     Options: ``mode``; ``errors``, ``strict`` or ``replace``, for header keys that are
     not UTF-8.
+
+    ``schema`` is the type of the result, such as the type of the UDF that this function
+    replaces: an ``ArrayType`` of a ``StructType``, that ``StructType``, or its text. It
+    names the fields to decode, in any order, and may have a field ``_error``; without
+    one, a damaged batch is a null element. ``timestamp`` may be ``bigint``, which is
+    Kafka's own number: milliseconds since 1970, or -1. Fields are found by name,
+    without regard to case and underscores. ``ValueError`` for a field that records do
+    not have, and for a type that cannot hold the values of its field.
     """
     chosen = _read(options, "mode", "errors")
     failfast, errors = _failfast(chosen), chosen["errors"]
-    kind = make_list_type(RECORD if failfast else with_error(RECORD))
+    kind: Any = make_list_type(RECORD) if failfast else RECORD_LIST
+    fields = None
+    if schema is not None:
+        kind = read_array_type(schema)
+        fields = make_arrow_type(kind)
+        narrow_type(RECORD_LIST, fields)
 
     def read(data: pa.Array) -> pa.Array:
-        return record_lists(data, errors=errors, failfast=failfast)
+        return record_lists(data, errors=errors, failfast=failfast, schema=fields)
 
     return _udf("from_kafka_records", read, kind)(data)
 
@@ -302,18 +344,29 @@ def read_records(
     column: str,
     keep: Sequence[str] = (),
     options: Options = None,
+    *,
+    schema: Schema | None = None,
 ) -> DataFrame:
     """Decode a column as ``from_kafka_records`` does, into one row a record.
 
     Quicker than exploding the arrays. ``keep`` names the columns to keep; they are the
-    same for all records of a row, the other columns go.
+    same for all records of a row, the other columns go. ``schema`` has the columns of a
+    record, as for ``from_kafka_records``; without ``_error``, these columns are all
+    null for a damaged batch.
     """
     chosen = _read(options, "mode", "errors")
     failfast, errors = _failfast(chosen), chosen["errors"]
-    kind = RECORD if failfast else with_error(RECORD)
+    kind: Any = RECORD if failfast else with_error(RECORD)
+    fields = None
+    if schema is not None:
+        kind = read_struct_type(schema)
+        fields = make_arrow_type(kind)
+        narrow_type(with_error(RECORD), fields)
 
     def read(batches: Iterable[Any]) -> Iterable[Any]:
-        return explode_records(batches, column, keep, errors=errors, failfast=failfast)
+        return explode_records(
+            batches, column, keep, errors=errors, failfast=failfast, schema=fields
+        )
 
     return _map(rows, read, kind, column, keep)
 
@@ -340,7 +393,7 @@ def register_functions(spark: SparkSession) -> None:
 
     made = [
         _udf("kafka_header", headers, with_error(HEADER)),
-        _udf("from_kafka_records", records, make_list_type(with_error(RECORD))),
+        _udf("from_kafka_records", records, RECORD_LIST),
         _udf("from_kafka_message", to_json, with_error(JSON)),
         *map(_topic_function, TOPICS),
     ]
@@ -415,11 +468,14 @@ def _split(**arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 def _map(
     rows: DataFrame,
     function: Callable[[Iterable[Any]], Iterable[Any]],
-    kind: pa.StructType,
+    kind: Any,
     column: str,
     keep: Sequence[str],
 ) -> DataFrame:
-    """Run a function over batches, from some columns to those kept and new ones."""
+    """Run a function over batches, from some columns to those kept and new ones.
+
+    ``kind`` is the type of the new columns, a struct of Arrow or of Spark.
+    """
     new = {field.name.lower() for field in kind}
     twice = [name for name in keep if name.lower() in new]
     if twice:
@@ -429,15 +485,15 @@ def _map(
         )
     chosen = rows.select(column, *(name for name in keep if name != column))
     schema = rows.select(*keep).schema
-    for field in type(schema).fromDDL(table_ddl(kind)):
+    for field in read_struct_type(
+        table_ddl(kind) if isinstance(kind, pa.DataType) else kind
+    ):
         schema.add(field)
     return chosen.mapInArrow(shorten_errors(function), schema)
 
 
-def _udf(
-    name: str, function: Callable[..., Any], kind: pa.DataType
-) -> Callable[..., Column]:
-    """Make a column function of one on arrays."""
+def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Column]:
+    """Make a column function of one on arrays; ``kind`` is as for ``_map``."""
     try:
         from pyspark.sql.functions import arrow_udf
     except ImportError:
@@ -461,7 +517,9 @@ def _udf(
         return function(*columns)
 
     call.__name__ = name
-    made: Callable[..., Column] = arrow_udf(shorten_errors(call), ddl(kind))
+    made: Callable[..., Column] = arrow_udf(
+        shorten_errors(call), ddl(kind) if isinstance(kind, pa.DataType) else kind
+    )
     return made
 
 

@@ -22,22 +22,25 @@ from ...schema import plan, registry
 from .array_rows import is_valid, join_rows, take_rows
 from .message_types import compile_version, message_type
 
-_WIDENED = (plan.UINT16, plan.UINT32)
-
 _UUID_SIZE, _UUID_TEXT = 16, 22
 # Of the alphabet that is common to the one of URLs, which Kafka prints.
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
 def decode_versions(
-    bodies: pa.BinaryArray, name: str, versions: np.ndarray
+    bodies: pa.BinaryArray,
+    name: str,
+    versions: np.ndarray,
+    kind: pa.StructType | None = None,
 ) -> tuple[pa.Array, dict[int, str]]:
     """Decode message bodies of several versions into ``message_type(name)``.
 
     ``versions`` has a number for each row; what is no version of the message is an
-    error of that row. Returns the structs, null where the body is null or bad, and the
-    error texts by row.
+    error of that row. ``kind`` is the part of the type that is requested, as
+    ``chosen_fields.narrow_type`` makes it. Returns the structs, null where the body is
+    null or bad, and the error texts by row.
     """
+    kind = message_type(name) if kind is None else kind
     valid = registry.find(name).valid_versions
     errors: dict[int, str] = {}
     parts = []
@@ -49,14 +52,14 @@ def decode_versions(
                 rows[is_valid(take_rows(bodies, rows))].tolist(), text
             )
             continue
-        array, texts = decode_version(take_rows(bodies, rows), name, version)
+        array, texts = decode_version(take_rows(bodies, rows), name, version, kind)
         errors |= {int(rows[row]): text for row, text in texts.items()}
         parts.append((rows, array))
-    return join_rows(parts, len(bodies), message_type(name)), errors
+    return join_rows(parts, len(bodies), kind), errors
 
 
 def decode_version(
-    bodies: pa.BinaryArray, name: str, version: int
+    bodies: pa.BinaryArray, name: str, version: int, kind: pa.StructType
 ) -> tuple[pa.Array, dict[int, str]]:
     """Decode message bodies of one version, which the message has; as above."""
     made = message_arrow.messages_to_arrow(
@@ -67,15 +70,16 @@ def decode_version(
     if texts.null_count < len(texts):
         bad = np.flatnonzero(is_valid(texts))
         errors = {row: texts[row].as_py() for row in bad.tolist()}
-    return _struct(made, compile_version(name, version), message_type(name)), errors
+    return _struct(made, compile_version(name, version), kind), errors
 
 
 def _struct(array: pa.Array, layout: plan.Plan, kind: pa.StructType) -> pa.Array:
     """Make a struct of the union of a struct of one version."""
-    children = [
-        _field(array.field(step.slot), step, kind.field(step.slot).type)
-        for step in layout.steps
-    ]
+    steps = {step.slot: step for step in layout.steps}
+    children = []
+    for field in kind:
+        slot = array.type.get_field_index(field.name)
+        children.append(_field(array.field(slot), steps[slot], field.type))
     return pa.Array.from_buffers(
         kind, len(array), array.buffers()[:1], array.null_count, children=children
     )
@@ -97,7 +101,7 @@ def _value(array: pa.Array, step: plan.Step, kind: pa.DataType) -> pa.Array:
         return _struct(array, step.plan, kind)
     if step.code == plan.UUID:
         return uuid_text(array)
-    return array.cast(kind) if step.code in _WIDENED else array
+    return array if array.type == kind else array.cast(kind)
 
 
 def uuid_text(array: pa.Array) -> pa.StringArray:

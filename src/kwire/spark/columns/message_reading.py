@@ -36,6 +36,7 @@ from .array_rows import (
     text_column,
     view_memory,
 )
+from .chosen_fields import arrange_fields, narrow_type
 from .message_columns import decode_versions
 from .message_types import (
     find_message,
@@ -43,6 +44,7 @@ from .message_types import (
     message_type,
     names_its_version,
     with_error,
+    without_error,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ def read_messages(
     *,
     framed: bool = True,
     failfast: bool = False,
+    schema: pa.StructType | None = None,
 ) -> pa.StructArray:
     """Decode a column of messages of one class into ``message_type(name)``.
 
@@ -75,21 +78,33 @@ def read_messages(
     null row is a null struct. A bad row is null in every field, and ``_error`` says
     why; with ``failfast`` there is no such field, and the first bad row raises what
     ``read_row`` raises.
+
+    ``schema`` is the type of the result, as ``chosen_fields`` describes it. A bad row
+    is null if the schema has no field ``_error``.
     """
+    kind = message_type(name)
+    if schema is not None:
+        kind = narrow_type(with_error(kind), schema)
+    elif not failfast:
+        kind = with_error(kind)
     rows = as_binary(data)
     asked = version_numbers(versions, len(rows))
     bodies, found, errors = _bodies(rows, name, asked, framed)
-    array, more = decode_versions(bodies, name, found)
+    fields = without_error(kind)
+    array, more = decode_versions(bodies, name, found, fields)
     for row, text in more.items():
         # Their offsets count from the body, the ones of ``read_row`` from the row.
         errors[row] = _find_error(rows, row, name, int(asked[row]), framed) or text
     if failfast:
         _raise_first(errors, rows, name, asked, framed)
-        kind = message_type(name)
-        return make_struct(kind, _fields(array), is_valid(rows))
-    kind = with_error(message_type(name))
-    fields = [*_fields(array), text_column(errors, len(rows))]
-    return make_struct(kind, fields, is_valid(rows))
+    valid = is_valid(rows)
+    columns = _fields(array)
+    if kind != fields:
+        columns.append(text_column(errors, len(rows)))
+    else:
+        valid[list(errors)] = False
+    result = make_struct(kind, columns, valid)
+    return result if schema is None else arrange_fields(result, schema)
 
 
 def read_json(

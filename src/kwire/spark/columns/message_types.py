@@ -123,13 +123,21 @@ def with_error(kind: pa.StructType) -> pa.StructType:
     return pa.struct([*kind, pa.field(ERROR, pa.string())])
 
 
+def without_error(kind: pa.StructType) -> pa.StructType:
+    """Remove the field for errors, if there is one."""
+    return pa.struct([field for field in kind if field.name != ERROR])
+
+
 def ddl(kind: pa.DataType) -> str:
-    """Spell an Arrow type as Spark's schema text."""
+    """Spell an Arrow type as Spark's schema text.
+
+    Types that kwire does not make have Arrow's own name.
+    """
     if pa.types.is_struct(kind):
         return f"struct<{_fields(kind)}>"
     if pa.types.is_list(kind):
         return f"array<{ddl(kind.value_type)}>"
-    return _SPARK_NAMES[kind]
+    return _SPARK_NAMES.get(kind, str(kind))
 
 
 def table_ddl(schema: Any) -> str:

@@ -21,10 +21,11 @@ from ...errors import DecodeError
 from ...records import arrow
 from ...schema.batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
 from .array_rows import as_binary, is_valid, make_struct, text_column, view_memory
-from .message_types import make_list_type, with_error
+from .chosen_fields import arrange_fields, narrow_type
+from .message_types import ERROR, make_list_type, with_error, without_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
 
@@ -43,6 +44,9 @@ RECORD = pa.struct(
 As there, ``headers`` is null where a record has none.
 """
 
+RECORD_LIST = make_list_type(with_error(RECORD))
+"""The records of a row; a damaged batch is a record with ``_error`` alone."""
+
 _CHUNK = 4 << 20
 """Bytes of record sets that become one Arrow batch, unless one row alone is larger."""
 
@@ -56,6 +60,9 @@ class RowFault(NamedTuple):
 
 
 _POSITION = "batch_position"
+_COLUMNS = {"timestampType": "timestamp_type"}
+"""Fields of a record whose column in ``records_to_arrow`` has another name."""
+
 _size_at = Struct(">i").unpack_from
 
 
@@ -64,6 +71,7 @@ def read_records(
     *,
     errors: Literal["strict", "replace"] = "strict",
     failfast: bool = False,
+    schema: pa.ListType | None = None,
 ) -> pa.ListArray:
     """Decode a column of record sets into lists of ``RECORD``; null rows stay null.
 
@@ -71,11 +79,19 @@ def read_records(
     ``_error``, which says why; the batches around it are there as ever. With
     ``failfast`` there is no such field, and the first bad row raises the error of
     ``kwire.records.arrow.records_to_arrow``.
+
+    ``schema`` is the type of the result, as ``chosen_fields`` describes it. What is
+    damaged is a null element if the schema has no field ``_error``.
     """
+    kind = RECORD
+    if schema is not None:
+        kind = narrow_type(RECORD_LIST, schema).value_type
+    elif not failfast:
+        kind = with_error(kind)
     rows = as_binary(data)
-    made, counts, faults = _decode(rows, errors, failfast)
-    if not failfast:
-        made = _with_faults(made, faults)
+    made, counts, faults = _decode(rows, errors, failfast, without_error(kind))
+    if kind.get_field_index(ERROR) >= 0 or faults:
+        made = _with_faults(made, faults, kind)
         for fault in faults:
             counts[fault.row] += 1
     ends: np.ndarray = np.zeros(len(rows) + 1, np.int32)
@@ -83,9 +99,13 @@ def read_records(
     validity = None
     if rows.null_count:
         validity = pa.py_buffer(np.packbits(is_valid(rows), bitorder="little"))
-    kind = make_list_type(made.type)
-    buffers = [validity, pa.py_buffer(ends)]
-    return pa.Array.from_buffers(kind, len(rows), buffers, children=[made])
+    result = pa.Array.from_buffers(
+        make_list_type(made.type),
+        len(rows),
+        [validity, pa.py_buffer(ends)],
+        children=[made],
+    )
+    return result if schema is None else arrange_fields(result, schema)
 
 
 def explode_records(
@@ -95,16 +115,21 @@ def explode_records(
     *,
     errors: Literal["strict", "replace"] = "strict",
     failfast: bool = False,
+    schema: pa.StructType | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Decode a column of record sets into one row a record.
 
     The columns ``keep`` come before those of the record, the same for all records of
     their row. Bad rows are as in ``read_records``; null and empty ones have no record.
+    ``schema`` has the columns of a record.
     """
+    lists_type = None if schema is None else make_list_type(schema)
     for batch in batches:
         for part in _chunks(batch, column):
             rows = as_binary(part.column(column))
-            lists = read_records(rows, errors=errors, failfast=failfast)
+            lists = read_records(
+                rows, errors=errors, failfast=failfast, schema=lists_type
+            )
             records = lists.values
             parents: np.ndarray = np.repeat(
                 np.arange(len(rows)), np.diff(lists.offsets)
@@ -128,10 +153,16 @@ def _chunks(batch: pa.RecordBatch, column: str) -> Iterator[pa.RecordBatch]:
 
 
 def _decode(
-    rows: pa.BinaryArray, errors: Literal["strict", "replace"], failfast: bool
+    rows: pa.BinaryArray,
+    errors: Literal["strict", "replace"],
+    failfast: bool,
+    kind: pa.StructType,
 ) -> tuple[pa.StructArray, np.ndarray, list[RowFault]]:
-    """Decode all records of all rows; return them, their counts by row, and faults."""
-    read = partial(arrow.records_to_arrow, timestamp_unit="us", errors=errors)
+    """Decode all records of all rows; return them, their counts by row, and faults.
+
+    ``kind`` has the fields of a record that are decoded.
+    """
+    read = _make_reader(kind, errors)
     data, places = view_memory(rows)
     if _are_whole(rows, data, places):
         first, last = int(places[0]), int(places[-1])
@@ -142,7 +173,7 @@ def _decode(
         else:
             found = made.column(_POSITION).to_numpy()
             ends = np.searchsorted(found, places[1:] - first)
-            return _records([made]), np.diff(ends, prepend=0), []
+            return _records([made], kind), np.diff(ends, prepend=0), []
     batches: list[Any] = []
     faults: list[RowFault] = []
     counts: np.ndarray = np.zeros(len(rows), np.int64)
@@ -155,7 +186,7 @@ def _decode(
             total += made.num_rows
             if text is not None:
                 faults.append(RowFault(row, total, text))
-    return _records(batches), counts, faults
+    return _records(batches, kind), counts, faults
 
 
 def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
@@ -212,23 +243,45 @@ def _are_whole(rows: pa.BinaryArray, data: Any, places: np.ndarray) -> bool:
     return True
 
 
-def _records(batches: list[pa.RecordBatch]) -> pa.StructArray:
+def _make_reader(
+    kind: pa.StructType, errors: Literal["strict", "replace"]
+) -> Callable[..., pa.RecordBatch]:
+    """Make a decoder of record sets that spares fields that are not requested."""
+    names = [field.name for field in kind]
+    in_milliseconds = (
+        "timestamp" in names and kind.field("timestamp").type == pa.int64()
+    )
+    return partial(
+        arrow.records_to_arrow,
+        timestamp_unit="ms" if in_milliseconds else "us",
+        headers="headers" in names,
+        # Without requested keys or values, views avoid the copy of their bytes.
+        views="key" not in names and "value" not in names,
+        errors=errors,
+    )
+
+
+def _records(batches: list[pa.RecordBatch], kind: pa.StructType) -> pa.StructArray:
     """Put decoded batches together as structs."""
     if not batches:
-        return pa.array([], RECORD)
-    each = [batch.columns[: RECORD.num_fields] for batch in batches]
-    columns = [
-        parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
-        for parts in zip(*each, strict=True)
-    ]
-    # The child of the lists has another name in Spark.
-    headers = arrow.null_empty_lists(columns[-1])
-    columns[-1] = headers.cast(RECORD.field("headers").type)
-    return pa.StructArray.from_arrays(columns, fields=list(RECORD))
+        return pa.array([], kind)
+    columns = []
+    for field in kind:
+        parts = [
+            batch.column(_COLUMNS.get(field.name, field.name)) for batch in batches
+        ]
+        column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        if field.name == "headers":
+            column = arrange_fields(arrow.null_empty_lists(column), field.type)
+        columns.append(column if column.type == field.type else column.cast(field.type))
+    count = sum(batch.num_rows for batch in batches)
+    return make_struct(kind, columns, np.ones(count, bool))
 
 
-def _with_faults(made: pa.StructArray, faults: list[RowFault]) -> pa.StructArray:
-    """Append the field for errors, and put a record of its own in for each fault."""
+def _with_faults(
+    made: pa.StructArray, faults: list[RowFault], kind: pa.StructType
+) -> pa.StructArray:
+    """Put a record of its own in for each fault, with its text if ``kind`` has that."""
     count = len(made)
     texts = {}
     if faults:
@@ -236,7 +289,9 @@ def _with_faults(made: pa.StructArray, faults: list[RowFault]) -> pa.StructArray
         places: np.ndarray = np.insert(
             np.arange(count), [fault.place for fault in faults], count
         )
-        made = pa.concat_arrays([made, pa.nulls(1, RECORD)]).take(pa.array(places))
+        made = pa.concat_arrays([made, pa.nulls(1, made.type)]).take(pa.array(places))
         texts = {fault.place + turn: fault.text for turn, fault in enumerate(faults)}
+    if made.type == kind:
+        return made
     fields = [*made.flatten(), text_column(texts, len(made))]
-    return make_struct(with_error(RECORD), fields, np.ones(len(made), bool))
+    return make_struct(kind, fields, np.ones(len(made), bool))
