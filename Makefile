@@ -63,8 +63,8 @@ setup: $(TESTED) $(VENV)/.has-lint  ## install what tests and linters need, comp
 
 build: $(BUILT)  ## compile the engine
 
-demo: $(BUILT) $(VENV)/.has-demo  ## real Kafka traffic and logs through all jobs, on a local Spark
-	$(PY) -m examples.pipeline
+demo: $(BUILT) $(VENV)/.has-demo  ## real Kafka traffic and logs through all jobs, on a local Spark; VERBOSE=1 for all lines
+	@$(PY) -m examples.pipeline $(if $(VERBOSE),--verbose) $(ARGS)
 
 quick: $(BUILT) $(VENV)/.has-quick  ## test codec, records and columns, on both engines, in a minute
 	$(PY) -m pytest --quick -m 'not gate and not slow' $(PARALLEL)
@@ -139,7 +139,7 @@ interop-releases: $(TESTED)  ## every feature against brokers of each release fr
 interop-pages: $(TESTED) $(VENV)/.has-browser
 	$(PY) -m tools.interop.browser.schema_page
 	$(PY) -m tools.interop.browser.explain_page
-	$(PY) -m examples.pipeline
+	$(PY) -m examples.pipeline --verbose
 	$(PY) -m tools.interop.browser.report_page demo-output/audit demo-output/export demo-output/offsets
 
 spark: spark-kills spark-live spark-clusters  ## streams whose driver is killed, live topics beside Spark's own source, a cluster without kwire, the oldest PySpark

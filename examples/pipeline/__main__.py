@@ -3,7 +3,8 @@
 """Run the demo: record traffic, run the three jobs on Spark, time both engines.
 
 Each step is checked. If a check fails, a line has FAILED and the exit code is 1. The
-output stays in ``demo-output/``, which each run replaces.
+output stays in ``demo-output/``, which each run replaces: ``index.html`` shows it as
+pictures, and ``demo.log`` has all lines of ``--verbose``.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import polars
@@ -26,54 +27,83 @@ import kwire
 import kwire.spark
 from kwire import KwireError, client, jobs
 from kwire.jobs.running import java_problem, open_session
+from kwire.jobs.tables import Result
 
-from . import brokers, frames, old_client, race, traffic
+from . import brokers, frames, old_client, page, race, traffic
 from .checks import Checks, difference
+from .screen import Screen
 
 OUT = Path("demo-output")
 MESSAGES = 12_000
 TARGET = "4.1"
 SECONDS_TO_END = 20
-INTERNAL = "__"
+EXPECTED_S = 150
+RACE_START_S, LAP_S = 30, 15
 
 FAILURES = (KwireError, KafkaException, OSError, ImportError, TimeoutError)
 
 
-def main() -> int:
+def main(verbose: bool) -> int:
     """Run the demo; see the package's docstring for the parts."""
     if problem := java_problem():
         sys.exit(f"demo: {problem}")
-    checks = Checks()
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir()
     print(
-        f"kwire {kwire.__version__}, {kwire.backend} engine: Kafka's bytes, from",
-        end=" ",
+        f"kwire {kwire.__version__}, {kwire.backend} engine: Kafka's bytes, from"
+        " the wire and from disks to reports",
+        flush=True,
     )
-    print("the wire and from disks to reports")
+    with ExitStack() as stack:
+        log = stack.enter_context(open(OUT / "demo.log", "w", encoding="utf-8"))
+        screen = stack.enter_context(Screen(EXPECTED_S, has_bar=not verbose))
+        checks = stack.enter_context(Checks(screen, log, verbose=verbose))
+        return run(checks)
+
+
+def run(checks: Checks) -> int:
+    """Run all steps; return the exit code."""
     try:
         with traffic.mock_cluster() as cluster:
             done = record(checks, cluster)
-            checks.step(f"Spark starts: local[{race.CORES}], with kwire's formats")
+            checks.step(
+                f"Spark starts: local[{race.CORES}], with kwire's formats",
+                "Spark starts",
+                seconds=16,
+            )
             with open_session(f"local[{race.CORES}]") as spark:
                 kwire.spark.register(spark)
                 check_frames(checks, spark, done)
-                reports = [audit(checks, spark, done)]
+                audited = audit(checks, spark, done)
                 lost = injure(checks)
-                reports.append(export(checks, spark, lost))
-                reports.append(offsets(checks, spark))
+                exported = export(checks, spark, lost)
+                grouped = offsets(checks, spark)
                 read_log(checks, spark)
-            run_race(checks)
+            log, medians = run_race(checks)
             read_live(checks, cluster, done)
+        if not checks.failed:
+            results = page.Results(
+                done, audited, exported, grouped, log, medians, checks.count
+            )
+            show_paths(checks, [page.write(OUT, results), *results.reports])
+            return 0
     except FAILURES as failure:
-        checks.must(False, "", f"{type(failure).__name__}: {failure}")
-    if checks.failed:
-        print(f"\ndemo: {checks.failed} of {checks.count} checks FAILED")
-        return 1
-    checks.step(f"Done: all {checks.count} checks are ok. Open these in a browser:")
-    for report in reports:
-        checks.say(str(Path(report).relative_to(Path.cwd())))
-    return 0
+        checks.fail(failure)
+    checks.show(
+        f"demo: {checks.failed} of {checks.count} checks FAILED; {OUT}/demo.log has"
+        " the lines of all steps"
+    )
+    return 1
+
+
+def show_paths(checks: Checks, paths: list[Path]) -> None:
+    """Print where the pages are: the demo's own one, then those of the jobs."""
+    text = f"all {checks.count} checks are ok. Open these in a browser:"
+    checks.step(f"Done: {text}", "Done", seconds=0)
+    checks.result(f"Done: {text}")
+    for path in paths:
+        checks.say(str(path))
+        checks.summarize(f"        {path}")
 
 
 def record(checks: Checks, cluster: str) -> traffic.Traffic:
@@ -81,7 +111,9 @@ def record(checks: Checks, cluster: str) -> traffic.Traffic:
     checks.step(
         "Traffic: a mock cluster of three brokers, a producer for each codec, a"
         " transactional one, a consumer group and a client of 2013, all of them"
-        " through kwire record"
+        " through kwire record",
+        "Traffic through kwire record",
+        seconds=6,
     )
     with recording(checks, cluster) as address:
         done = traffic.run_clients(address, MESSAGES)
@@ -94,6 +126,9 @@ def record(checks: Checks, cluster: str) -> traffic.Traffic:
         done.delivered == done.received == MESSAGES,
         "every message that was sent was confirmed and came back",
         f"{MESSAGES:,} sent, {done.delivered:,} confirmed, {done.received:,} received",
+    )
+    checks.result(
+        f"Traffic: {done.delivered:,} messages sent and received through kwire record"
     )
     return done
 
@@ -114,10 +149,11 @@ def recording(checks: Checks, upstream: str) -> Iterator[str]:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=SECONDS_TO_END)
     lines = said.splitlines()
-    if lines:
-        checks.say(lines[-1])
+    ended_well = process.returncode == 0
+    for line in lines[-1:] if ended_well else lines:
+        checks.say(line)
     checks.must(
-        process.returncode == 0,
+        ended_well,
         "kwire record ended well",
         f"kwire record ended with code {process.returncode}",
     )
@@ -125,7 +161,11 @@ def recording(checks: Checks, upstream: str) -> Iterator[str]:
 
 def check_frames(checks: Checks, spark, done: traffic.Traffic) -> None:
     """Decode and encode every recorded frame again, on each engine."""
-    checks.step("Every frame decoded, encoded again and compared, on each engine")
+    checks.step(
+        "Every frame decoded, encoded again and compared, on each engine",
+        "Frames decoded and encoded again",
+        seconds=20,
+    )
     captured = spark.read.format("kafka-capture").load(str(OUT / "capture")).cache()
     count = captured.count()
     environment = spark.sparkContext.environment
@@ -157,11 +197,18 @@ def check_frames(checks: Checks, spark, done: traffic.Traffic) -> None:
         )
     del environment["KWIRE_BACKEND"]
     captured.unpersist()
+    checks.result(
+        f"Frames: {same:,} of {count:,} encode to the same bytes on both engines"
+    )
 
 
-def audit(checks: Checks, spark, done: traffic.Traffic) -> str:
-    """Run the audit over the recording; return its report."""
-    checks.step(f"Job 1, kwire audit: who breaks when the brokers become {TARGET}?")
+def audit(checks: Checks, spark, done: traffic.Traffic) -> Result:
+    """Run the audit over the recording; return its result."""
+    checks.step(
+        f"Job 1, kwire audit: who breaks when the brokers become {TARGET}?",
+        "kwire audit",
+        seconds=1,
+    )
     result = jobs.audit([OUT / "capture"], OUT / "audit", target=TARGET, spark=spark)
     clients = rows_of(result, "clients")
     verdicts = {row["client_id"]: row["verdict"] for row in clients}
@@ -179,14 +226,20 @@ def audit(checks: Checks, spark, done: traffic.Traffic) -> str:
         f"all {len(verdicts)} clients were seen, and no other",
         difference(set(verdicts), done.client_ids | {old_client.CLIENT_ID}),
     )
-    return result.report
+    checks.result(
+        f"Audit: {result.findings} of {len(verdicts)} clients breaks when the brokers"
+        f" become {TARGET}"
+    )
+    return result
 
 
 def injure(checks: Checks) -> set[brokers.Offset]:
     """Copy the disks of a broker twice and damage them; return the lost offsets."""
     checks.step(
         f"Disks: files that a broker of Kafka {brokers.RELEASE} wrote, copied for two"
-        " brokers, and then"
+        " brokers, and then",
+        "Disks are damaged",
+        seconds=0.2,
     )
     brokers.copy(OUT / "disks")
     for injury in brokers.INJURIES:
@@ -197,9 +250,13 @@ def injure(checks: Checks) -> set[brokers.Offset]:
     return brokers.injure(OUT / "disks")
 
 
-def export(checks: Checks, spark, lost: set[brokers.Offset]) -> str:
-    """Recover the segments; return the report."""
-    checks.step("Job 2, kwire export: what can be recovered of both, what is lost?")
+def export(checks: Checks, spark, lost: set[brokers.Offset]) -> Result:
+    """Recover the segments; return the result."""
+    checks.step(
+        "Job 2, kwire export: what can be recovered of both, what is lost?",
+        "kwire export",
+        seconds=1.2,
+    )
     result = jobs.export([OUT / "disks"], OUT / "export", spark=spark)
     found = {
         (row["topic"], row["partition"], offset)
@@ -223,14 +280,23 @@ def export(checks: Checks, spark, lost: set[brokers.Offset]) -> str:
         " and a consumer saw before",
         f"recovered: {difference(recovered, expected)}",
     )
-    return result.report
+    checks.result(
+        f"Export: {len(recovered):,} records recovered from two damaged disks,"
+        f" {len(lost)} lost on both"
+    )
+    return result
 
 
-def offsets(checks: Checks, spark) -> str:
-    """Run the job over consumer groups; return its report."""
-    checks.step("Job 3, kwire offsets: what did consumer groups do?")
+def offsets(checks: Checks, spark) -> Result:
+    """Run the job over consumer groups; return its result."""
+    checks.step(
+        "Job 3, kwire offsets: what did consumer groups do?",
+        "kwire offsets",
+        seconds=0.7,
+    )
     result = jobs.offsets([OUT / "disks"], OUT / "offsets", spark=spark)
-    for row in rows_of(result, "groups"):
+    groups = rows_of(result, "groups")
+    for row in groups:
         lag = "unknown" if row["lag"] is None else row["lag"]
         checks.say(f"{row['group']:20} commits: {row['commits']}  lag: {lag}")
     names = "group", "topic", "partition", "offset"
@@ -240,12 +306,18 @@ def offsets(checks: Checks, spark) -> str:
         f"the {len(found)} commits are those that Kafka's own tool shows",
         f"commits: {difference(found, brokers.commits())}",
     )
-    return result.report
+    checks.result(
+        f"Offsets: {len(found)} commits of {len(groups)} groups, as Kafka's own tool"
+        " shows them"
+    )
+    return result
 
 
 def read_log(checks: Checks, spark) -> None:
     """Read the undamaged partitions of a broker as a DataFrame."""
-    checks.step("kafka-log: the segments of broker-1 as a DataFrame")
+    checks.step(
+        "kafka-log: the segments of broker-1 as a DataFrame", "kafka-log", seconds=4
+    )
     hurt = {brokers.split(injury.partition)[0] for injury in brokers.INJURIES}
     healthy = {
         place for place in brokers.consumed() if place[0] not in hurt | {"tiered"}
@@ -258,8 +330,7 @@ def read_log(checks: Checks, spark) -> None:
         "SELECT topic, count(*) AS records, count(DISTINCT key) AS keys, min(offset),"
         " max(offset) FROM log GROUP BY topic ORDER BY records DESC, topic LIMIT 5"
     )
-    for line in summary._show_string(5, 20).splitlines():
-        checks.say(line)
+    checks.say_lines(summary._show_string(5, 20).splitlines())
     rows = table.select("topic", "partition", "offset").collect()
     found = {(row.topic, row.partition, row.offset) for row in rows}
     checks.must(
@@ -267,33 +338,48 @@ def read_log(checks: Checks, spark) -> None:
         f"{len(rows):,} records of {len(topics)} topics, as the consumer got them",
         f"records: {difference(found, healthy)}",
     )
+    checks.result(
+        f"Log files: {len(rows):,} records of {len(topics)} topics in a Spark DataFrame"
+    )
 
 
-def run_race(checks: Checks) -> None:
-    """Race the engines through the same job."""
+def run_race(checks: Checks) -> tuple[race.Log, dict]:
+    """Race the engines through the same job; return the log and the median seconds."""
     with tempfile.TemporaryDirectory(prefix="race-", dir=OUT) as folder:
         log = race.write_log(Path(folder))
         checks.step(
             f"The race: kafka-log over {log.records:,} records, {log.size / 1e6:.0f}"
-            f" MB, on {race.CORES} cores, every column built"
+            f" MB, on {race.CORES} cores, every column built",
+            "Race of the engines: two Sparks start",
+            RACE_START_S,
         )
         rounds = run_laps(checks, log)
     medians = race.medians(rounds)
-    print(f"\n{'':20}{'records/s':>14}{'MB/s':>9}")
+    table = ["", f"{'':10}{'records/s':>14}{'MB/s':>9}"]
     for (kind, engine), took in medians.items():
         rate, size = log.records / took, log.size / took / 1e6
-        print(f"{'':10}{engine:5}{kind:10}{rate:9,.0f}{size:9,.1f}")
-    gains = [medians[kind, "pure"] / medians[kind, "fast"] for kind in race.KINDS]
+        table.append(f"{engine:5}{kind:10}{rate:9,.0f}{size:9,.1f}")
+    checks.say_lines(table)
+    gains = race.gains(medians)
     checks.say(
         f"The compiled engine is {gains[0]:.1f}x as fast as pure Python in Spark, on"
         f" {race.CORES} cores; {gains[1]:.1f}x alone, on one core, making Arrow arrays."
         " Medians of three rounds."
     )
+    checks.result(
+        f"Race: the compiled engine is {gains[0]:.1f}x pure Python in Spark,"
+        f" {gains[1]:.1f}x alone"
+    )
+    return log, medians
 
 
 def read_live(checks: Checks, cluster: str, done: traffic.Traffic) -> None:
     """Read the topic from the brokers into polars: no Spark, and no object a record."""
-    checks.step("A live topic, from the mock cluster into polars by kwire.client")
+    checks.step(
+        "A live topic, from the mock cluster into polars by kwire.client",
+        "Live topic",
+        seconds=0.5,
+    )
     with client.connect_sync(cluster) as kafka:
         begun = time.perf_counter()
         columns = ("partition", "offset", "key", "value")
@@ -312,6 +398,9 @@ def read_live(checks: Checks, cluster: str, done: traffic.Traffic) -> None:
         "every message that was confirmed is there once",
         f"{done.delivered:,} confirmed, {orders.height:,} read",
     )
+    checks.result(
+        f"Live topic: {orders.height:,} records into polars in {took * 1000:.0f} ms"
+    )
 
 
 def run_laps(checks: Checks, log: race.Log) -> list[dict]:
@@ -324,8 +413,13 @@ def run_laps(checks: Checks, log: race.Log) -> list[dict]:
             f"asked for {engine}: {engines}, {count:,} records of {log.records:,}",
         )
     rounds = []
+    checks.progress("Race of the engines: warm-up", LAP_S)
     for seconds in laps:
         rounds.append(seconds)
+        if len(rounds) <= race.ROUNDS:
+            checks.progress(
+                f"Race of the engines: round {len(rounds)} of {race.ROUNDS}", LAP_S
+            )
         times = ", ".join(
             f"{engine} {seconds[race.KINDS[0], engine]:.2f} s"
             for engine in race.ENGINES
@@ -340,7 +434,10 @@ def rows_of(result, table: str, columns: list[str] | None = None) -> list[dict]:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
-    sys.exit(main())
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="print every fact and every check"
+    )
+    sys.exit(main(parser.parse_args().verbose))

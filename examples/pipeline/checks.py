@@ -1,51 +1,131 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo prints: steps, facts, and whether each check held."""
+"""What the demo prints: steps, facts, and whether each check held.
+
+The verbose output has all of it, and so has the log file. The brief output has one
+line for each step. If a check fails, the brief output has everything about that step.
+"""
 
 import textwrap
 import time
+import traceback
+from typing import TextIO
+
+from .screen import Screen
 
 WIDTH = 80
 INDENT = 10
 
 
 class Checks:
-    """Prints lines of at most 80 columns and remembers what failed."""
+    """Counts checks, and writes lines of at most 80 columns to a screen and a log.
 
-    def __init__(self) -> None:
+    ``with`` ends with the hidden lines of the last step if an exception leaves it.
+    """
+
+    def __init__(self, screen: Screen, log: TextIO, *, verbose: bool) -> None:
         """Start the clock."""
         self._started = time.monotonic()
+        self._screen = screen
+        self._log = log
+        self._is_verbose = verbose
+        self._shows_step = verbose
+        self._hidden: list[str] = []
         self._count = 0
         self.failed = 0
 
+    def __enter__(self) -> "Checks":
+        """Return the checks."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Show what the step has found before an exception ends it."""
+        if kind is not None and issubclass(kind, Exception):
+            self._show_hidden()
+
     @property
     def count(self) -> int:
-        """How many checks there were."""
+        """Number of checks so far."""
         return self._count
 
-    def step(self, text: str) -> None:
-        """Begin a part, with the seconds since the start."""
-        print()
-        self._print(f"[{time.monotonic() - self._started:6.1f}s] ", text)
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    def step(self, text: str, title: str, seconds: float) -> None:
+        """Begin a part, with the seconds since the start.
+
+        ``title`` is shown beside the progress bar. ``seconds`` is the usual duration.
+        """
+        self._hidden.clear()
+        self._shows_step = self._is_verbose
+        self._write("")
+        self._write_wrapped(f"[{self.seconds:6.1f}s] ", text)
+        self.progress(title, seconds)
+
+    def progress(self, title: str, seconds: float) -> None:
+        """Move the bar to the next piece of work, which usually takes ``seconds``."""
+        self._screen.begin(title, seconds)
 
     def say(self, text: str) -> None:
         """Print a fact."""
-        self._print(" " * INDENT, text)
+        self._write_wrapped(" " * INDENT, text)
+
+    def say_lines(self, lines: list[str]) -> None:
+        """Print lines of a table without wrapping them."""
+        for line in lines:
+            self._write(" " * INDENT + line if line else "")
 
     def must(self, holds: bool, fact: str, otherwise: str) -> None:
         """Print and count a check; a failure changes the exit code alone."""
         self._count += 1
         if holds:
-            self._print("       ok ", fact)
+            self._write_wrapped("       ok ", fact)
         else:
             self.failed += 1
-            self._print("   FAILED ", otherwise)
+            self._show_hidden()
+            self._write_wrapped("   FAILED ", otherwise)
 
-    def _print(self, head: str, text: str) -> None:
+    def fail(self, failure: Exception) -> None:
+        """Print and count an exception that ended the demo, with its traceback."""
+        self.must(False, "", f"{type(failure).__name__}: {failure}")
+        for line in "".join(traceback.format_exception(failure)).splitlines():
+            self._write(line)
+
+    def result(self, text: str) -> None:
+        """End a step: print its only line of the brief output, unless it failed."""
+        if not self._shows_step:
+            self.summarize(f"[{self.seconds:3.0f} s] {text}")
+
+    def summarize(self, line: str) -> None:
+        """Print a line that only the brief output has."""
+        if not self._is_verbose:
+            self._screen.show(line)
+
+    def show(self, line: str) -> None:
+        """Print a line of both outputs."""
+        self._shows_step = True
+        self._write(line)
+
+    def _show_hidden(self) -> None:
+        for line in self._hidden:
+            self._screen.show(line)
+        self._hidden.clear()
+        self._shows_step = True
+
+    def _write_wrapped(self, head: str, text: str) -> None:
         lines = textwrap.wrap(text, WIDTH - INDENT, break_on_hyphens=False) or [""]
-        print(f"{head}{lines[0]}", flush=True)
+        self._write(f"{head}{lines[0]}")
         for line in lines[1:]:
-            print(" " * INDENT + line, flush=True)
+            self._write(" " * INDENT + line)
+
+    def _write(self, line: str) -> None:
+        print(line, file=self._log, flush=True)
+        if self._shows_step:
+            self._screen.show(line)
+        else:
+            self._hidden.append(line)
 
 
 def difference(found: set, expected: set) -> str:

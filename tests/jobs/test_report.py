@@ -122,6 +122,20 @@ def test_a_table_without_rows_says_so():
     assert len(found.find("th")) == 6
 
 
+def test_links_are_relative_paths_whose_names_stay_text():
+    """A link leads to a file beside the page, and to nothing else."""
+    report = Report("title")
+    report.add_links([("Audit", "audit/report.html"), (EVIL, 'a"b<c')])
+    found = PageReader(report.html()).find("a")
+    assert found == [
+        ({"href": "audit/report.html"}, "Audit"),
+        ({"href": 'a"b<c'}, SAFE),
+    ]
+    for path in "javascript:alert(1)", "https://example.com", "//example.com/x":
+        with pytest.raises(ValueError, match="a link must be a relative path"):
+            report.add_links([("x", path)])
+
+
 def test_unknown_kinds_and_tones_are_mistakes():
     """They would be looks that do not exist."""
     report = Report("title")

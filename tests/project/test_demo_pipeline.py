@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``examples/pipeline`` relies on, without Spark: frames, counts, damage.
+"""What ``examples/pipeline`` relies on, without Spark: frames, counts, damage, output.
 
 Real frames of librdkafka and its mock cluster go through the recorder; both engines
 decode them and encode them again to the same bytes. Loopback only.
 """
 
+import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,10 +18,12 @@ import pyarrow as pa
 import pytest
 
 import kwire
-from examples.pipeline import brokers, frames, old_client, traffic
+from examples.pipeline import brokers, frames, old_client, page, race, traffic
 from examples.pipeline.checks import Checks, difference
-from kwire import messages
+from examples.pipeline.screen import Screen
+from kwire import jobs, messages
 from kwire.recording import Recorder, read_captures
+from tests.jobs.page_reader import PageReader
 
 PROJECT = Path(__file__).resolve().parents[2]
 MESSAGES = 600
@@ -170,9 +174,15 @@ def test_injuries_are_of_whole_batches_that_the_tool_saw(tmp_path):
     assert len(hurt) == len(wanted)
 
 
+def make_checks(verbose, log=None):
+    """Make checks that print to a screen without a bar."""
+    screen = Screen(1.0, has_bar=not verbose)
+    return Checks(screen, io.StringIO() if log is None else log, verbose=verbose)
+
+
 def test_failed_checks_are_counted_and_told(capsys):
     """In lines of 80 columns; the demo's exit code goes by the count."""
-    checks = Checks()
+    checks = make_checks(verbose=True)
     checks.must(True, "a fact " * 30, "no")
     checks.must(False, "yes", f"offsets: {difference({1, 2}, {2, 3, 4})}")
     assert (checks.count, checks.failed) == (2, 1)
@@ -181,3 +191,151 @@ def test_failed_checks_are_counted_and_told(capsys):
     assert lines[-1] == (
         "   FAILED offsets: 2 missing, such as 3; 1 too many, such as 1"
     )
+
+
+def run_two_steps(checks, holds):
+    """Run a step that holds, and one with a check that may fail."""
+    checks.step("First: in full", "First", 1)
+    checks.must(True, "first fact", "no")
+    checks.result("First is done")
+    checks.step("Second: in full", "Second", 1)
+    checks.say("second fact")
+    checks.must(holds, "yes", "it is otherwise")
+    checks.say("later fact")
+    checks.result("Second is done")
+
+
+def test_brief_output_has_one_line_for_each_step_and_the_log_has_all(capsys):
+    """The log has the lines of the verbose output."""
+    log = io.StringIO()
+    run_two_steps(make_checks(verbose=False, log=log), holds=True)
+    assert capsys.readouterr().out.splitlines() == [
+        "[  0 s] First is done",
+        "[  0 s] Second is done",
+    ]
+    run_two_steps(make_checks(verbose=True), holds=True)
+    assert capsys.readouterr().out == log.getvalue()
+    assert "first fact" in log.getvalue()
+
+
+def test_brief_output_shows_everything_about_a_step_that_fails(capsys):
+    """What came before the failed check, and what came after it, but no result."""
+    run_two_steps(make_checks(verbose=False), holds=False)
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()] == [
+        "[  0 s] First is done",
+        "",
+        "[   0.0s] Second: in full",
+        "second fact",
+        "FAILED it is otherwise",
+        "later fact",
+    ]
+
+
+@pytest.mark.parametrize("is_reported", [True, False])
+def test_brief_output_shows_the_step_that_an_exception_ends(capsys, is_reported):
+    """Both for an expected exception, with its traceback, and for any other."""
+    checks = make_checks(verbose=False)
+    checks.step("First: in full", "First", 1)
+    checks.say("first fact")
+    if is_reported:
+        checks.fail(OSError("no space"))
+    else:
+        with pytest.raises(OSError, match="no space"), checks:
+            raise OSError("no space")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].strip() == "first fact"
+    if is_reported:
+        assert lines[3:] == ["   FAILED OSError: no space", "OSError: no space"]
+        assert checks.failed == 1
+
+
+def test_a_terminal_gets_a_bar_and_a_file_gets_no_control_characters(capsys):
+    """The bar is drawn over the line below the last one, and removed at the end."""
+    program = (
+        "from examples.pipeline.screen import Screen\n"
+        "with Screen(2.0) as screen:\n"
+        "    screen.begin('First part', 1.0)\n"
+        "    screen.show('[red]a line[/red] ' + 'x' * 90)\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(
+        command, cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[red]a line[/red] " + "x" * 90 + "\n"
+    main, terminal = os.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    process = subprocess.Popen(command, cwd=PROJECT, stdout=terminal, env=environment)
+    assert process.wait() == 0
+    os.close(terminal)
+    shown = os.read(main, 1 << 16).decode()
+    os.close(main)
+    assert "First part" in shown
+    assert "[red]a line[/red] " + "x" * 90 in shown
+    assert shown.endswith("\x1b[2K"), "the bar is not removed"
+
+
+def test_the_page_shows_traffic_negotiation_records_and_the_race(
+    run, tmp_path, monkeypatch
+):
+    """Its numbers are those of the clients, and it leads to the reports of the jobs."""
+    monkeypatch.chdir(tmp_path)
+    out = Path("demo-output")
+    shutil.copytree(run.folder, out / "capture")
+    brokers.copy(out / "disks")
+    lost = brokers.injure(out / "disks")
+    capture, disks = [out / "capture"], [out / "disks"]
+    seconds = {
+        ("in Spark", "fast"): 1.0,
+        ("in Spark", "pure"): 4.0,
+        ("alone", "fast"): 0.5,
+        ("alone", "pure"): 10.0,
+    }
+    results = page.Results(
+        run.done,
+        jobs.audit(capture, out / "audit", target="4.1"),
+        jobs.export(disks, out / "export"),
+        jobs.offsets(disks, out / "offsets"),
+        race.Log(out, 1_000_000, 5_000_000),
+        seconds,
+        17,
+    )
+    shown = PageReader(page.write(out, results).read_text("utf-8"))
+    titles = [title.partition(":")[0] for _, title in shown.find("h2")]
+    assert set(titles) == {"Traffic", "Negotiation", "Records", "Race"}
+    requests = sum(frame.direction == "request" for frame in run.frames)
+    cells = [facts for facts, _ in shown.find("rect") if "data-column" in facts]
+    assert sum(int(cell["data-value"]) for cell in cells) == requests
+    sizes = sum(
+        int(value) - int(start)
+        for facts, _ in shown.find("rect", class_="fill bad")
+        if "data-start" in facts
+        for value, start in [(facts["data-end"], facts["data-start"])]
+    )
+    # The versions that the client of 2013 sends are marked in the same colour.
+    assert sizes == len(lost) + 2
+    rates = {
+        facts["data-label"]: int(facts["data-value"])
+        for facts, _ in shown.find("rect")
+        if "data-label" in facts and "," in facts["data-label"]
+    }
+    assert rates == {
+        "compiled, in Spark": 1_000_000,
+        "pure Python, in Spark": 250_000,
+        "compiled, alone": 2_000_000,
+        "pure Python, alone": 100_000,
+    }
+    links = [facts["href"] for facts, _ in shown.find("a")]
+    assert links == [f"{job}/report.html" for job in ("audit", "export", "offsets")]
+    assert all((out / link).exists() for link in links)
+
+
+@pytest.mark.parametrize("client", ["shop-zstd", "billing-1", "invoices"])
+def test_the_page_shows_the_versions_that_clients_negotiated(run, client):
+    """The broker offers each version that a client sends, and kwire knows it."""
+    offered = page.find_offer(run.frames)
+    for frame in run.frames:
+        if frame.client_id == client and frame.api_key != page.NEGOTIATES:
+            first, last = offered[frame.api_key]
+            assert first <= frame.api_version <= last
+            known = page.api_versions(frame.api_key)
+            assert known[0] <= frame.api_version <= known[1]

@@ -108,6 +108,16 @@ class Report:
         """Add a paragraph of plain text."""
         self._add("text", text=paragraph)
 
+    def add_links(self, links: Sequence[tuple[str, str]]) -> None:
+        """Add links to other files: (label, path relative to the page).
+
+        Raises ValueError if a path could be the address of something else.
+        """
+        for _, path in links:
+            if ":" in path or path.startswith("/"):
+                raise ValueError(f"a link must be a relative path (got {path!r})")
+        self._add("links", links=links)
+
     def add_table(
         self,
         name: str,
