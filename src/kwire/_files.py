@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Regular files in, complete files out.
+"""Opens regular files for reading, and creates files atomically.
 
-``open_regular`` opens files that were found in a folder. Opening a FIFO waits for a
-writer, and reading a device may never end, so it refuses both. Streams that a user
-names, such as ``@/dev/stdin``, are opened by the command that reads them.
+``open_regular`` opens files that were discovered in a directory. It rejects FIFOs and
+devices, because opening a FIFO blocks until there is a writer, and a device may never
+reach its end. Streams that a user specifies, such as ``@/dev/stdin``, are opened by the
+command that reads them.
 
-``create_file`` creates a file that has its name when it is complete, or does not exist.
-Until then it is a hidden file in the same folder, ``.<name>.<random>.partial``. If the
-process is killed, the hidden file remains, and no reader of kwire opens it.
+With ``create_file``, a file either has its name and is complete, or does not exist.
+Until it is complete, it is a hidden file in the same directory,
+``.<name>.<random>.partial``. If the process is killed, the hidden file remains. kwire
+never opens such files.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
 _FLAGS = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY"))
-"""Opening must not wait, nor make a terminal the one of this process."""
+"""Open without blocking, and without making a terminal the controlling terminal."""
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
@@ -37,13 +39,13 @@ _KINDS = {
 }
 
 _WITHOUT_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
-"""Error numbers of ``link`` on file systems that have no hard links."""
+"""Error numbers that ``link`` returns on file systems without hard links."""
 
 
 class NotRegularFile(FileNotFoundError):
-    """The path is not a regular file but a FIFO, a socket, a device or a folder.
+    """The path is a FIFO, socket, device or directory instead of a regular file.
 
-    A ``FileNotFoundError``, so that callers treat it as a missing file.
+    This is a ``FileNotFoundError``, so that callers handle it like a missing file.
     """
 
     def __init__(self, path: str | os.PathLike[str], mode: int) -> None:
@@ -56,22 +58,24 @@ class NotRegularFile(FileNotFoundError):
 
 
 def name_kind(mode: int) -> str:
-    """Name what a mode, from ``stat``, is of where it is no regular file."""
+    """Describe the file type in a ``stat`` mode that is not a regular file."""
     return _KINDS.get(stat.S_IFMT(mode), "something else")
 
 
 def check_regular(path: str | os.PathLike[str], mode: int) -> None:
-    """Raise ``NotRegularFile`` unless the mode, from ``stat``, is a regular file's."""
+    """Raise ``NotRegularFile`` unless the ``stat`` mode specifies a regular file."""
     if not stat.S_ISREG(mode):
         raise NotRegularFile(path, mode)
 
 
 def open_regular(path: str | os.PathLike[str], *, buffering: int = -1) -> BinaryIO:
-    """Open a regular file to read its bytes; ``NotRegularFile`` for anything else.
+    """Open a regular file for binary reading.
 
-    Checked before and after opening, so that another kind of file that replaces it in
-    between is refused too, without waiting for it. A link that leads to itself is a
-    ``FileNotFoundError``, as one is that leads nowhere.
+    The type is checked before and after opening. If a FIFO or device replaces the file
+    in between, it is also rejected, without waiting for it.
+    Raises ``NotRegularFile`` if the path is not a regular file, and
+    ``FileNotFoundError`` if it does not exist or is a symbolic link that refers to
+    itself.
     """
     try:
         mode = os.stat(path).st_mode
@@ -97,14 +101,15 @@ def _open(path: str, flags: int) -> int:
 def create_file(
     path: str | os.PathLike[str], *, replaces: bool = False, mode: int = 0o666
 ) -> Iterator[BinaryIO]:
-    """Open a file that gets its name, synced to disk, when the block has succeeded.
+    """Open a file that receives its name after the block has succeeded.
 
-    Raises ``FileExistsError`` at the start, and again at the end, if ``path`` exists,
-    unless ``replaces`` is set. Any other failure is an ``OSError`` that names ``path``,
-    and no file is left, except where only the folder could not be synced: then the
-    complete file stays.
+    Its content is synced to disk before it receives its name.
+    Raises ``FileExistsError`` if ``path`` exists, both before and after the block,
+    unless ``replaces`` is true. Raises ``OSError`` with ``path`` if any other operation
+    fails. No file remains after an error, with one exception: if only the directory
+    cannot be synced, the complete file remains.
     """
-    # Importing pathlib takes longer than a command that writes no file.
+    # Importing pathlib takes longer than running a command that creates no file.
     from pathlib import Path
 
     target = Path(path)
@@ -121,7 +126,8 @@ def create_file(
             with _name_in_errors(target):
                 os.fsync(file.fileno())
         finally:
-            # If it could not write everything, that error has been raised before.
+            # If unwritten data remains, ``write`` or ``flush`` has already raised the
+            # error.
             with suppress(OSError):
                 file.close()
         with _name_in_errors(target):
@@ -135,7 +141,7 @@ def create_file(
 
 
 class _File(io.FileIO):
-    """A file whose errors name the target: a block may work on other files as well."""
+    """File whose errors contain the target name. A block may use several files."""
 
     def __init__(self, handle: int, target: Path) -> None:
         super().__init__(handle, "wb")
@@ -148,7 +154,7 @@ class _File(io.FileIO):
 
 @contextmanager
 def _name_in_errors(target: Path) -> Iterator[None]:
-    """Put the name of the target, not of the hidden file, into an ``OSError``."""
+    """Replace the hidden file name in an ``OSError`` by the target name."""
     try:
         yield
     except FileExistsError:
@@ -167,7 +173,7 @@ def _check_free(target: Path) -> None:
     except OSError:
         mode = stat.S_IFREG
     if not stat.S_ISREG(mode):
-        # No user should remove /dev/stdout to have a file there.
+        # Do not suggest to remove the path, because it may be /dev/stdout.
         kind = name_kind(mode)
         raise FileExistsError(
             errno.EEXIST, f"is {kind}, not a regular file; name a new file", str(target)
@@ -183,26 +189,26 @@ def _give_name(hidden: Path, target: Path, replaces: bool) -> None:
         os.replace(hidden, target)
         return
     try:
-        # Of two writers of one name, a link succeeds for exactly one.
+        # If two writers use the same name concurrently, ``link`` succeeds for only one.
         os.link(hidden, target)
     except OSError as error:
         _check_free(target)
         if error.errno not in _WITHOUT_LINKS:
             raise
-        # Without links the later writer replaces the file of the earlier one.
+        # Without hard links, the later writer replaces the earlier writer's file.
         os.rename(hidden, target)
     else:
         os.unlink(hidden)
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Sync a folder, so that new names in it survive a crash of the machine."""
+    """Sync a directory, so that new file names survive a system crash."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except PermissionError:
-        # A folder may be writable but not readable.
+        # A directory can be writable without being readable.
         return
     try:
         os.fsync(handle)

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Limits``: the ``limits=`` argument of every function that decodes bytes.
+"""``Limits``: the ``limits=`` argument of all functions that decode bytes.
 
-Only the numbers are here; decoders compare sizes with them before they allocate.
+This module only contains the values. Decoders compare sizes with them before
+allocating.
 """
 
 from __future__ import annotations
@@ -11,24 +12,26 @@ MIB = 1024 * 1024
 
 
 class Limits:
-    """Limits for input that comes from outside and may be hostile.
+    """Limits for untrusted input.
 
-    * ``frame_bytes``: maximum size of one frame or message body, in bytes.
-    * ``decompressed_bytes``: maximum decompressed size of one record batch, in bytes.
-    * ``decompressed_ratio``: maximum decompressed size of one record batch, as a
-      multiple of its compressed size.
-    * ``total_decompressed_bytes``: maximum decompressed size of all compressed batches
-      of one call, in bytes. A record counts as 64 bytes or more, because a record that
-      is smaller still becomes an object or a row. Functions that return one batch at a
-      time begin to count again at each batch.
-    * ``records``: maximum number of records in one batch.
-    * ``array_elements``: maximum number of elements in each array of a message.
-    * ``tagged_fields``: maximum number of tagged fields in each tag section of a
-      message.
+    * ``frame_bytes``: maximum frame or message body size in bytes.
+    * ``decompressed_bytes``: maximum decompressed size in bytes, per record batch.
+    * ``decompressed_ratio``: maximum decompressed size per record batch, as a multiple
+      of its compressed size.
+    * ``total_decompressed_bytes``: maximum total size in bytes that the compressed
+      batches in one call may have after decompression. Every record counts as at least
+      64 bytes, because even an empty record becomes an object or a row. Functions that
+      return one batch at a time start a new total for every batch.
+    * ``records``: maximum record count in a batch.
+    * ``array_elements``: maximum element count in an array. Applies to all arrays in
+      messages.
+    * ``tagged_fields``: maximum field count in a tag section. Applies to all tag
+      sections.
 
-    None means no limit. Kafka 4.4 rejects arrays of more than 1,000,000 elements and
-    more than 10,000 tagged fields. To reject the same messages, use
+    None disables a limit. Kafka 4.4 rejects arrays with more than 1,000,000 elements
+    and tag sections with more than 10,000 fields. To reject the same messages, use
     ``Limits(array_elements=1_000_000, tagged_fields=10_000)``.
+    Raises ``TypeError`` or ``ValueError`` if a limit is not a number or is negative.
     """
 
     __slots__ = (
@@ -102,7 +105,7 @@ def _restore(*values: float | None) -> Limits:
 
 
 PIECE_BYTES = 16 * MIB
-"""Decompressed bytes that end a piece of a record set which is decoded in pieces."""
+"""Decompressed bytes after which a piece ends, if a record set is decoded in pieces."""
 
 DEFAULT = Limits()
-"""The limits that every decoder has without ``limits=``."""
+"""Default limits of all decoders."""

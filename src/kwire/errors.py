@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire's exceptions, and the texts of the faults that the engines find.
+"""kwire's exceptions, and the messages for errors that the engines detect.
 
-An engine writes no text. It notes a fault, one of the numbers below, with the byte
-offset and one number of detail. ``decode_failure`` and ``encode_failure`` build the
-exception from these, so that both engines raise the same one. ``TypeError``, which is
-for mistakes of the caller's code, is raised where it is found.
+The engines do not contain messages. When an engine detects an error, it reports one of
+the codes below with the byte offset and one number. ``decode_failure`` and
+``encode_failure`` create the exception from these values, so that both engines raise
+identical exceptions. ``TypeError`` indicates an error in the caller's code, and is
+raised where it is detected.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class KwireError(Exception):
-    """The base of all exceptions that kwire raises for wrong data or wrong values."""
+    """Base class for all exceptions that invalid data or values cause."""
 
 
 class DecodeError(KwireError, ValueError):
-    """The bytes are wrong. Their writer made the mistake, not the caller.
+    """The bytes are invalid. Their writer caused the error, not the caller.
 
-    ``offset`` is a position in the input of the call, in bytes; ``path`` names the
-    field (``topics[3].name``, empty for the message as a whole); ``message_name``
-    and ``version`` are those of the message that was being read.
+    * ``offset``: byte position in the input of the call.
+    * ``path``: the field (``topics[3].name``), or empty for the whole message.
+    * ``message_name``, ``version``: the message that was being decoded.
     """
 
     def __init__(
@@ -50,44 +51,50 @@ class DecodeError(KwireError, ValueError):
 
 
 class Truncated(DecodeError):
-    """The input ends inside a value; ``offset`` is the end of the input."""
+    """The input ends inside a value. ``offset`` is the end of the input."""
 
 
 class InvalidLength(DecodeError):
-    """A length or count is impossible; ``offset`` is its first byte."""
+    """A length or count is not possible. ``offset`` is its first byte."""
 
 
 class InvalidVarint(DecodeError):
-    """A varint is too long or too large; ``offset`` is its first byte."""
+    """A varint is too long or too large. ``offset`` is its first byte."""
 
 
 class InvalidValue(DecodeError):
-    """A value is not allowed: an unexpected null, bad UTF-8, a tag out of order."""
+    """A value is not allowed: an unexpected null, invalid UTF-8, an unordered tag."""
 
 
 class InvalidJson(InvalidValue):
-    """A JSON object does not fit the message; ``offset`` is 0: there are no bytes."""
+    """A JSON object does not match the message.
+
+    ``offset`` is 0, because there are no bytes.
+    """
 
     def __str__(self) -> str:
         return f"{_subject(self.message_name, self.version, self.path)}{self.reason}"
 
 
 class TrailingBytes(DecodeError):
-    """Bytes are left after the message; ``offset`` is the first of them."""
+    """There are additional bytes after the message.
+
+    ``offset`` is the first additional byte.
+    """
 
 
 class CorruptBatch(DecodeError):
-    """A record batch is damaged; ``offset`` is the first byte of the batch."""
+    """A record batch is damaged. ``offset`` is the first byte of the batch."""
 
 
 class LimitExceeded(DecodeError):
-    """The input exceeds a limit of ``kwire.Limits``."""
+    """The input exceeds a limit in ``kwire.Limits``."""
 
 
 class EncodeError(KwireError, ValueError):
-    """A value cannot be encoded. The caller made the mistake.
+    """A value cannot be encoded. The caller caused the error.
 
-    ``path`` names the field, ``expected`` says what was expected in its place.
+    ``path`` is the field, and ``expected`` describes the expected value.
     """
 
     def __init__(
@@ -109,10 +116,13 @@ class EncodeError(KwireError, ValueError):
 
 
 class UnsupportedVersion(KwireError):
-    """A message or an API does not have the version, or the two sides share none.
+    """A message or API does not have the version, or there is no common version.
 
-    ``api_key`` is the API's number, ``ours`` the versions that this side supports and
-    ``theirs`` those of the peer (``VersionRange``); None where that is not known.
+    * ``api_key``: number of the API.
+    * ``ours``: versions that this side supports (``VersionRange``).
+    * ``theirs``: versions that the peer supports (``VersionRange``).
+
+    Unknown attributes are None.
     """
 
     def __init__(
@@ -133,7 +143,7 @@ class UnsupportedVersion(KwireError):
 
 
 class ProtocolError(KwireError):
-    """A rule of the protocol of connections is broken; ``reason`` names it."""
+    """A rule of the connection protocol was violated. ``reason`` describes it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -141,18 +151,19 @@ class ProtocolError(KwireError):
 
 
 class LocalProtocolError(ProtocolError):
-    """The caller used a connection in a way that its state does not allow."""
+    """The caller performed an operation that the connection state does not allow."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer broke a rule of the protocol; the connection cannot be used any more."""
+    """The peer violated the protocol. The connection is no longer usable."""
 
 
 class SchemaError(KwireError, ValueError):
-    """A schema breaks a rule of Kafka's message language.
+    """A schema violates a rule of Kafka's message language.
 
-    ``rule`` is the short name of the rule, ``path`` the field within ``message_name``,
-    ``line`` and ``column`` (from 1; 0 where unknown) the position in the text.
+    * ``rule``: short name of the rule.
+    * ``path``: field in ``message_name``.
+    * ``line``, ``column``: position in the text, counted from 1, or 0 if unknown.
     """
 
     def __init__(
@@ -184,7 +195,7 @@ def _subject(message_name: str, version: int | None, path: str) -> str:
     return "".join(f"{part}: " for part in (name, path) if part)
 
 
-# Faults of bytes. The engines know them by these numbers.
+# Error codes for invalid bytes. The engines use these numbers.
 (
     TRUNCATED,
     BAD_LENGTH,
@@ -304,12 +315,12 @@ def decode_failure(
     message_name: str = "",
     version: int | None = None,
 ) -> DecodeError:
-    """Build the exception of a fault of bytes."""
+    """Create the exception for an error code for bytes."""
     kind, words = _DECODE_FAULTS[fault]
     return kind(words.format(detail), offset, path, message_name, version)
 
 
-# Faults of values.
+# Error codes for values that cannot be encoded.
 (
     WRONG_TYPE,
     OUT_OF_RANGE,
@@ -347,7 +358,7 @@ def encode_failure(
     message_name: str = "",
     version: int | None = None,
 ) -> EncodeError:
-    """Build the exception of a fault of a value."""
+    """Create the exception for an error code for a value."""
     words = _ENCODE_FAULTS[fault].format(
         expected=expected, got=type(value).__name__, value=quote(value, 80)
     )
@@ -357,7 +368,7 @@ def encode_failure(
 def version_failure(
     name: str, versions: VersionRange, version: object
 ) -> UnsupportedVersion:
-    """Build the exception for a version that a message does not have."""
+    """Create the exception for a version that a message does not have."""
     words = f"{name} has {versions.describe()} (got {quote(version)})"
     return UnsupportedVersion(words)
 
@@ -371,10 +382,11 @@ _BRACKETS: dict[type, tuple[str, str]] = {
 
 
 def quote(value: object, most: int = 40) -> str:
-    """Format a value for an error: as ``repr`` does, cut to ``most`` characters.
+    """Format a value for an error message, with at most ``most`` characters.
 
-    Strings and Python's own containers are formatted only as far as they are shown, so
-    a tuple of a million elements costs no more than one of a hundred.
+    The format is that of ``repr``. Strings and built-in containers are only formatted
+    up to the limit, so the time does not depend on the element count. If ``repr``
+    fails, the result is the type name.
     """
     text = ""
     try:
@@ -384,13 +396,14 @@ def quote(value: object, most: int = 40) -> str:
                 return f"{text[: most - 3]}..."
     except MemoryError:
         raise
-    except Exception:  # an int of 5000 digits, or an object whose repr raises
+    # For example, an int with 5000 digits, or an object whose repr raises.
+    except Exception:
         return f"<{type(value).__name__}>"
     return text
 
 
 def _format_parts(value: object, most: int) -> Iterator[str]:
-    """Format a value part by part, so that the caller may stop early."""
+    """Format a value in parts, so that the caller can stop early."""
     kind = type(value)
     if isinstance(value, (str, bytes, bytearray)):
         yield repr(value[: most + 1])

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text for people: times, sizes, counts and names, each on one line.
+"""Formats times, sizes, counts and names as text for users, without line breaks.
 
-``pages`` and ``markup`` write HTML pages from ``templates``. The texts of tables and
-JSON are in ``cli/output``. Code that reads bytes of Kafka does not belong here.
-Times are milliseconds since 1970 in UTC, as in records. -1 means that there is none.
-May import no other package.
+``pages`` and ``markup`` create HTML pages from ``templates``. ``cli/output`` formats
+tables and JSON. Code that reads Kafka data does not belong in this package. Times are
+milliseconds since 1970 in UTC, as in records. -1 means that there is no time. May
+import no other package.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_NAME = 80
 _LONGEST_QUOTE = 300
-"""Maximum number of characters of a peer's text that an error contains."""
+"""Maximum number of characters from a peer that an error message contains."""
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _LIKE_ESCAPE = re.compile(r"\\(?=[ux][0-9a-f])")
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
@@ -35,7 +35,10 @@ def _moment(timestamp: int) -> datetime | None:
 
 
 def format_time(timestamp: int) -> str:
-    """Format a time to the millisecond; one outside the calendar as its number."""
+    """Format a time with milliseconds.
+
+    If the calendar cannot represent the time, the result is the number itself.
+    """
     if timestamp == -1:
         return "-"
     moment = _moment(timestamp)
@@ -45,7 +48,10 @@ def format_time(timestamp: int) -> str:
 
 
 def format_time_range(first: int, last: int) -> str:
-    """Format a range of times; the hours only if both are on the same day."""
+    """Format a time range.
+
+    If both times are on the same day, the result includes the time of day.
+    """
     if last == -1:
         return "-"
     begin, end = _moment(last if first == -1 else first), _moment(last)
@@ -57,7 +63,7 @@ def format_time_range(first: int, last: int) -> str:
 
 
 def format_size(size: float) -> str:
-    """Format a number of bytes in at most 8 characters: ``1.5 MB``."""
+    """Format a number of bytes with at most 8 characters: ``1.5 MB``."""
     for unit in _UNITS:
         if size < 999.95 or unit == _UNITS[-1]:
             break
@@ -66,7 +72,7 @@ def format_size(size: float) -> str:
 
 
 def format_count(count: int, thing: str) -> str:
-    """Format a number of things: ``1 batch``, ``2 batches``."""
+    """Format a count with its noun: ``1 batch``, ``2 batches``."""
     plural = "es" if thing.endswith(("ch", "x")) else "s"
     return f"{count:,} {thing}{'' if count == 1 else plural}"
 
@@ -74,10 +80,10 @@ def format_count(count: int, thing: str) -> str:
 def suggest_names(wanted: str, names: Iterable[str]) -> str:
     """Return ``; did you mean a, b or c?`` for an unknown name, or an empty string.
 
-    Names are near if they begin with ``wanted``, in upper or lower case, or differ from
-    it in few letters. At most three are returned, the nearest first.
+    A name is similar if it starts with ``wanted``, ignoring case, or if only a few
+    letters are different. The result contains at most three names, most similar first.
     """
-    # Imported here because only errors need it.
+    # Import difflib here, because it is only required for error messages.
     from difflib import get_close_matches
 
     by_lower = {name.lower(): name for name in names}
@@ -92,15 +98,15 @@ def suggest_names(wanted: str, names: Iterable[str]) -> str:
 
 
 def escape_line(text: str) -> str:
-    """Escape line ends and every other character that a terminal does not print."""
+    """Escape line breaks and all other non-printable characters."""
     if text.isprintable():
         return text
     return "".join(map(_escaped, text))
 
 
 def quote_text(text: str) -> str:
-    """Make the text of a peer fit into one sentence: one printable line, not long."""
-    # A text that is cut before it is escaped may not fit after that.
+    """Format text from a peer as one printable line with limited length."""
+    # Truncate again after escaping, because escaped text is longer.
     quoted = escape_line(text[:_LONGEST_QUOTE])[:_LONGEST_QUOTE]
     return quoted if quoted == escape_line(text) else f"{quoted}..."
 
@@ -108,14 +114,15 @@ def quote_text(text: str) -> str:
 def format_address(host: str, port: int) -> str:
     """Format an address: "kafka:9092", "[::1]:9092".
 
-    The host may come from a peer. A user name and a password before it are omitted.
+    The host may be supplied by a peer. If it contains a user name and a password, these
+    are omitted.
     """
     host = quote_text(host.rpartition("@")[2])
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def escape_controls(text: str) -> str:
-    """Escape as ``escape_line`` does, but leave line ends (LF) and tabs."""
+    """Escape non-printable characters as ``escape_line`` does, except LF and tabs."""
     if text.isprintable():
         return text
     return "".join(c if c in "\n\t" else _escaped(c) for c in text)
@@ -128,12 +135,13 @@ def _escaped(character: str) -> str:
 
 
 def format_name(name: object) -> str:
-    r"""Format a path or the name of a topic as text that is valid UTF-8.
+    r"""Format a path or topic name as valid UTF-8 text.
 
-    File names may contain bytes that are not UTF-8. Python keeps them as lone
-    surrogates, which JSON, Arrow and HTML cannot carry; they become ``\xNN``. A
-    backslash in front of ``x`` or ``u`` and a digit becomes ``\x5c``, so that two names
-    never have the same text. Call this once for each name: it is not idempotent.
+    File names can contain bytes that are not valid UTF-8. Python represents them as
+    lone surrogates, which JSON, Arrow and HTML do not support, so they are replaced by
+    ``\xNN``. A backslash before ``x`` or ``u`` and a hexadecimal digit is replaced by
+    ``\x5c``, so that different names always have different results. Convert a name only
+    once, because the conversion is not idempotent.
     """
     text = str(name)
     if os.sep != "\\" and "\\" in text:

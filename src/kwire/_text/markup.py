@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Escapes text of HTML and SVG; elements are written by the templates alone.
+"""Escapes text for HTML and SVG. Only templates contain elements.
 
-Names come from other people's bytes. A person sees what steers a terminal, ends a line
-or turns the writing round as an escape; a machine that reads an attribute gets the
-value as it is.
+Names can contain arbitrary external bytes. In visible text, characters that control a
+terminal, end a line or change the writing direction are shown as escapes. In
+attributes, programs receive the unmodified value.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ __all__ = ["Markup", "attribute_text", "make_text"]
 
 
 def make_text(value: Any) -> Markup:
-    """Write anything as text, with escapes for what is not seen; Markup stays."""
+    """Format a value as text and escape invisible characters. Markup is not changed."""
     return value if isinstance(value, Markup) else escape(escape_line(str(value)))
 
 
 def attribute_text(value: Any) -> Markup:
-    """Write a value for a machine to read in an attribute, as it is.
+    """Format an attribute value for programs. Invisible characters are not escaped.
 
-    HTML cannot hold U+0000, which becomes U+FFFD, nor half a surrogate pair.
+    HTML cannot represent U+0000, which is replaced by U+FFFD, and lone surrogates,
+    which are replaced by backslash escapes.
     """
     text = str(value).encode("utf-8", "backslashreplace").decode()
     escaped = str(escape(text.replace("\0", "\ufffd")))
-    # A browser reads a carriage return as the end of a line, which is another sign.
+    # Without this reference, browsers would convert a carriage return to a line feed.
     return Markup(escaped.replace("\r", "&#13;"))

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The base of all HTML pages: template, content security policy and colours.
+"""Common base for all HTML pages: templates, content security policy and colors.
 
-A page is a template of ``templates/`` that extends ``base.html``, with a style and a
-script of the same name beside it. What a template writes out is escaped, control
-characters and the like included, unless it is ``Markup`` already, as a chart is, which
-another template has written. The policy allows the page its own style and script, by
-their hashes, and nothing else: a page loads nothing, and sends nothing anywhere.
-Callers decide what is on it.
+A page is a template in ``templates/`` that extends ``base.html``. It has a style sheet
+and a script with the same name. All template output is escaped, including control
+characters, unless it already is ``Markup``. For example, a chart is ``Markup`` because
+another template has escaped its content. The policy only allows the page's own style
+and script, which are identified by their hashes. Therefore, a page cannot load or send
+anything. Callers determine the content.
 """
 
 from __future__ import annotations
@@ -33,33 +33,42 @@ POLICY = (
     "default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:;"
     " base-uri 'none'; form-action 'none'"
 )
-"""What a browser lets a page do. The picture is the icon, which is no bytes at all."""
+"""Content security policy.
+
+``img-src`` only allows the icon, which is an empty data URL.
+"""
 
 _PIECES = 1000
-"""Pieces of a template's output that are put together before they are written."""
+"""Number of template output fragments that are joined before they are returned."""
 
 _ready: list[Environment] = []
 
 
 def render(name: str, /, **values: Any) -> str:
-    """Write the page ``name`` as a whole document."""
+    """Render the page ``name`` as a complete document."""
     return _template(name).render(**_shell(name), **values)
 
 
 def stream(name: str, /, **values: Any) -> Iterator[str]:
-    """Write the page ``name`` in pieces: iterables among ``values`` are read once."""
+    """Render the page ``name`` incrementally.
+
+    Iterables in ``values`` are consumed once.
+    """
     pieces = _template(name).stream(**_shell(name), **values)
     pieces.enable_buffering(_PIECES)
     return pieces
 
 
 def draw(**values: Any) -> Markup:
-    """Draw a chart of ``jobs.charts``, as a part of a page."""
+    """Render a chart from ``jobs.charts`` as a fragment of a page."""
     return Markup(_template("chart").render(**values))
 
 
 def make_policy_hash(text: str) -> str:
-    """Name a style or a script as a policy does. Source: Content Security Policy 3."""
+    """Return the policy hash for a style or script.
+
+    Source: Content Security Policy 3.
+    """
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
@@ -71,7 +80,7 @@ def _template(name: str) -> Template:
 
 
 def _environment() -> Environment:
-    # It takes 0.1 s to import, and most programs write no page.
+    # Import Jinja2 here, because it takes 0.1 s and most programs do not create pages.
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     environment = Environment(
@@ -93,7 +102,8 @@ def _shell(name: str) -> dict[str, Markup]:
     policy = POLICY.format(
         style=make_policy_hash(style), script=make_policy_hash(script)
     )
-    # These are files of this package: what else is Markup, a template has escaped.
+    # Marking these texts as safe is correct, because they are files in this package.
+    # Templates escape all other markup.
     return {
         "policy": Markup(policy),
         "style": Markup(style),
@@ -102,13 +112,14 @@ def _shell(name: str) -> dict[str, Markup]:
 
 
 def _compact(text: str) -> str:
-    """Leave out indents, empty lines and lines of remarks."""
+    """Remove indentation, empty lines and comment lines."""
     lines = (line.strip() for line in text.splitlines())
     return "".join(f"{line}\n" for line in lines if line and line[:2] != "//")
 
 
 def _read(name: str) -> str:
-    # The loader finds it in a folder and in a zip, as schema/registry.py says.
+    # The loader supports directories and zip archives, as explained in
+    # schema/registry.py.
     path = f"{__file__.removesuffix('pages.py')}templates/{name}"
     data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
     return data.decode()
