@@ -185,9 +185,9 @@ class SchemaError(KwireError, ValueError):
 
     def __str__(self) -> str:
         subject = ": ".join(part for part in (self.message_name, self.path) if part)
-        where = f"line {self.line}, column {self.column}: " if self.line else ""
+        location = f"line {self.line}, column {self.column}: " if self.line else ""
         rule = f" [{self.rule}]" if self.rule else ""
-        return f"{where}{subject}{': ' if subject else ''}{self.reason}{rule}"
+        return f"{location}{subject}{': ' if subject else ''}{self.reason}{rule}"
 
 
 def _subject(message_name: str, version: int | None, path: str) -> str:
@@ -316,8 +316,8 @@ def decode_failure(
     version: int | None = None,
 ) -> DecodeError:
     """Create the exception for an error code for bytes."""
-    kind, words = _DECODE_FAULTS[fault]
-    return kind(words.format(detail), offset, path, message_name, version)
+    error_class, template = _DECODE_FAULTS[fault]
+    return error_class(template.format(detail), offset, path, message_name, version)
 
 
 # Error codes for values that cannot be encoded.
@@ -359,18 +359,18 @@ def encode_failure(
     version: int | None = None,
 ) -> EncodeError:
     """Create the exception for an error code for a value."""
-    words = _ENCODE_FAULTS[fault].format(
+    text = _ENCODE_FAULTS[fault].format(
         expected=expected, got=type(value).__name__, value=quote(value, 80)
     )
-    return EncodeError(words, path, message_name, version)
+    return EncodeError(text, path, message_name, version)
 
 
 def version_failure(
     name: str, versions: VersionRange, version: object
 ) -> UnsupportedVersion:
     """Create the exception for a version that a message does not have."""
-    words = f"{name} has {versions.describe()} (got {quote(version)})"
-    return UnsupportedVersion(words)
+    text = f"{name} has {versions.describe()} (got {quote(version)})"
+    return UnsupportedVersion(text)
 
 
 _BRACKETS: dict[type, tuple[str, str]] = {
@@ -404,12 +404,12 @@ def quote(value: object, most: int = 40) -> str:
 
 def _format_parts(value: object, most: int) -> Iterator[str]:
     """Format a value in parts, so that the caller can stop early."""
-    kind = type(value)
+    cls = type(value)
     if isinstance(value, (str, bytes, bytearray)):
         yield repr(value[: most + 1])
-    elif isinstance(value, (tuple, list, dict, set)) and kind in _BRACKETS and value:
-        first, last = _BRACKETS[kind]
-        yield first
+    elif isinstance(value, (tuple, list, dict, set)) and cls in _BRACKETS and value:
+        opening, closing = _BRACKETS[cls]
+        yield opening
         for index, element in enumerate(value):
             if index:
                 yield ", "
@@ -417,8 +417,8 @@ def _format_parts(value: object, most: int) -> Iterator[str]:
             if isinstance(value, dict):
                 yield ": "
                 yield from _format_parts(value[element], most)
-        yield f",{last}" if kind is tuple and len(value) == 1 else last
-    elif hasattr(kind, "__match_args__") and hasattr(kind, "to_dict"):
-        yield f"{kind.__name__}(...)"
+        yield f",{closing}" if cls is tuple and len(value) == 1 else closing
+    elif hasattr(cls, "__match_args__") and hasattr(cls, "to_dict"):
+        yield f"{cls.__name__}(...)"
     else:
         yield repr(value)

@@ -88,13 +88,15 @@ def suggest_names(wanted: str, names: Iterable[str]) -> str:
 
     by_lower = {name.lower(): name for name in names}
     wanted = wanted[:_LONGEST_NAME].lower()
-    longer = [lower for lower in by_lower if wanted and lower.startswith(wanted)]
-    near = sorted(longer, key=len) + get_close_matches(wanted, by_lower, 3, 0.7)
-    found = list(dict.fromkeys(by_lower[lower] for lower in near))[:3]
-    if not found:
+    longer_names = [lower for lower in by_lower if wanted and lower.startswith(wanted)]
+    similar_names = sorted(longer_names, key=len) + get_close_matches(
+        wanted, by_lower, 3, 0.7
+    )
+    suggestions = list(dict.fromkeys(by_lower[lower] for lower in similar_names))[:3]
+    if not suggestions:
         return ""
-    *others, last = found
-    return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+    *others, last_name = suggestions
+    return f"; did you mean {', '.join(others)}{' or ' if others else ''}{last_name}?"
 
 
 def escape_line(text: str) -> str:
@@ -149,6 +151,6 @@ def format_name(name: object) -> str:
     return _NO_TEXT.sub(_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
