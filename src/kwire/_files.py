@@ -84,10 +84,10 @@ def open_regular(path: str | os.PathLike[str], *, buffering: int = -1) -> Binary
             raise FileNotFoundError(errno.ENOENT, error.strerror, path) from None
         raise
     check_regular(path, mode)
-    return open(path, "rb", buffering=buffering, opener=_open)
+    return open(path, "rb", buffering=buffering, opener=_open_checked)
 
 
-def _open(path: str, flags: int) -> int:
+def _open_checked(path: str, flags: int) -> int:
     handle = os.open(path, flags | _FLAGS)
     try:
         check_regular(path, os.fstat(handle).st_mode)
@@ -131,7 +131,7 @@ def create_file(
             with suppress(OSError):
                 file.close()
         with _name_in_errors(target):
-            _give_name(hidden, target, replaces)
+            _move_to_target(hidden, target, replaces)
     except BaseException:
         with suppress(OSError):
             hidden.unlink()
@@ -184,7 +184,7 @@ def _check_free(target: Path) -> None:
         )
 
 
-def _give_name(hidden: Path, target: Path, replaces: bool) -> None:
+def _move_to_target(hidden: Path, target: Path, replaces: bool) -> None:
     if replaces:
         os.replace(hidden, target)
         return

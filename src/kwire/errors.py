@@ -46,7 +46,7 @@ class DecodeError(KwireError, ValueError):
         self.version = version
 
     def __str__(self) -> str:
-        subject = _subject(self.message_name, self.version, self.path)
+        subject = _format_subject(self.message_name, self.version, self.path)
         return f"{subject}byte {self.offset}: {self.reason}"
 
 
@@ -73,7 +73,8 @@ class InvalidJson(InvalidValue):
     """
 
     def __str__(self) -> str:
-        return f"{_subject(self.message_name, self.version, self.path)}{self.reason}"
+        subject = _format_subject(self.message_name, self.version, self.path)
+        return f"{subject}{self.reason}"
 
 
 class TrailingBytes(DecodeError):
@@ -111,7 +112,7 @@ class EncodeError(KwireError, ValueError):
         self.version = version
 
     def __str__(self) -> str:
-        subject = _subject(self.message_name, self.version, self.path)
+        subject = _format_subject(self.message_name, self.version, self.path)
         return f"{subject}{self.expected}"
 
 
@@ -190,7 +191,7 @@ class SchemaError(KwireError, ValueError):
         return f"{location}{subject}{': ' if subject else ''}{self.reason}{rule}"
 
 
-def _subject(message_name: str, version: int | None, path: str) -> str:
+def _format_subject(message_name: str, version: int | None, path: str) -> str:
     name = message_name if version is None else f"{message_name} v{version}".lstrip()
     return "".join(f"{part}: " for part in (name, path) if part)
 

@@ -242,7 +242,7 @@ def test_text_and_attributes_are_escaped_once():
 
 def test_a_template_that_forgets_to_escape_escapes():
     """Plain text is escaped wherever a template writes it out, once and not twice."""
-    template = pages._environment().from_string("<p>{{ a }}{{ b }}{{ 7 }}</p>")
+    template = pages._make_environment().from_string("<p>{{ a }}{{ b }}{{ 7 }}</p>")
     inside = Markup("<i>") + make_text(SIGNS) + Markup("</i>")
     shown = PageReader(template.render(a=SIGNS, b=inside))
     assert [each for each, _, _ in shown.tags] == ["p", "i"]

@@ -22,12 +22,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_NAME = 80
 _LONGEST_QUOTE = 300
 """Maximum number of characters from a peer that an error message contains."""
-_NO_TEXT = re.compile("[\ud800-\udfff]")
-_LIKE_ESCAPE = re.compile(r"\\(?=[ux][0-9a-f])")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_ESCAPE_BACKSLASHES = re.compile(r"\\(?=[ux][0-9a-f])")
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB", "EB")
 
 
-def _moment(timestamp: int) -> datetime | None:
+def _to_datetime(timestamp: int) -> datetime | None:
     try:
         return _EPOCH + timedelta(milliseconds=timestamp)
     except OverflowError:
@@ -41,7 +41,7 @@ def format_time(timestamp: int) -> str:
     """
     if timestamp == -1:
         return "-"
-    moment = _moment(timestamp)
+    moment = _to_datetime(timestamp)
     if moment is None:
         return str(timestamp)
     return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03}"
@@ -54,7 +54,7 @@ def format_time_range(first: int, last: int) -> str:
     """
     if last == -1:
         return "-"
-    begin, end = _moment(last if first == -1 else first), _moment(last)
+    begin, end = _to_datetime(last if first == -1 else first), _to_datetime(last)
     if begin is None or end is None:
         return f"{first}..{last}"
     if begin.date() == end.date():
@@ -103,7 +103,7 @@ def escape_line(text: str) -> str:
     """Escape line breaks and all other non-printable characters."""
     if text.isprintable():
         return text
-    return "".join(map(_escaped, text))
+    return "".join(map(_escape_character, text))
 
 
 def quote_text(text: str) -> str:
@@ -127,10 +127,10 @@ def escape_controls(text: str) -> str:
     """Escape non-printable characters as ``escape_line`` does, except LF and tabs."""
     if text.isprintable():
         return text
-    return "".join(c if c in "\n\t" else _escaped(c) for c in text)
+    return "".join(c if c in "\n\t" else _escape_character(c) for c in text)
 
 
-def _escaped(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode()
@@ -147,10 +147,10 @@ def format_name(name: object) -> str:
     """
     text = str(name)
     if os.sep != "\\" and "\\" in text:
-        text = _LIKE_ESCAPE.sub(r"\\x5c", text)
-    return _NO_TEXT.sub(_escape, text)
+        text = _ESCAPE_BACKSLASHES.sub(r"\\x5c", text)
+    return _SURROGATES.sub(_escape_surrogate, text)
 
 
-def _escape(match: re.Match[str]) -> str:
+def _escape_surrogate(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"

@@ -41,12 +41,12 @@ POLICY = (
 _PIECES = 1000
 """Number of template output fragments that are joined before they are returned."""
 
-_ready: list[Environment] = []
+_environments: list[Environment] = []
 
 
 def render(name: str, /, **values: Any) -> str:
     """Render the page ``name`` as a complete document."""
-    return _template(name).render(**_shell(name), **values)
+    return _load_template(name).render(**_make_shell(name), **values)
 
 
 def stream(name: str, /, **values: Any) -> Iterator[str]:
@@ -54,14 +54,14 @@ def stream(name: str, /, **values: Any) -> Iterator[str]:
 
     Iterables in ``values`` are consumed once.
     """
-    pieces = _template(name).stream(**_shell(name), **values)
+    pieces = _load_template(name).stream(**_make_shell(name), **values)
     pieces.enable_buffering(_PIECES)
     return pieces
 
 
 def draw(**values: Any) -> Markup:
     """Render a chart from ``jobs.charts`` as a fragment of a page."""
-    return Markup(_template("chart").render(**values))
+    return Markup(_load_template("chart").render(**values))
 
 
 def make_policy_hash(text: str) -> str:
@@ -73,18 +73,18 @@ def make_policy_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _template(name: str) -> Template:
-    if not _ready:
-        _ready.append(_environment())
-    return _ready[0].get_template(f"{name}.html")
+def _load_template(name: str) -> Template:
+    if not _environments:
+        _environments.append(_make_environment())
+    return _environments[0].get_template(f"{name}.html")
 
 
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     # Import Jinja2 here, because it takes 0.1 s and most programs do not create pages.
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     environment = Environment(
-        loader=FunctionLoader(_read),
+        loader=FunctionLoader(_read_template_file),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=make_text,
@@ -96,9 +96,10 @@ def _environment() -> Environment:
     return environment
 
 
-def _shell(name: str) -> dict[str, Markup]:
-    style = "".join(map(_compact, (_read("base.css"), _read(f"{name}.css"))))
-    script = _compact(_read(f"{name}.js"))
+def _make_shell(name: str) -> dict[str, Markup]:
+    styles = _read_template_file("base.css"), _read_template_file(f"{name}.css")
+    style = "".join(map(_compact, styles))
+    script = _compact(_read_template_file(f"{name}.js"))
     policy = POLICY.format(
         style=make_policy_hash(style), script=make_policy_hash(script)
     )
@@ -117,7 +118,7 @@ def _compact(text: str) -> str:
     return "".join(f"{line}\n" for line in lines if line and line[:2] != "//")
 
 
-def _read(name: str) -> str:
+def _read_template_file(name: str) -> str:
     # The loader supports directories and zip archives, as explained in
     # schema/registry.py.
     path = f"{__file__.removesuffix('pages.py')}templates/{name}"
