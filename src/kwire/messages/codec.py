@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the classes of messages, and has ``encode`` and ``decode``.
+"""Generates message classes, and exports ``encode`` and ``decode``.
 
-``build_class`` makes the classes of a message and its structs from a schema, on the
-active engine; ``encode`` and ``decode`` are those of the engine.
+``build_class`` generates the classes for a message and its structs from a schema, using
+the active engine. ``encode`` and ``decode`` are the functions of this engine.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _RESERVED = frozenset(("replace", "to_dict", "unknown_tagged_fields"))
 
 
 class _MovedStruct:
-    """Attribute of a struct for the struct of one of its fields.
+    """Class attribute that explains where a nested struct is actually available.
 
-    Structs are nested in the message and not in each other. Reading the attribute
-    raises an ``AttributeError`` with the name that works.
+    Structs are attributes of the message, and not of other structs. Accessing this
+    attribute raises ``AttributeError`` with the correct name.
     """
 
     __slots__ = ("_name", "_path")
@@ -49,15 +49,15 @@ class _MovedStruct:
 
 
 def build_class(message: Message, module: str = plan.__package__) -> type:
-    """Build the class of a message with the classes of its structs as attributes.
+    """Generate the class for a message. The classes of its structs are attributes.
 
-    Raises ``SchemaError`` for field names that Python cannot tell apart or that hide
-    an attribute which every message has.
+    Raises ``SchemaError`` if two field names are identical in Python, or if a field
+    name would hide an attribute that every message has.
     """
     binding = plan.Binding(message)
     for struct in message.structs():
-        # Only the structs of the fields, so that the size of all classes is linear in
-        # the number of fields.
+        # Only include the structs of direct fields, so that the total size of all
+        # classes is linear in the number of fields.
         moved = {
             field.struct.name: _MovedStruct(message.name, field.struct.name)
             for field in struct.fields
@@ -124,7 +124,10 @@ def _default(field: Field, binding: plan.Binding) -> object:
 
 
 def reduce_struct(cls: type, values: tuple[object, ...]) -> tuple[object, ...]:
-    """Return what pickle requires to restore a message or struct on either engine."""
+    """Return the pickle data of a message or struct, which both engines can restore.
+
+    Raises ``TypeError`` if the class was generated from a schema at run time.
+    """
     if cls.__module__ != __package__:
         raise TypeError(
             f"{cls.__qualname__} comes from a schema read at run time; pickle its "

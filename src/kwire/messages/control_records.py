@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes control records, which brokers and controllers write between user records.
 
-The key has the type, the value is a message of that type. ``records`` finds them in a
-log. ``internal_topics`` decodes the records of Kafka's own topics.
+The key contains the type, and the value is a message that the type determines.
+``records`` locates control records in a log. ``internal_topics`` decodes the records of
+Kafka's internal topics.
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ _TYPES = {
 
 
 class ControlRecord:
-    """One control record: its type and the message that is its value.
+    """One control record: its type and the message in its value.
 
-    ``type`` is the number in the key; ``message`` is None where kwire does not know
-    the type, as readers have to pass over what a newer Kafka writes.
+    ``type`` is the number in the key. ``message`` is None if kwire does not know the
+    type, because readers must ignore unsupported control records from newer Kafka
+    releases.
     """
 
     __slots__ = ("message", "type")
@@ -53,7 +55,7 @@ class ControlRecord:
 
     @property
     def type_name(self) -> str:
-        """Kafka's name of the type: "ABORT", "COMMIT", ... or "UNKNOWN"."""
+        """Kafka's identifier of the type: "ABORT", "COMMIT", ... or "UNKNOWN"."""
         return _TYPES[self.type][0] if self.type in _TYPES else "UNKNOWN"
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -77,15 +79,17 @@ class ControlRecord:
 def decode_control_record(
     key: Buffer | None, value: Buffer | None, *, limits: Limits = DEFAULT
 ) -> ControlRecord:
-    """Decode the key and the value of a record of a control batch.
+    """Decode the key and value of a record in a control batch.
 
-    Shape: the key is INT16 version and INT16 type. The value of ABORT and COMMIT is
-    INT16 version and EndTxnMarker; that of the others a message that begins with its
-    version. Of keys and end markers a version above the highest known is read as the
-    highest, and what it appends is ignored. Source: ``ControlRecordType.parse``,
-    ``EndTransactionMarker``, ``ControlRecordUtils``.
-    Raises ``DecodeError`` with the offset in ``key`` or ``value`` and a path that
-    begins with the one it was, or ``UnsupportedVersion``.
+    Format: the key is an INT16 version and an INT16 type. For ABORT and COMMIT, the
+    value is an INT16 version and an EndTxnMarker. For other types, the value is a
+    message that starts with its version. If a key or end marker has a version above the
+    maximum, it is decoded as the maximum version, and additional fields are ignored.
+    Source: ``ControlRecordType.parse``, ``EndTransactionMarker``,
+    ``ControlRecordUtils``.
+    Raises ``DecodeError`` with the offset in ``key`` or ``value``, and a path that
+    starts with the corresponding word. Raises ``UnsupportedVersion`` if the version is
+    unknown.
     """
     type_ = _read_appended(messages.ControlRecordTypeSchema, key, "key", limits).type
     if type_ not in _TYPES:
@@ -100,7 +104,7 @@ def decode_control_record(
 
 
 def _read_appended(cls: type[M], data: Buffer | None, part: str, limits: Limits) -> M:
-    """Read INT16 version and a message to which newer versions only append."""
+    """Decode a prefixed message to which newer versions only append fields."""
     data, version = read_version(data, part)
     newest = cls.valid_versions.max
     return read_message(

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``FrameSplitter``: splits a stream of bytes into frames.
+"""``FrameSplitter``: splits a byte stream into frames.
 
     INT32 size | frame of that size | INT32 size | frame | ...
 
-Bytes come in one of two ways: as a chunk that the caller received, or received into
-memory of the splitter, where a large frame then stays. ``framing.py`` decodes frames.
+Bytes are provided in one of two ways: as a chunk that the caller has received, or by
+receiving into the splitter's memory, in which case large frames are not copied.
+``framing.py`` decodes frames.
 """
 
 from __future__ import annotations
@@ -36,21 +37,23 @@ _HTTP_RESPONSE = b"HTTP"
 _HTTP_METHODS = b"GET ", b"HEAD", b"POST", b"PUT ", b"OPTI", b"DELE", b"CONN", b"PATC"
 
 LEAST_MEMORY = 1 << 16
-"""Bytes of memory before the first byte has come; a frame that needs more is large."""
+"""Initial memory size in bytes. Frames that require more memory are large frames."""
 
 
 class FrameSplitter:
-    """Splits a stream of bytes into frames.
+    """Splits a byte stream into frames.
 
-    ``feed`` takes chunks; ``get_buffer`` and ``buffer_updated`` are for callers that
-    let the kernel write into the splitter's own memory, as ``asyncio.BufferedProtocol``
-    does. A frame comes without its size: bytes, or for a frame of more than 64 KiB a
-    read-only memoryview of the memory that it arrived in, which it then owns.
+    ``feed`` accepts chunks. ``get_buffer`` and ``buffer_updated`` are for callers that
+    let the kernel write into the splitter's memory, as in ``asyncio.BufferedProtocol``.
+    A frame is returned without its size. It is a bytes object, or a read-only
+    memoryview if it has more than 64 KiB. Such a view owns the memory into which the
+    frame was received.
 
-    Memory grows with the bytes that have come, never with the size that a frame
-    announces: it is at most twice the largest frame that the stream has had, its
-    incomplete last one included, and 64 KiB. After an error the stream has no meaning:
-    the splitter takes nothing more and raises the error again.
+    Memory grows with the received bytes, and never with an announced frame size. Its
+    maximum is 64 KiB plus twice the size of the largest frame in the stream so far,
+    including the incomplete last frame. After an error, the remaining stream cannot be
+    interpreted. Therefore, the splitter ignores additional bytes and raises the
+    previous error again.
     """
 
     __slots__ = (
@@ -70,8 +73,9 @@ class FrameSplitter:
         limit = limits.frame_bytes
         self._limits = limits
         self._highest = _HIGHEST_SIZE if limit is None else limit
-        # The bytes of the incomplete frame are the first ``_pending`` of ``_memory``,
-        # and ``_wanted`` make it complete, as far as is known.
+        # The first ``_pending`` bytes of ``_memory`` belong to the incomplete frame.
+        # The frame is complete when it has ``_wanted`` bytes, as far as its size is
+        # known.
         self._memory: Memory | None = None
         self._view: memoryview | None = None
         self._pending = 0
@@ -83,39 +87,45 @@ class FrameSplitter:
 
     @property
     def pending(self) -> int:
-        """The number of bytes that wait for the rest of their frame."""
+        """Number of received bytes that belong to the incomplete frame."""
         return self._pending
 
     @property
     def announced(self) -> int:
-        """Size of the incomplete frame with its size field; 0 while it is not known."""
+        """Size of the incomplete frame with its size field, or 0 while unknown."""
         return 0 if self._wanted == _SIZE_BYTES else self._wanted
 
     def feed(self, chunk: Buffer) -> Iterator[Frame]:
-        """Take the next bytes of the stream; iterate over the frames now complete.
+        """Process the next bytes of the stream.
 
-        The stream has a size before each frame, as a socket gives it; a frame comes
-        without its size. Frames that are not fetched from the iterator come with the
-        next one. ``LimitExceeded`` for a size over ``limits.frame_bytes`` (its text
-        names TLS or HTTP if the bytes look like it), ``InvalidLength`` for a negative
-        one; the offset counts from the start of the stream. Time is linear in the bytes
-        fed.
+        Iterate over the completed frames.
+
+        In the stream, every frame is preceded by its size, as on a socket. Frames are
+        returned without their size. If the iterator is not exhausted, the next iterator
+        returns the remaining frames.
+        Raises ``LimitExceeded`` if a size exceeds ``limits.frame_bytes``. The message
+        mentions TLS or HTTP if the bytes resemble these protocols. Raises
+        ``InvalidLength`` if a size is negative. Offsets are counted from the start of
+        the stream. Time is linear in the number of bytes.
         """
         self._ready.extend(self.split(chunk))
         return self._frames()
 
     def split(self, chunk: Buffer) -> list[Frame]:
-        """Take the next bytes of the stream; list the frames now complete.
+        """Process the next bytes of the stream.
 
-        As ``feed``, but what is wrong with the stream is raised by ``check`` alone,
-        when the frames before it have been seen to. After that there are no more.
+        Return the completed frames.
+
+        This method corresponds to ``feed``, but only ``check`` raises stream errors, so
+        that callers can process the preceding frames first. No frames are returned
+        after an error.
         """
         frames: list[Frame] = []
         if type(chunk) is bytes and not self._pending:
             return frames if self._failure is not None else self._cut_frames(chunk)
         with memoryview(chunk) as whole, whole.cast("B") as source:
             at, end = 0, len(source)
-            # Only the frame that has begun needs memory of the splitter.
+            # Only the incomplete frame requires the splitter's memory.
             while self._pending and at < end and self._failure is None:
                 room = self._room(end - at)
                 count = min(len(room), self._wanted - self._pending, end - at)
@@ -128,20 +138,22 @@ class FrameSplitter:
         return frames
 
     def get_buffer(self, hint: int = -1) -> memoryview:
-        """Return memory for the next bytes of the stream, never empty.
+        """Return a writable buffer for the next bytes of the stream. It is never empty.
 
-        Write to its start and call ``buffer_updated`` with the number of bytes; it is
-        not to be used after that. ``hint``, the bytes that the caller would like, is
-        for ``asyncio`` and changes nothing: how much there is follows from what has
-        come.
+        Write to its start, then call ``buffer_updated`` with the number of bytes. That
+        call invalidates the buffer. ``hint`` is the size that the caller prefers. It
+        only exists for ``asyncio`` and is ignored, because the buffer size depends on
+        the received bytes.
         """
         return self._room(LEAST_MEMORY)
 
     def buffer_updated(self, count: int) -> list[Frame]:
-        """Take ``count`` bytes that were written; list the frames now complete.
+        """Process ``count`` bytes in the buffer.
 
-        What is wrong with the stream is raised by ``check``, as with ``split``.
-        ``ValueError`` for more bytes than ``get_buffer`` gave room for.
+        Return the completed frames.
+
+        As with ``split``, only ``check`` raises stream errors.
+        Raises ``ValueError`` if ``count`` exceeds the length of the buffer.
         """
         view = self._view
         room = 0 if view is None else len(view) - self._pending
@@ -157,7 +169,8 @@ class FrameSplitter:
         if self._wanted == _SIZE_BYTES:
             (size,) = _size_at(view)
             if self._pending < _SIZE_BYTES + size <= _SIZE_BYTES + self._highest:
-                # It is where the rest of its frame goes: nothing to cut or to copy.
+                # The memory can receive the rest of the frame directly, without
+                # splitting or copying.
                 self._wanted = _SIZE_BYTES + size
                 return []
         if self._wanted > LEAST_MEMORY and self._pending == self._wanted == len(view):
@@ -166,19 +179,22 @@ class FrameSplitter:
             self._largest = max(self._largest, self._pending)
             self._pending, self._wanted = 0, _SIZE_BYTES
             return [view.toreadonly()[_SIZE_BYTES:]]
-        # Slices of bytes are frames at once; those of memory are not.
+        # Slices of bytes are independent frames, but slices of the memory are not.
         data = view[: self._pending].tobytes()
         self._pending = 0
         return self._cut_frames(data)
 
     def check(self) -> None:
-        """Raise what is wrong with the stream, if something is."""
+        """Raise the error in the stream, if there is one."""
         if self._failure is not None:
             kind, reason = self._failure
             raise kind(reason, self._start, "size")
 
     def _cut_frames(self, data: bytes) -> list[Frame]:
-        """Cut bytes that begin with a frame; keep those of an incomplete one."""
+        """Split bytes that start with a frame.
+
+        Store the incomplete frame at the end.
+        """
         frames: list[Frame] = []
         highest = self._highest
         at, end = 0, len(data)
@@ -202,7 +218,7 @@ class FrameSplitter:
         return frames
 
     def _keep(self, data: bytes, at: int) -> None:
-        """Keep the bytes of an incomplete frame for when the others have come."""
+        """Store an incomplete frame until its remaining bytes have been received."""
         end = len(data)
         while at < end:
             room = self._room(end - at)
@@ -213,10 +229,14 @@ class FrameSplitter:
             at += count
 
     def _room(self, least: int) -> memoryview:
-        """Find or make room after the bytes that are pending."""
+        """Return the available memory after the pending bytes.
+
+        Allocate it if necessary.
+        """
         view = self._view
         if view is None or self._memory is None:
-            # Only once bytes come: importing this file loads no engine.
+            # Import the engine when the first bytes arrive, so that this module can be
+            # imported quickly without an engine.
             from .._engine.active import record_engine
 
             self._memory = record_engine.new_memory(least)
@@ -225,7 +245,7 @@ class FrameSplitter:
             from .._engine.active import record_engine
 
             view.release()
-            # Not a byte after the end of a large frame, as it is handed out as it is.
+            # Do not exceed the end of a large frame: its memory is returned unchanged.
             size = min(max(2 * self._pending, self._largest), self._wanted)
             size = max(size, self._pending + 1)
             self._memory = record_engine.grow_memory(self._memory, self._pending, size)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes and decodes frames: the size, the header and the body of a message.
+"""Encodes and decodes frames: size, header and message body.
 
-A frame on the wire is an INT32 size and as many bytes: a request or response header and
-a message. Functions that take a ``frame`` take what follows the size. Nothing here has
-a socket or remembers a request.
+On the wire, a frame is an INT32 size followed by this number of bytes: a request or
+response header, and a message. The parameter ``frame`` of these functions does not
+include the size. This module has no sockets and does not remember previous requests.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ def decode_request(
     limits: Limits = DEFAULT,
     registry: ApiRegistry = KAFKA,
 ) -> tuple[RequestHeader, Request]:
-    """Decode the header and the body of a request of any API.
+    """Decode the header and body of a request for any API.
 
-    ``registry`` adds the classes of APIs that Kafka does not have.
+    ``registry`` contains the classes of APIs that are not part of Kafka.
 
-    Shape: request header version 2 before flexible versions, 1 before others, 0 before
-    ControlledShutdown version 0; then the body. The header itself says which.
-    Raises ``DecodeError`` with the offset in ``frame``, or ``UnsupportedVersion`` for
-    an API key that the registry does not have, or an unknown version. If
-    ``frame`` begins with its own size, the error says how to pass it.
+    Format: a request header and the body. The header determines its own version, which
+    is 2 in flexible versions, 0 in ControlledShutdown version 0, and otherwise 1.
+    Raises ``DecodeError`` with the offset in ``frame``, and ``UnsupportedVersion`` if
+    the version is unknown or the registry does not contain the API key. If ``frame``
+    starts with its own size, the error message explains how to pass the frame.
     """
     try:
         return _decode_request(frame, zero_copy, compat, limits, registry)
@@ -75,7 +75,8 @@ def _decode_request(
 ) -> tuple[RequestHeader, Request]:
     head, _ = frame_hints.take_first_bytes(frame, 4)
     if len(head) < 4:
-        # Too short even for the first header: reading it says what is missing.
+        # The frame is shorter than the smallest header. Decoding it raises an error
+        # that contains the number of missing bytes.
         engine.decode_prefix(RequestHeader, frame, 0)
     api_key = int.from_bytes(head[:2], "big", signed=True)
     version = int.from_bytes(head[2:], "big", signed=True)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes and encodes the records of Kafka's internal topics.
+"""Decodes and encodes records of Kafka's internal topics.
 
-This module knows where a record of each topic has its type and version; the schema
-facts have the messages of each type. Control records, which these topics have as well,
-are in ``control_records.py``.
+This module implements the positions of record types and versions in these topics. The
+schema facts contain the message of every type. Internal topics also contain control
+records, which ``control_records.py`` decodes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FRAME_VERSION = 1
 _HIGHEST = 32767
 
 TOPICS = tuple(_FAMILIES)
-"""The names of the topics that ``decode`` and ``encode`` know."""
+"""Topic names that ``decode`` and ``encode`` support."""
 
 
 def decode(
@@ -52,21 +52,22 @@ def decode(
     compat: Literal["java"] | None = None,
     limits: Limits = DEFAULT,
 ) -> tuple[Message | None, Message | None]:
-    """Decode the key and the value of a record of an internal topic.
+    """Decode the key and value of a record in an internal topic.
 
-    Shape: in ``__consumer_offsets``, ``__share_group_state`` and
-    ``__transaction_state`` a key is INT16 record type and key message, a value INT16
-    version and value message. In ``__cluster_metadata`` and ``__remote_log_metadata``
-    there are no keys, and a value is UNSIGNED_VARINT frame version (1), record type
-    and version, then the message. The message of a null value (a tombstone) and of
-    the missing key is None.
+    Format in ``__consumer_offsets``, ``__share_group_state`` and
+    ``__transaction_state``: a key is an INT16 record type and the key message, and a
+    value is an INT16 version and the value message. Format in ``__cluster_metadata``
+    and ``__remote_log_metadata``: there are no keys, and a value is a frame version
+    (1), record type and version as UNSIGNED_VARINT, followed by the message. Returns
+    the key message and the value message. The key message is None if there are no keys,
+    and the value message is None if the value is null (a tombstone).
     Source: ``CoordinatorRecordSerde``, ``AbstractApiMessageSerde``.
 
-    Raises ``DecodeError`` with the offset in ``key`` or ``value`` and a path that
-    begins with the one it was. ``UnsupportedVersion`` for a record type or version
-    that kwire does not know, as a newer Kafka may have; the key of a record whose
-    value cannot be read comes from ``decode(topic, key, None)``.
-    ``ValueError`` for a topic that is not one of ``TOPICS``.
+    Raises ``DecodeError`` with the offset in ``key`` or ``value``, and a path that
+    starts with the corresponding word. Raises ``UnsupportedVersion`` if the record type
+    or version is unknown, for example because a newer Kafka release wrote the record.
+    In this case, ``decode(topic, key, None)`` still decodes the key. Raises
+    ``ValueError`` if the topic is not in ``TOPICS``.
     """
     read = partial(read_message, compat=compat, limits=limits)
     if is_framed(topic):
@@ -96,12 +97,13 @@ def decode(
 def encode(
     topic: str, key: Message | None, value: Message | None, version: int
 ) -> tuple[bytes | None, bytes | None]:
-    """Encode the key and the value of a record of an internal topic.
+    """Encode the key and value of a record for an internal topic.
 
-    ``version`` is that of the value message; keys have one version each. Shape and
-    source as in ``decode``; None as the value makes a tombstone.
-    Raises ``EncodeError`` or ``UnsupportedVersion``. ``TypeError`` for messages that
-    are none of this topic's or do not go together.
+    ``version`` is the version of the value message, because a key has only one version.
+    If ``value`` is None, the record is a tombstone. Format and source are as in
+    ``decode``.
+    Raises ``EncodeError`` or ``UnsupportedVersion`` if a message cannot be encoded, and
+    ``TypeError`` if the messages do not belong to the topic or to each other.
     """
     framed = is_framed(topic)
     record_type = _record_type(value if framed else key)
@@ -129,9 +131,9 @@ def encode(
 
 
 def is_framed(topic: str) -> bool:
-    """Whether the values of a topic begin with their type, and records have no key.
+    """Return whether values contain their record type, and records have no keys.
 
-    ``ValueError`` for a topic that is not one of ``TOPICS``.
+    Raises ``ValueError`` if the topic is not in ``TOPICS``.
     """
     if topic not in _FAMILIES:
         raise ValueError(
@@ -142,10 +144,10 @@ def is_framed(topic: str) -> bool:
 
 
 def read_frame(topic: str, value: Buffer) -> tuple[int, int, int]:
-    """Read the record type, the version, and the position of the message in a value.
+    """Decode the record type, the version, and the position of the message in a value.
 
-    Shape, position and errors as in ``decode``; for topics that ``is_framed`` names.
-    Neither the type nor the version need be known to kwire.
+    The topic must satisfy ``is_framed``. Format, position and errors are as in
+    ``decode``, but unknown types and versions are accepted.
     """
     frame_version, start = _read_number(value, 0, "frame_version")
     if frame_version != _FRAME_VERSION:
@@ -172,10 +174,9 @@ def _read_number(value: Buffer, start: int, name: str) -> tuple[int, int]:
 def classes_of(
     topic: str, record_type: int
 ) -> tuple[type[Message] | None, type[Message]] | None:
-    """Find the classes of the key and of the value that a record type has.
+    """Return the key class and value class of a record type.
 
-    The class of the key is None where records have no keys. None if kwire knows no
-    such type.
+    The key class is None if records have no keys. Returns None if the type is unknown.
     """
     if not is_framed(topic):
         return _find_keyed_classes(topic, record_type)
@@ -195,7 +196,7 @@ def _find_framed_class(topic: str, record_type: int) -> type[Message] | None:
 def _find_keyed_classes(
     topic: str, record_type: int
 ) -> tuple[type[Message], type[Message]] | None:
-    """Find the classes of the key and the value that a record type has."""
+    """Return the key class and value class of a record type, or None."""
     family, *retired = _FAMILIES[topic]
     try:
         return (
@@ -208,10 +209,10 @@ def _find_keyed_classes(
 
 @cache
 def _find_retired_classes() -> dict[int, tuple[type[Message], type[Message]]]:
-    """Map the numbers of retired record types to the classes of key and value.
+    """Return the key and value classes of retired record types, by type number.
 
-    Before Kafka 4.1 the record type was the one version of the key's schema, and
-    types that were retired until then have no other number.
+    Before Kafka 4.1, the schema version of the key was the record type. Types that had
+    been retired before that release have no other number.
     """
     return {
         record_type: (
@@ -226,7 +227,8 @@ def _find_retired_classes() -> dict[int, tuple[type[Message], type[Message]]]:
 
 def _record_type(message: Message | None) -> int:
     facts = engine.binding_of(type(message)).message
-    # As above: a retired key.
+    # A retired key has no record type number, so its maximum version is the record
+    # type, as explained in ``_find_retired_classes``.
     return facts.valid_versions.max if facts.api_key is None else facts.api_key
 
 

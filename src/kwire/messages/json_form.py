@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Converts messages to JSON objects and back, as Kafka's ``JsonConverter`` does.
+"""Converts messages to JSON objects and back, like Kafka's ``JsonConverter``.
 
-Objects have Kafka's field names in camel case. Bytes are base64, uuids the 22
-characters that Kafka prints, and floats that JSON numbers cannot express are the
-strings ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``. Text is left to the module
-``json``. Which fields a version has comes from its plan; the encoder checks the values.
+Objects contain Kafka's field names in camel case. Bytes are base64, uuids are the 22
+characters that Kafka prints, and floats without a JSON representation are the strings
+``"NaN"``, ``"Infinity"`` and ``"-Infinity"``. The module ``json`` converts objects to
+text. The plan determines the fields of a version, and the encoder validates the values.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ..schema import plan
 
 
 def to_json(message: Any, version: int) -> dict[str, Any]:
-    """Write a message as the object that Kafka's ``JsonConverter`` writes.
+    """Convert a message to the object that Kafka's ``JsonConverter`` creates.
 
-    The result holds dicts, lists and scalars, ready for ``json.dumps``. Tagged fields
-    that have their default are left out, and so are fields that the version lacks.
-    As with Kafka, two things are lost: unknown tagged fields, and the content of
-    records fields, which become ``""``.
-    Cost: linear in the message, which is encoded once to check it.
-    Raises ``EncodeError`` or ``UnsupportedVersion`` exactly where ``encode`` does: what
-    has no bytes has no JSON form.
+    The result consists of dictionaries, lists and scalars, and is suitable for
+    ``json.dumps``. Tagged fields with their default value are omitted, and so are
+    fields that the version does not have. As in Kafka, unknown tagged fields are lost,
+    and the content of records fields is replaced by ``""``. Time is linear in the
+    message size, because the message is encoded once for validation.
+    Raises ``EncodeError`` or ``UnsupportedVersion`` in the same cases as ``encode``,
+    because a message without an encoding has no JSON representation.
     """
     engine.encode(message, version)
     binding = engine.binding_of(type(message))
@@ -37,14 +37,15 @@ def to_json(message: Any, version: int) -> dict[str, Any]:
 
 
 def from_json(cls: type, obj: Any, version: int) -> Any:
-    """Read a message from its JSON form, as ``json.loads`` gives it.
+    """Convert a JSON object, for example from ``json.loads``, to a message.
 
-    Every field of the version has to be there; only tagged ones may be missing and
-    then have their default. Records fields are read from base64, like bytes. Stricter
-    than Kafka's reader, which skips unknown keys and lets some integers wrap around.
-    What this accepts, ``encode`` accepts.
-    Raises ``InvalidValue`` with the path of the field (its ``offset`` is 0, as there
-    are no bytes), or ``UnsupportedVersion``.
+    All untagged fields of the version are required. If a tagged field is missing, it
+    has its default. Records fields are parsed as base64, like bytes. This function is
+    stricter than Kafka's reader, which ignores unknown keys and accepts some integers
+    that overflow. ``encode`` accepts every message that this function returns.
+    Raises ``InvalidValue`` with the field path (its ``offset`` is 0, because there are
+    no bytes), ``UnsupportedVersion`` if the message does not have this version, and
+    ``TypeError`` if ``cls`` is a nested struct.
     """
     binding = engine.binding_of(cls)
     if cls is not binding.classes[binding.message.name]:
@@ -77,7 +78,7 @@ def _write_struct(
 
 
 def _write_value(value: Any, step: plan.Step, binding: plan.Binding) -> object:
-    """Write a value that is not null; encoding it has checked its type."""
+    """Convert a value that is not null. Encoding has already validated its type."""
     if step.plan is not None:
         return _write_struct(value, step.plan, binding)
     if step.code in plan.INT_RANGES:
@@ -112,7 +113,10 @@ _WORDS = {
 
 
 class _Reader:
-    """Reads one message; methods take the path of what they read."""
+    """Parser for one message.
+
+    The methods receive the path of their value as a parameter.
+    """
 
     __slots__ = ("binding", "version")
 
@@ -180,7 +184,7 @@ class _Reader:
     def refuse(
         self, words: str, value: object, path: str, step: plan.Step | None = None
     ) -> NoReturn:
-        """Raise for a value; a secret in it is not shown."""
+        """Raise an error that contains the unexpected value, unless it is secret."""
         if step is None or step.plan is not None:
             is_secret = self.binding.message.has_secrets()
         else:
@@ -194,7 +198,10 @@ class _Reader:
 
 
 def _read_scalar(value: object, code: int) -> object:
-    """Read a value that is neither array nor struct; None if it does not fit."""
+    """Parse a value that is neither array nor struct.
+
+    Returns None if it is not valid.
+    """
     if code in plan.INT_RANGES:
         low, high = plan.INT_RANGES[code]
         return value if type(value) is int and low <= value <= high else None
@@ -229,7 +236,8 @@ def _read_base64(text: str) -> bytes | None:
         raw = base64.b64decode(text, validate=True)
     except ValueError:
         return None
-    # How much is validated differs between releases of Python; this does not.
+    # The strictness of ``validate`` depends on the Python release, so compare the
+    # result.
     return raw if base64.b64encode(raw).decode() == text else None
 
 
@@ -247,7 +255,7 @@ def _uuid_text(raw: bytes) -> str:
 
 
 def _describe(value: object) -> str:
-    """Describe a value in the terms of JSON, on one short line."""
+    """Describe a value with JSON terminology on one short line."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, dict):

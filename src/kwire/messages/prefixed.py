@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes and decodes messages that follow their own version, and checks their end.
+"""Encodes and decodes messages with a version prefix, and checks for trailing bytes.
 
-``encode_prefixed`` and ``decode_prefixed`` are public in ``framing.py``. Frames,
-control records and records of internal topics share ``read_message``, which decodes
-the message in the rest of the bytes. Keys and values of records also share
-``read_version`` and ``place_error``.
+``framing.py`` exports ``encode_prefixed`` and ``decode_prefixed``. Frames, control
+records and records in internal topics use ``read_message``, which decodes a message up
+to the end of the input. Record keys and values also use ``read_version`` and
+``place_error``.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 
 
 def encode_prefixed(message: Message, version: int) -> bytes:
-    """Encode a message after its own version, as Kafka stores it inside bytes fields.
+    """Encode a message with a version prefix, as in Kafka's bytes fields.
 
-    Shape: INT16 version, then the message. Raises as ``kwire.encode`` does:
-    ``EncodeError``, or ``UnsupportedVersion``. Source: ``MessageUtil``'s
-    version-prefixed buffers (consumer protocol, principals, values of coordinator
-    records).
+    Format: INT16 version, followed by the message.
+    Raises the same errors as ``kwire.encode``: ``EncodeError`` or
+    ``UnsupportedVersion``.
+    Source: version-prefixed buffers in ``MessageUtil`` (consumer protocol, principals,
+    values of coordinator records).
     """
     body = engine.encode(message, version)
     return version.to_bytes(2, "big", signed=True) + body
@@ -48,10 +49,11 @@ def decode_prefixed(
     compat: Literal["java"] | None = None,
     limits: Limits = DEFAULT,
 ) -> M:
-    """Decode a message that follows its own version.
+    """Decode a message with a version prefix.
 
-    Shape: INT16 version, then the message. Of the consumer protocol a version above
-    the highest known is read as the highest, and what it appends is ignored.
+    Format: INT16 version, followed by the message. If a consumer protocol version is
+    newer than all supported versions, it is decoded as the newest supported version,
+    and additional fields are ignored.
     Raises ``DecodeError`` with the offset in ``data``, or ``UnsupportedVersion``.
     """
     version = _read_int16(data, "version", cls.__name__)
@@ -78,11 +80,12 @@ def read_message(
     compat: Literal["java"] | None = None,
     limits: Limits = DEFAULT,
 ) -> M:
-    """Decode the message from ``start`` to the end of ``data``.
+    """Decode a message between ``start`` and the end of ``data``.
 
-    ``part`` is "key" or "value" if ``data`` is the key or value of a record. The paths
-    of errors begin with it. Raises ``TrailingBytes`` if the message ends earlier,
-    unless ``compat`` reads as Kafka does.
+    ``part`` is "key" or "value" if ``data`` is a record key or value. Error paths start
+    with this word.
+    Raises ``TrailingBytes`` if there are additional bytes. They are ignored if
+    ``compat`` is "java".
     """
     try:
         message, end = engine.decode_prefix(
@@ -104,11 +107,12 @@ def read_message(
 def read_version(
     data: Buffer | None, part: str, name: str = "version"
 ) -> tuple[Buffer, int]:
-    """Read the INT16 at the start of a key or value.
+    """Decode the INT16 at the beginning of a record key or value.
 
-    ``part`` is "key" or "value", ``name`` the name of the number. Returns ``data`` as
-    well, for type checkers: it is not None. Raises ``InvalidValue`` if ``data`` is None
-    or the number is negative, ``Truncated`` if there are fewer than two bytes.
+    ``part`` is "key" or "value", and ``name`` is the name of the number in errors. The
+    result includes ``data``, so that type checkers know that it is not None.
+    Raises ``InvalidValue`` if ``data`` is None or the number is negative, and
+    ``Truncated`` if ``data`` has fewer than two bytes.
     """
     if data is None:
         raise InvalidValue(f"the {part} cannot be null", 0, part)
@@ -129,7 +133,7 @@ def _read_int16(data: Buffer, path: str, message_name: str = "") -> int:
 
 
 def place_error(error: DecodeError, part: str) -> DecodeError:
-    """Return an error whose path begins with the key or value it is in."""
+    """Duplicate an error and prepend "key" or "value" to its path."""
     return type(error)(
         error.reason,
         error.offset,

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes and decodes the protocol's primitive types, singly or in bulk.
+"""Encodes and decodes primitive protocol types, individually or in bulk.
 
-For code that reads or writes parts of the protocol itself. A single value is one call
-(``decode_varint(data, offset) -> (value, next_offset)``); the bulk functions
-take and return numpy arrays, with no Python object per value.
+This module is intended for programs that implement parts of the protocol themselves. A
+function for individual values processes one value per call (``decode_varint(data,
+offset) -> (value, next_offset)``). Bulk functions accept and return numpy arrays,
+without creating a Python object per value.
 """
 
 from __future__ import annotations
