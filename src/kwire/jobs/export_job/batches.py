@@ -66,8 +66,8 @@ def write_batches(
     import pyarrow
 
     schema = make_arrow_schema(BATCHES)
-    words = pyarrow.array(USES)
-    codecs = pyarrow.array([*NAMES, *map(str, range(len(NAMES), CODEC_MASK + 1))])
+    use_names = pyarrow.array(USES)
+    codec_names = pyarrow.array([*NAMES, *map(str, range(len(NAMES), CODEC_MASK + 1))])
     paths = pyarrow.array([file.path for file in batches.files], "string")
     for start in range(0, len(batches), _ROWS):
         rows = slice(start, start + _ROWS)
@@ -76,9 +76,9 @@ def write_batches(
         columns = {
             "topic": pyarrow.repeat(key[0], len(headers)),
             "partition": pyarrow.repeat(key[1], len(headers)),
-            "use": words.take(pyarrow.array(uses[rows])),
+            "use": use_names.take(pyarrow.array(uses[rows])),
             "file_path": paths.take(pyarrow.array(batches.file[rows])),
-            "compression": codecs.take(pyarrow.array(attributes & CODEC_MASK)),
+            "compression": codec_names.take(pyarrow.array(attributes & CODEC_MASK)),
             "timestamp_type": attributes & LOG_APPEND_TIME != 0,
             "is_transactional": attributes & TRANSACTIONAL != 0,
             "is_control": attributes & CONTROL != 0,

@@ -154,18 +154,26 @@ def _find_clusters(
     """
     import numpy
 
-    known, last = batches.find_known()[rows], batches.headers["last_offset"][rows]
-    order = numpy.lexsort((last, batches.headers["base_offset"][rows], known))
-    known, last = known[order], last[order]
+    covered_from, last_offsets = (
+        batches.find_known()[rows],
+        batches.headers["last_offset"][rows],
+    )
+    order = numpy.lexsort(
+        (last_offsets, batches.headers["base_offset"][rows], covered_from)
+    )
+    covered_from, last_offsets = covered_from[order], last_offsets[order]
     # Highest offset of all previous rows. Compare without adding 1, because a damaged
     # header can contain the offset 2**63 - 1, and the sum would overflow.
-    before = numpy.full(len(rows), -1)
-    before[1:] = numpy.maximum.accumulate(last)[:-1]
-    opens_cluster = known > before
-    before = numpy.maximum(before, start - 1)
-    is_gap = opens_cluster & (known - 1 > before)
-    lows, highs = (before[is_gap] + 1).tolist(), (known[is_gap] - 1).tolist()
-    reached = max(start, int(last.max(initial=-1)) + 1)
+    highest_before = numpy.full(len(rows), -1)
+    highest_before[1:] = numpy.maximum.accumulate(last_offsets)[:-1]
+    opens_cluster = covered_from > highest_before
+    highest_before = numpy.maximum(highest_before, start - 1)
+    is_gap = opens_cluster & (covered_from - 1 > highest_before)
+    lows, highs = (
+        (highest_before[is_gap] + 1).tolist(),
+        (covered_from[is_gap] - 1).tolist(),
+    )
+    reached = max(start, int(last_offsets.max(initial=-1)) + 1)
     return rows[order], opens_cluster, list(zip(lows, highs, strict=True)), reached
 
 
@@ -275,8 +283,8 @@ def _find_shared_ends(
     is_shared = (lowest != highest)[numpy.cumsum(opens_group) - 1]
     ends = numpy.full(len(paths), -1)
     numpy.maximum.at(ends, file[is_shared], last[is_shared] + 1)
-    found: list[int] = ends.tolist()
-    return found
+    end_offsets: list[int] = ends.tolist()
+    return end_offsets
 
 
 def _choose_variants(batches: PartitionBatches, contents: list[list[int]]) -> list[int]:
@@ -331,28 +339,30 @@ def _read_runs(
     import numpy
 
     names = ("position", "size", "attributes", "record_count")
-    begin, size, attributes, count = (batches.headers[name][rows] for name in names)
-    end = begin + size
+    start, size, attributes, count = (batches.headers[name][rows] for name in names)
+    end = start + size
     records = numpy.where(attributes & CONTROL, 0, count)
     file, distance = batches.file[rows], numpy.cumsum(size) - end
     for first, stop in split_runs(file, distance, group - numpy.arange(len(rows))):
         while first < stop:
-            most = begin[first] + step_bytes
-            fitting = int(numpy.searchsorted(end[first:stop], most, "right"))
-            cut = first + max(fitting, 1)
-            part = _make_slice(batches, rows[first], rows[cut - 1])
-            announced = int(records[first:cut].sum())
-            yield ReadStep((part,), announced, part.end - part.start)
-            first = cut
+            max_end = start[first] + step_bytes
+            fitting = int(numpy.searchsorted(end[first:stop], max_end, "right"))
+            next_first = first + max(fitting, 1)
+            file_slice = _make_slice(batches, rows[first], rows[next_first - 1])
+            record_count = int(records[first:next_first].sum())
+            yield ReadStep(
+                (file_slice,), record_count, file_slice.end - file_slice.start
+            )
+            first = next_first
 
 
 def _make_slice(batches: PartitionBatches, first: int, last: int) -> FileSlice:
     """Return the file slice from the row ``first`` to the row ``last`` (inclusive)."""
-    begin, end = batches.read(first), batches.read(last)
+    first_header, last_header = batches.read(first), batches.read(last)
     return FileSlice(
         batches.files[batches.file[first]].segment,
-        begin.position,
-        end.position + end.size,
-        begin.base_offset,
-        end.last_offset,
+        first_header.position,
+        last_header.position + last_header.size,
+        first_header.base_offset,
+        last_header.last_offset,
     )

@@ -90,7 +90,9 @@ class ConflictJudge:
         headers = [self._batches.read(copies[0]) for copies in contents]
         for index, header in enumerate(headers):
             active = [
-                at for at in active if headers[at].last_offset >= header.base_offset
+                candidate
+                for candidate in active
+                if headers[candidate].last_offset >= header.base_offset
             ]
             for other in active:
                 if not {index, other} & wrong and not self._are_variants(
@@ -136,7 +138,9 @@ class ConflictJudge:
         merits = self._weigh(one), self._weigh(other)
         is_first = merits[0] > merits[1]
         winner, losers = (one, other) if is_first else (other, one)
-        differing = next(i for i in range(4) if merits[0][i] != merits[1][i])
+        differing = next(
+            index for index in range(4) if merits[0][index] != merits[1][index]
+        )
         why = _REASONS[differing]
         if differing == 1:
             votes = sorted((merits[0][1], merits[1][1]), reverse=True)

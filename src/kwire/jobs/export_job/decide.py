@@ -108,7 +108,9 @@ def decide(task: DecideTask) -> list[Decision]:
     """Decide all partitions of a task, and write their batches to a Parquet file."""
     schema = make_arrow_schema(BATCHES)
     with open_table(task.batches, schema, compression=task.compression) as writer:
-        return [_decide_partition(each, task, writer) for each in task.partitions]
+        return [
+            _decide_partition(partition, task, writer) for partition in task.partitions
+        ]
 
 
 def _decide_partition(
@@ -120,7 +122,7 @@ def _decide_partition(
         or any(file.holes for file in task.files)
     )
     batches = PartitionBatches(_form_chains(task, is_compacted))
-    first_held = min((f.begin for f in batches.files if f.batches), default=-1)
+    first_held = min((file.begin for file in batches.files if file.batches), default=-1)
     start, start_claim = _find_start(batches, first_held)
     choice, judge, conflicts = _choose_without_losers(
         batches, start, is_compacted, options
@@ -167,7 +169,10 @@ def _decide_partition(
             *_report_diverged(batches),
             *_report_epochs(batches),
             *_report_refused(batches, judge),
-            *(_report_conflicts(batches, each) for each in conflicts.values()),
+            *(
+                _report_conflicts(batches, file_conflicts)
+                for file_conflicts in conflicts.values()
+            ),
         ),
     )
 
@@ -200,31 +205,35 @@ def _drop_stray(file: FileScan, missing: set[int]) -> FileScan:
     stray = read_row(headers, -1)
     base, last = stray.base_offset, stray.last_offset
     if is_alone:
-        before = file.name_offset
+        previous_end = file.name_offset
         possible = MAX_RECORDS_PER_BYTE * stray.position
-        if file.begin in missing or base - before <= possible:
+        if file.begin in missing or base - previous_end <= possible:
             return file
     else:
-        before = int(headers["last_offset"][-2]) + 1
+        previous_end = int(headers["last_offset"][-2]) + 1
     detail = f"a batch with offsets {base} to {last} cannot be here"
-    flaw = FileFlaw(stray.position, stray.size, "offset", detail, low=before)
+    flaw = FileFlaw(stray.position, stray.size, "offset", detail, low=previous_end)
     # If a damaged region before the batch ended at its base offset, its end is now
     # unknown. A region after the batch now begins at the missing offset.
     flaws = [
-        each._replace(high=-1) if each.high == base - 1 else each
-        for each in file.flaws
-        if each.low <= last
+        file_flaw._replace(high=-1) if file_flaw.high == base - 1 else file_flaw
+        for file_flaw in file.flaws
+        if file_flaw.low <= last
     ]
     flaws.append(flaw)
-    flaws += [each._replace(low=before) for each in file.flaws if each.low > last]
+    flaws += [
+        file_flaw._replace(low=previous_end)
+        for file_flaw in file.flaws
+        if file_flaw.low > last
+    ]
     *runs, run = file.epochs
     if run.batches > 1:
-        runs.append(run._replace(last_offset=before - 1, batches=run.batches - 1))
+        runs.append(run._replace(last_offset=previous_end - 1, batches=run.batches - 1))
     return file._replace(
         batches=file.batches - 1,
         good_bytes=file.good_bytes - stray.size,
         begin=file.begin if file.batches > 1 else -1,
-        end=before if file.batches > 1 else -1,
+        end=previous_end if file.batches > 1 else -1,
         epochs=tuple(runs),
         flaws=tuple(flaws),
     )
@@ -247,7 +256,9 @@ def _find_start(batches: PartitionBatches, first_held: int) -> tuple[int, str]:
         for chain in batches.chains
         for _, start in chain.folder.epochs[:1]
     ]
-    return min((each for each in starts if each[0] >= 0), default=(0, ""))
+    return min(
+        (candidate for candidate in starts if candidate[0] >= 0), default=(0, "")
+    )
 
 
 def _find_end(batches: PartitionBatches, reached: int) -> tuple[int, str]:
@@ -257,24 +268,24 @@ def _find_end(batches: PartitionBatches, reached: int) -> tuple[int, str]:
     without the last batches of a directory, then claims from this directory only count
     up to the first offset in the next leader epoch.
     """
-    end, words = reached, ""
-    top = max((chain.epoch for chain in batches.chains), default=-1)
+    end, explanation = reached, ""
+    highest_epoch = max((chain.epoch for chain in batches.chains), default=-1)
     diverged = set(batches.file[batches.is_diverged].tolist())
     cut_off = {batches.files[file].folder for file in diverged}
     for chain in batches.chains:
         limit = NEVER
-        if chain.epoch < top or chain.folder.path in cut_off:
+        if chain.epoch < highest_epoch or chain.folder.path in cut_off:
             limit = batches.lineage.find_window(chain.epoch)[1] + 1
         claims = list(chain.folder.claims)
         for file in chain.files:
             if file.is_genuine:
                 claims.append((file.name_offset, f"{file.path} is named after it"))
-            torn = f"{file.path} ends with a damaged batch up to there"
-            claims += [(flaw.torn_end, torn) for flaw in file.flaws]
+            torn_claim = f"{file.path} ends with a damaged batch up to there"
+            claims += [(flaw.torn_end, torn_claim) for flaw in file.flaws]
         for offset, claim in claims:
             if end < offset <= limit:
-                end, words = offset, claim
-    return end, words
+                end, explanation = offset, claim
+    return end, explanation
 
 
 def _choose_without_losers(
@@ -291,17 +302,19 @@ def _choose_without_losers(
     while True:
         judge = ConflictJudge(batches, is_compacted, options.limits)
         choice = choose(batches, judge, start, aside, options.step_bytes)
-        more = dict(aside)
+        next_aside = dict(aside)
         for conflict in judge.conflicts:
             loser = batches.path(conflict.row)
             conflicts.setdefault(loser, []).append(conflict)
             # Ignore a conflict whose winning file has just lost another conflict in
             # this round. The next round decides it again.
-            if conflict.winner in aside or conflict.winner not in more:
-                more.setdefault(loser, choice.shared_ends[batches.file[conflict.row]])
-        if more == aside:
+            if conflict.winner in aside or conflict.winner not in next_aside:
+                next_aside.setdefault(
+                    loser, choice.shared_ends[batches.file[conflict.row]]
+                )
+        if next_aside == aside:
             return choice, judge, conflicts
-        aside = more
+        aside = next_aside
 
 
 def _report_diverged(batches: PartitionBatches) -> Iterator[FileProblem]:
@@ -339,8 +352,8 @@ def _report_refused(
     for row, reason, detail in judge.refused:
         header = batches.read(row)
         offsets = header.base_offset, header.last_offset
-        where = batches.path(row), header.position, header.size
-        yield FileProblem(*where, reason, detail, *offsets)
+        location = batches.path(row), header.position, header.size
+        yield FileProblem(*location, reason, detail, *offsets)
 
 
 def _report_conflicts(
@@ -348,17 +361,17 @@ def _report_conflicts(
 ) -> FileProblem:
     """Merge all conflicts that a file has lost into a single problem."""
     headers = batches.headers[[conflict.row for conflict in conflicts]]
-    worst = conflicts[headers["position"].argmin()]
+    earliest = conflicts[headers["position"].argmin()]
     position, end = (
         headers["position"].min(),
         (headers["position"] + headers["size"]).max(),
     )
     detail = (
         f"other records at offsets {headers['base_offset'].min()} to"
-        f" {headers['last_offset'].max()} than {worst.winner}, which is taken:"
-        f" {worst.why}"
+        f" {headers['last_offset'].max()} than {earliest.winner}, which is taken:"
+        f" {earliest.why}"
     )
     length = int(end - position)
     return FileProblem(
-        batches.path(worst.row), int(position), length, "disagrees", detail
+        batches.path(earliest.row), int(position), length, "disagrees", detail
     )

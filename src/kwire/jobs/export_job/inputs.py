@@ -67,67 +67,69 @@ def find_inputs(
     ``FileNotFoundError`` if no partition matches. The error lists up to five partitions
     that exist.
     """
-    found = ExportInputs({}, [], [])
-    seen: set[str] = set()
-    names: set[str] = set()
-    given = [os.fspath(path) for path in paths]
-    for path in given:
+    inputs = ExportInputs({}, [], [])
+    seen_paths: set[str] = set()
+    partition_names: set[str] = set()
+    path_names = [os.fspath(path) for path in paths]
+    for path in path_names:
         directory = log.LogDirectory(path, include=include, access="read")
         for error in directory.unreadable:
             problem = error.path, error.offset, 0, "checkpoint", error.reason
-            found.unreadable.append((_NO_PARTITION, FileProblem(*problem)))
+            inputs.unreadable.append((_NO_PARTITION, FileProblem(*problem)))
         for skipped in directory.skipped:
             reason = "skipped" if isinstance(skipped, NotRegularFile) else "unreadable"
-            words = skipped.strerror or type(skipped).__name__
+            explanation = skipped.strerror or type(skipped).__name__
             name = format_name(skipped.filename)
-            problem = name, 0, 0, reason, words
-            found.unreadable.append((_NO_PARTITION, FileProblem(*problem)))
+            problem = name, 0, 0, reason, explanation
+            inputs.unreadable.append((_NO_PARTITION, FileProblem(*problem)))
         for partition in directory:
-            names.add(f"{partition.topic}-{partition.partition}")
-            place = format_name(partition.path)
+            partition_names.add(f"{partition.topic}-{partition.partition}")
+            partition_path = format_name(partition.path)
             if topics is not None and partition.topic not in topics:
                 continue
             if partitions is not None and partition.partition not in partitions:
                 continue
-            if place in seen:
+            if partition_path in seen_paths:
                 continue
-            seen.add(place)
+            seen_paths.add(partition_path)
             key = partition.topic, partition.partition
-            found.folders.setdefault(key, []).append(_read_folder(partition, found))
-            found.segments.extend((place, each) for each in partition.segments)
-    if not found.folders:
-        where = ", ".join(map(format_name, given))
-        if names:
-            listed = ", ".join(sorted(names)[:_LISTED])
-            if len(names) > _LISTED:
-                listed += f" and {len(names) - _LISTED} more"
+            inputs.folders.setdefault(key, []).append(_read_folder(partition, inputs))
+            inputs.segments.extend(
+                (partition_path, segment) for segment in partition.segments
+            )
+    if not inputs.folders:
+        path_list = ", ".join(map(format_name, path_names))
+        if partition_names:
+            listed = ", ".join(sorted(partition_names)[:_LISTED])
+            if len(partition_names) > _LISTED:
+                listed += f" and {len(partition_names) - _LISTED} more"
             raise FileNotFoundError(
-                f"no partition in {where} matches topics= and partitions=;"
+                f"no partition in {path_list} matches topics= and partitions=;"
                 f" the partitions are {listed}"
             )
         raise FileNotFoundError(
-            f"no partition in {where}: give a data directory of Kafka, or a folder"
+            f"no partition in {path_list}: give a data directory of Kafka, or a folder"
             " above several"
         )
-    return found
+    return inputs
 
 
-def _read_folder(partition: log.Partition, found: ExportInputs) -> ReplicaFolder:
+def _read_folder(partition: log.Partition, inputs: ExportInputs) -> ReplicaFolder:
     """Collect information from the files beside a partition's segments.
 
-    If the leader epoch checkpoint is damaged, a problem is added to ``found``.
+    If the leader epoch checkpoint is damaged, a problem is added to ``inputs``.
     """
-    place = format_name(partition.path)
+    partition_path = format_name(partition.path)
     epochs: tuple[tuple[int, int], ...] = ()
     try:
         epochs = partition.leader_epochs
     except DecodeError as error:
         problem = error.path, error.offset, 0, "leader-epoch", error.reason
         key = partition.topic, partition.partition
-        found.unreadable.append((key, FileProblem(*problem)))
+        inputs.unreadable.append((key, FileProblem(*problem)))
     claims = [
-        (offset, f"{words} {offset} ({place})")
-        for name, words in _CLAIMS.items()
+        (offset, f"{sentence} {offset} ({partition_path})")
+        for name, sentence in _CLAIMS.items()
         if (offset := partition.checkpoints.get(name, 0)) > 0
     ]
     claims += [
@@ -135,7 +137,7 @@ def _read_folder(partition: log.Partition, found: ExportInputs) -> ReplicaFolder
         for path in partition.producer_snapshot_paths
     ]
     return ReplicaFolder(
-        place,
+        partition_path,
         log_start=max(partition.checkpoints.get("log-start", 0), 0),
         claims=tuple(claims),
         epochs=epochs,

@@ -81,10 +81,10 @@ def export(
         raise ImportError(
             "export requires numpy: pip install kwire[arrow]", name="numpy"
         ) from None
-    found = find_inputs(paths, topics, partitions, include)
-    total = sum(segment.size for _, segment in found.segments)
+    inputs = find_inputs(paths, topics, partitions, include)
+    total = sum(segment.size for _, segment in inputs.segments)
     with Output(out) as output, running.open_runner(spark, total, progress) as run:
-        outcome = _Passes(output, run, compression, limits).run(found, total)
+        outcome = _Passes(output, run, compression, limits).run(inputs, total)
         for name, columns in TABLES.items():
             output.write_table(name, make_table(columns, getattr(outcome, name)))
         output.write_report(write_page(outcome))
@@ -102,21 +102,23 @@ class _Passes(NamedTuple):
     compression: str
     limits: Limits
 
-    def run(self, found: ExportInputs, total: int) -> ExportOutcome:
+    def run(self, inputs: ExportInputs, total: int) -> ExportOutcome:
         """Run all passes, and return the merged results.
 
         ``total`` is the total segment size in bytes.
         """
         scratch = Path(self.output.table_path("batches")).parent.parent / "headers"
         scratch.mkdir()
-        decisions = self._decide(found, self._scan(found, total, scratch))
+        decisions = self._decide(inputs, self._scan(inputs, total, scratch))
         shutil.rmtree(scratch)
         written = self._write(decisions, total - total // 2)
-        return make_outcome(found, total, decisions, written)
+        return make_outcome(inputs, total, decisions, written)
 
-    def _scan(self, found: ExportInputs, total: int, scratch: Path) -> list[FileScan]:
-        sized = [(segment.size, (place, segment)) for place, segment in found.segments]
-        packs = running.pack_tasks(sized, TASK_BYTES)
+    def _scan(self, inputs: ExportInputs, total: int, scratch: Path) -> list[FileScan]:
+        sized_segments = [
+            (segment.size, (folder, segment)) for folder, segment in inputs.segments
+        ]
+        packs = running.pack_tasks(sized_segments, TASK_BYTES)
         tasks = [
             ScanTask(str(scratch / f"{number}.rows"), pack, self.limits)
             for number, pack in enumerate(packs)
@@ -124,18 +126,22 @@ class _Passes(NamedTuple):
         # The scan counts as half the progress, because files are read twice.
         sizes = _shares(total // 2, [sum(s.size for _, s in pack) for pack in packs])
         scans = self.run_tasks(scan, tasks, sizes=sizes)
-        return [each for several in scans for each in several]
+        return [file_scan for task_scans in scans for file_scan in task_scans]
 
-    def _decide(self, found: ExportInputs, scans: list[FileScan]) -> list[Decision]:
+    def _decide(self, inputs: ExportInputs, scans: list[FileScan]) -> list[Decision]:
         files: dict[str, list[FileScan]] = {}
-        for each in scans:
-            files.setdefault(each.folder, []).append(each)
-        sized = []
-        for key in sorted(found.folders):
-            folders = tuple(found.folders[key])
-            own = tuple(f for folder in folders for f in files.get(folder.path, ()))
-            batches = sum(each.batches for each in own)
-            sized.append((batches, PartitionTask(*key, folders, own)))
+        for file_scan in scans:
+            files.setdefault(file_scan.folder, []).append(file_scan)
+        sized_partitions = []
+        for key in sorted(inputs.folders):
+            folders = tuple(inputs.folders[key])
+            partition_files = tuple(
+                file for folder in folders for file in files.get(folder.path, ())
+            )
+            batches = sum(file_scan.batches for file_scan in partition_files)
+            sized_partitions.append(
+                (batches, PartitionTask(*key, folders, partition_files))
+            )
         tasks = [
             DecideTask(
                 pack,
@@ -144,18 +150,20 @@ class _Passes(NamedTuple):
                 self.compression,
                 self.limits,
             )
-            for number, pack in enumerate(running.pack_tasks(sized, _TASK_BATCHES))
+            for number, pack in enumerate(
+                running.pack_tasks(sized_partitions, _TASK_BATCHES)
+            )
         ]
         decided = self.run_tasks(decide, tasks, sizes=[0] * len(tasks))
-        return [each for several in decided for each in several]
+        return [decision for task_decisions in decided for decision in task_decisions]
 
     def _write(self, decisions: list[Decision], share: int) -> list[WriteSummary]:
-        sized = [
-            (step.size, (each.topic, each.partition, step))
-            for each in decisions
-            for step in each.steps
+        sized_steps = [
+            (step.size, (decision.topic, decision.partition, step))
+            for decision in decisions
+            for step in decision.steps
         ]
-        packs = running.pack_tasks(sized, TASK_BYTES)
+        packs = running.pack_tasks(sized_steps, TASK_BYTES)
         tasks = [
             WriteTask(
                 self.output.table_path("records", number),

@@ -82,18 +82,18 @@ class Evidence:
         """
         own_end = max((offset for offset, _ in chain.folder.claims), default=-1)
         damage, seams, expected = self._judge_files(chain, own_end)
-        damaged = merge_ranges(each[:2] for each in damage)
+        damaged = merge_ranges(region[:2] for region in damage)
         others = sorted(self._names - {file.name_offset for file in chain.files})
         for first, last, file in seams:
             missing = subtract_ranges([(first, last)], damaged)
             if self._is_compacted:
-                begin = chain.folder.find_orphan(first, last + 1)
-                at = bisect_left(others, first)
-                is_weak = at < len(others) and others[at] <= last
+                orphan = chain.folder.find_orphan(first, last + 1)
+                index = bisect_left(others, first)
+                is_weak = index < len(others) and others[index] <= last
                 removed = self._weak if is_weak else self._cleaned
-                removed += [(low, min(high, begin - 1)) for low, high in missing]
-                missing = subtract_ranges(missing, [(0, begin - 1)])
-            damage += [self._add_gap(file, 0, *each) for each in missing]
+                removed += [(low, min(high, orphan - 1)) for low, high in missing]
+                missing = subtract_ranges(missing, [(0, orphan - 1)])
+            damage += [self._add_gap(file, 0, *gap) for gap in missing]
         tail = subtract_ranges([(expected, min(own_end, self._end) - 1)], damaged)
         if is_last and expected >= 0 and tail:
             file = chain.files[-1]
@@ -123,35 +123,41 @@ class Evidence:
             for file in chain.files
             if file.is_genuine or chain.end <= file.name_offset < own_end
         ]
-        following = iter([*genuine, None])
-        after = next(following)
+        genuine_files = iter([*genuine, None])
+        next_genuine = next(genuine_files)
         for file in chain.files:
-            is_genuine = file is after
+            is_genuine = file is next_genuine
             if is_genuine:
-                after = next(following)
-            stop = (self._end if after is None else _get_begin(after)) - 1
-            begin = _get_begin(file)
+                next_genuine = next(genuine_files)
+            stop = (self._end if next_genuine is None else _get_begin(next_genuine)) - 1
+            first_possible = _get_begin(file)
             if is_genuine:
-                content = file.begin if file.batches else begin
-                low = begin if expected < 0 and self._is_compacted else expected
-                if 0 <= low < content:
-                    seams.append((low, content - 1, file))
+                first_content = file.begin if file.batches else first_possible
+                low = (
+                    first_possible if expected < 0 and self._is_compacted else expected
+                )
+                if 0 <= low < first_content:
+                    seams.append((low, first_content - 1, file))
             # If an unknown file is the last one, it probably was not a segment, so its
             # flaws do not affect any offsets.
-            has_cost = is_genuine or after is not None
+            can_affect = is_genuine or next_genuine is not None
             for flaw in file.flaws:
-                low, high = _find_cost(flaw, file, max(begin, expected), stop, own_end)
+                low, high = _find_cost(
+                    flaw, file, max(first_possible, expected), stop, own_end
+                )
                 if flaw.is_tail and own_end <= low:
                     continue
-                if flaw.reason == "name" or not has_cost:
+                if flaw.reason == "name" or not can_affect:
                     low = high = -1
                 self.problems.append(FileProblem(file.path, *flaw[:4], low, high))
                 if 0 <= low <= high:
-                    kind = "cut" if flaw.reason == "cut" or flaw.is_tail else "damaged"
+                    damage_kind = (
+                        "cut" if flaw.reason == "cut" or flaw.is_tail else "damaged"
+                    )
                     detail = f"{flaw.reason} at byte {flaw.position} of {file.path}"
-                    damage.append(Damage(low, high, kind, detail))
+                    damage.append(Damage(low, high, damage_kind, detail))
             if is_genuine:
-                expected = max(expected, file.end, begin)
+                expected = max(expected, file.end, first_possible)
         return damage, seams, expected
 
     def _add_gap(self, file: FileScan, position: int, low: int, high: int) -> Damage:
@@ -177,20 +183,25 @@ class Evidence:
         that a log cleaner has removed are omitted.
         """
         if self._is_compacted:
-            damaged = merge_ranges(each[:2] for own in self._damage for each in own)
+            damaged = merge_ranges(
+                damage[:2] for chain_damage in self._damage for damage in chain_damage
+            )
             weak = subtract_ranges(merge_ranges(self._weak), damaged)
             gaps = subtract_ranges(gaps, merge_ranges(self._cleaned))
             gaps = subtract_ranges(gaps, weak)
         for first, last in gaps:
             causes = list(self._find_causes(first, last))
             kinds = {cause.kind for cause in causes}
-            kind = next((k for k in ("damaged", "cut") if k in kinds), "missing")
+            reason_word = next(
+                (candidate for candidate in ("damaged", "cut") if candidate in kinds),
+                "missing",
+            )
             reasons = [cause.detail for cause in causes]
             reasons += filter(None, (claims.get(first), claims.get(last + 1)))
             detail = "; ".join(reasons[:_MAX_NAMED])
             if len(reasons) > _MAX_NAMED:
                 detail += f"; and {len(reasons) - _MAX_NAMED} more"
-            yield LostRange(first, last, kind, detail or "no file holds them")
+            yield LostRange(first, last, reason_word, detail or "no file holds them")
 
     def _find_causes(self, first: int, last: int) -> Iterator[Damage]:
         """Find damage that overlaps an offset range, in all chains.
@@ -202,14 +213,14 @@ class Evidence:
         for damage in self._damage:
             # Damaged regions of a chain rarely overlap. Search backwards until a region
             # ends before the range begins.
-            at = bisect_right(damage, (last, 2**64)) - 1
-            while at >= 0 and remaining:
-                if damage[at].last >= first:
+            index = bisect_right(damage, (last, 2**64)) - 1
+            while index >= 0 and remaining:
+                if damage[index].last >= first:
                     remaining -= 1
-                    yield damage[at]
-                elif damage[at].first < first:
+                    yield damage[index]
+                elif damage[index].first < first:
                     break
-                at -= 1
+                index -= 1
 
 
 def _get_begin(file: FileScan) -> int:

@@ -109,20 +109,25 @@ def make_outcome(
     for decision in decisions:
         key = decision.topic, decision.partition
         lost = _join([*decision.lost, *undecodable.get(key, ())])
-        ranges = merge_ranges(each[:2] for each in lost)
+        ranges = merge_ranges(lost_range[:2] for lost_range in lost)
         outcome.coverage.append(_coverage_row(decision, records[key], ranges))
-        for each in lost:
-            offsets = each.last_offset - each.first_offset + 1
-            place = {"topic": key[0], "partition": key[1], "offsets": offsets}
-            outcome.lost.append(place | each._asdict())
-        found_here = [*decision.problems, *problems.get(key, ())]
-        found_here.sort(key=lambda each: (each.path, each.position, each.low))
+        for lost_range in lost:
+            offsets = lost_range.last_offset - lost_range.first_offset + 1
+            columns = {"topic": key[0], "partition": key[1], "offsets": offsets}
+            outcome.lost.append(columns | lost_range._asdict())
+        partition_problems = [*decision.problems, *problems.get(key, ())]
+        partition_problems.sort(
+            key=lambda problem: (problem.path, problem.position, problem.low)
+        )
         outcome.problems.extend(
-            _problem_row(*key, each, ranges, decision.end_offset) for each in found_here
+            _problem_row(*key, problem, ranges, decision.end_offset)
+            for problem in partition_problems
         )
         for codec, sums in decision.codecs.items():
-            before = outcome.codecs.get(codec, CodecSums())
-            outcome.codecs[codec] = CodecSums(*map(sum, zip(before, sums, strict=True)))
+            previous_sums = outcome.codecs.get(codec, CodecSums())
+            outcome.codecs[codec] = CodecSums(
+                *map(sum, zip(previous_sums, sums, strict=True))
+            )
     return outcome
 
 
@@ -131,31 +136,33 @@ def _join(lost: list[LostRange]) -> list[LostRange]:
 
     Reasons are joined by ", ", without repetition, and details by "; ".
     """
-    found: list[LostRange] = []
-    for each in sorted(lost):
-        if found and each.first_offset <= found[-1].last_offset + 1:
-            before = found[-1]
-            reasons = [before.reason]
-            if each.reason not in before.reason.split(", "):
-                reasons.append(each.reason)
-            found[-1] = LostRange(
-                before.first_offset,
-                max(before.last_offset, each.last_offset),
+    joined: list[LostRange] = []
+    for lost_range in sorted(lost):
+        if joined and lost_range.first_offset <= joined[-1].last_offset + 1:
+            previous = joined[-1]
+            reasons = [previous.reason]
+            if lost_range.reason not in previous.reason.split(", "):
+                reasons.append(lost_range.reason)
+            joined[-1] = LostRange(
+                previous.first_offset,
+                max(previous.last_offset, lost_range.last_offset),
                 ", ".join(reasons),
-                f"{before.detail}; {each.detail}",
+                f"{previous.detail}; {lost_range.detail}",
             )
         else:
-            found.append(each)
-    return found
+            joined.append(lost_range)
+    return joined
 
 
 def _coverage_row(
     decision: Decision, records: int, lost: list[Range]
 ) -> dict[str, Any]:
     start, end = decision.start_offset, decision.end_offset
-    gone = count(lost)
+    lost_offsets = count(lost)
     recovered = subtract_ranges([(start, end - 1)] if end > start else [], lost)
-    percent = 100.0 * (end - start - gone) / (end - start) if end > start else 100.0
+    recovered_percent = (
+        100.0 * (end - start - lost_offsets) / (end - start) if end > start else 100.0
+    )
     row = {
         name: value
         for name, value in decision._asdict().items()
@@ -163,13 +170,15 @@ def _coverage_row(
     }
     return row | {
         "records": records,
-        "lost_offsets": gone,
+        "lost_offsets": lost_offsets,
         "lost_ranges": len(lost),
         "ranges": [
             {"first_offset": first, "last_offset": last} for first, last in recovered
         ],
         # Never round up to 100 % if offsets are lost.
-        "recovered_percent": min(percent, 99.99) if gone else percent,
+        "recovered_percent": min(recovered_percent, 99.99)
+        if lost_offsets
+        else recovered_percent,
     }
 
 

@@ -113,11 +113,13 @@ def _add_verdict(
     held = f"{format_count(records, 'record')} of {partitions}"
     if offsets:
         reasons = Counter(row["reason"] for row in outcome.lost)
-        why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
+        reason_counts = ", ".join(
+            f"{number:,} {reason}" for reason, number in reasons.items()
+        )
         report.add_verdict(
             "bad",
             f"{format_count(len(outcome.lost), 'range')} lost",
-            f"{format_count(offsets, 'offset')} are in no replica ({why});"
+            f"{format_count(offsets, 'offset')} are in no replica ({reason_counts});"
             f" {held} are recovered",
         )
     elif not outcome.problems:
@@ -134,14 +136,14 @@ def _add_coverage(report: Report, outcome: ExportOutcome) -> None:
     tracks = []
     for row in sorted(outcome.coverage, key=_order_by_loss)[:_TRACKS]:
         spans = [
-            charts.Span(each["first_offset"], each["last_offset"] + 1, "good")
-            for each in row["ranges"]
+            charts.Span(recovered["first_offset"], recovered["last_offset"] + 1, "good")
+            for recovered in row["ranges"]
         ]
         spans += [
             charts.Span(
-                each["first_offset"], each["last_offset"] + 1, "bad", each["reason"]
+                hole["first_offset"], hole["last_offset"] + 1, "bad", hole["reason"]
             )
-            for each in holes.get((row["topic"], row["partition"]), ())
+            for hole in holes.get((row["topic"], row["partition"]), ())
         ]
         tracks.append(
             charts.Track(
@@ -153,11 +155,13 @@ def _add_coverage(report: Report, outcome: ExportOutcome) -> None:
             )
         )
     note = "Offsets of each partition, from its start to its end; the worst come first."
-    rest = describe_rest(len(tracks), len(outcome.coverage), "partitions", "coverage")
+    rest_note = describe_rest(
+        len(tracks), len(outcome.coverage), "partitions", "coverage"
+    )
     report.add_chart(
         "Coverage",
         charts.draw_coverage(tracks, legend={"good": "recovered", "bad": "lost"}),
-        f"{note} {rest}",
+        f"{note} {rest_note}",
     )
 
 

@@ -50,7 +50,7 @@ class PartitionBatches:
         self.file: NDArray[Any] = numpy.repeat(numpy.arange(len(counts)), counts)
         ranks = [chain.rank for chain in chains for _ in chain.files]
         self.rank: NDArray[Any] = numpy.repeat(numpy.array(ranks, int), counts)
-        self.is_doubtful = self._spread(bool, lambda each: not each.is_right)
+        self.is_doubtful = self._spread(bool, lambda stretch: not stretch.is_right)
         self.lineage = Lineage(chains)
         self.is_diverged = self._find_diverged()
 
@@ -75,13 +75,13 @@ class PartitionBatches:
                     yield row, stretch
                     row += stretch.batches
 
-    def _spread(self, kind: Any, get: Callable[[EpochStretch], Any]) -> NDArray[Any]:
+    def _spread(self, dtype: Any, get: Callable[[EpochStretch], Any]) -> NDArray[Any]:
         """Convert a stretch property to an array with one entry per batch."""
         import numpy
 
         stretches = [stretch for _, stretch in self.list_stretches()]
-        values = numpy.array([get(each) for each in stretches], kind)
-        counts = numpy.array([each.batches for each in stretches], int)
+        values = numpy.array([get(stretch) for stretch in stretches], dtype)
+        counts = numpy.array([stretch.batches for stretch in stretches], int)
         return numpy.repeat(values, counts)
 
     def _find_diverged(self) -> NDArray[Any]:
@@ -93,9 +93,9 @@ class PartitionBatches:
         import numpy
 
         find_window = self.lineage.find_window
-        low = self._spread("i8", lambda each: find_window(each.epoch)[0])
-        high = self._spread("i8", lambda each: find_window(each.epoch)[1])
-        is_certain = self._spread(bool, lambda each: each.is_certain)
+        low = self._spread("i8", lambda stretch: find_window(stretch.epoch)[0])
+        high = self._spread("i8", lambda stretch: find_window(stretch.epoch)[1])
+        is_certain = self._spread(bool, lambda stretch: stretch.is_certain)
         base, last = self.headers["base_offset"], self.headers["last_offset"]
         is_outside = is_certain & ((base < low) | (last > high))
         decides = is_certain | mark_changes(self.rank)
@@ -112,8 +112,8 @@ class PartitionBatches:
         offset.
         """
         headers = self.headers
-        known = headers["base_offset"].copy()
+        first_known = headers["base_offset"].copy()
         end = headers["position"] + headers["size"]
         is_next = (headers["position"][1:] == end[:-1]) & ~mark_changes(self.file)[1:]
-        known[1:][is_next] = headers["last_offset"][:-1][is_next] + 1
-        return known
+        first_known[1:][is_next] = headers["last_offset"][:-1][is_next] + 1
+        return first_known

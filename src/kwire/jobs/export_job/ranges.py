@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
     """Sort ranges, merge overlapping and adjacent ranges, and remove empty ranges."""
-    found: list[Range] = []
+    merged: list[Range] = []
     for first, last in sorted(ranges):
         if last < first:
             continue
-        if found and first <= found[-1][1] + 1:
-            found[-1] = found[-1][0], max(found[-1][1], last)
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(merged[-1][1], last)
         else:
-            found.append((first, last))
-    return found
+            merged.append((first, last))
+    return merged
 
 
 def subtract_ranges(ranges: Iterable[Range], others: Sequence[Range]) -> list[Range]:
@@ -32,23 +32,23 @@ def subtract_ranges(ranges: Iterable[Range], others: Sequence[Range]) -> list[Ra
 
     ``others`` must be sorted and disjoint.
     """
-    found = []
+    remaining = []
     for first, last in ranges:
         for low, high in find_overlapping(others, first, last):
             if first < low:
-                found.append((first, low - 1))
+                remaining.append((first, low - 1))
             first = high + 1
         if first <= last:
-            found.append((first, last))
-    return found
+            remaining.append((first, last))
+    return remaining
 
 
 def find_overlapping(ranges: Sequence[Range], first: int, last: int) -> Sequence[Range]:
     """Find all ranges that overlap the range from ``first`` to ``last``."""
-    begin = bisect_right(ranges, (first, 2**64))
-    if begin and ranges[begin - 1][1] >= first:
-        begin -= 1
-    return ranges[begin : bisect_right(ranges, (last, 2**64))]
+    start_index = bisect_right(ranges, (first, 2**64))
+    if start_index and ranges[start_index - 1][1] >= first:
+        start_index -= 1
+    return ranges[start_index : bisect_right(ranges, (last, 2**64))]
 
 
 def count(ranges: Iterable[Range]) -> int:

@@ -91,18 +91,18 @@ def write(task: WriteTask) -> WriteSummary:
         for topic, partition, step in task.steps:
             key = topic, partition
             reader = _StepReader(topic, partition, step, task.limits)
-            before = writer.rows
+            rows_before = writer.rows
             for batch in reader.read_batches():
                 writer.write(batch)
-            rows = writer.rows - before
+            rows = writer.rows - rows_before
             written.rows[key] += rows
             written.problems.extend((key, problem) for problem in reader.problems)
             written.lost.extend((key, lost) for lost in reader.lost)
             if len(step.slices) == 1 and not reader.problems and rows != step.rows:
-                [one] = step.slices
+                [file_slice] = step.slices
                 detail = f"headers announce {step.rows} records, there are {rows}"
-                path = format_name(one.segment.path)
-                problem = FileProblem(path, one.start, 0, "count", detail)
+                path = format_name(file_slice.segment.path)
+                problem = FileProblem(path, file_slice.start, 0, "count", detail)
                 written.problems.append((key, problem))
     return written
 
@@ -127,40 +127,44 @@ class _StepReader:
 
     def read_batches(self) -> Iterator[Any]:
         """Return the records as Arrow record batches."""
-        given: list[tuple[int, int]] = []
+        decoded_ranges: list[tuple[int, int]] = []
         if len(self._step.slices) == 1:
             yield from self._read_slice(self._step.slices[0])
         else:
-            yield from self._merge_slices(given).to_batches()
-        for each in self.problems:
-            detail = f"records at byte {each.position} of {each.path}"
+            yield from self._merge_slices(decoded_ranges).to_batches()
+        for problem in self.problems:
+            detail = f"records at byte {problem.position} of {problem.path}"
             for first, last in subtract_ranges(
-                [(each.low, each.high)], merge_ranges(given)
+                [(problem.low, problem.high)], merge_ranges(decoded_ranges)
             ):
                 self.lost.append(LostRange(first, last, "undecodable", detail))
 
-    def _merge_slices(self, given: list[tuple[int, int]]) -> Any:
+    def _merge_slices(self, decoded_ranges: list[tuple[int, int]]) -> Any:
         """Merge the variants of a batch into one table, sorted by offset.
 
         The offset range of every variant that could be decoded is appended to
-        ``given``. A variant with decoding problems is skipped completely.
+        ``decoded_ranges``. A variant with decoding problems is skipped completely.
         """
         import pyarrow
         from pyarrow import compute
 
         tables = [self._schema.empty_table()]
-        seen = tables[0]["offset"].combine_chunks()
+        seen_offsets = tables[0]["offset"].combine_chunks()
         for file_slice in self._step.slices:
-            failed = len(self.problems)
+            problems_before = len(self.problems)
             table = pyarrow.Table.from_batches(
                 self._read_slice(file_slice), self._schema
             )
-            if len(self.problems) > failed:
+            if len(self.problems) > problems_before:
                 continue
-            given.append((file_slice.first_offset, file_slice.last_offset))
-            is_new = compute.invert(compute.is_in(table["offset"], value_set=seen))
+            decoded_ranges.append((file_slice.first_offset, file_slice.last_offset))
+            is_new = compute.invert(
+                compute.is_in(table["offset"], value_set=seen_offsets)
+            )
             table = table.filter(is_new)
-            seen = pyarrow.concat_arrays([seen, table["offset"].combine_chunks()])
+            seen_offsets = pyarrow.concat_arrays(
+                [seen_offsets, table["offset"].combine_chunks()]
+            )
             tables.append(table)
             if file_slice is self._step.slices[0] and self._step.first_has_all:
                 break
@@ -207,7 +211,7 @@ class _StepReader:
 
         batch = pyarrow.record_batch(records)
         count = batch.num_rows
-        made = {
+        added_columns = {
             "topic": pyarrow.repeat(self._topic, count),
             "partition": pyarrow.repeat(
                 pyarrow.scalar(self._partition, pyarrow.int32()), count
@@ -217,7 +221,10 @@ class _StepReader:
             "file_path": pyarrow.repeat(path, count),
         }
         return pyarrow.RecordBatch.from_arrays(
-            [made[name] if name in made else batch[name] for name in RECORDS],
+            [
+                added_columns[name] if name in added_columns else batch[name]
+                for name in RECORDS
+            ],
             schema=self._schema,
         )
 

@@ -49,7 +49,9 @@ class ReplicaFolder(NamedTuple):
 
     def find_orphan(self, first: int, default: int) -> int:
         """Find the lowest orphan from ``first`` on. Returns ``default`` without one."""
-        return min((at for at in self.orphans if at >= first), default=default)
+        return min(
+            (orphan for orphan in self.orphans if orphan >= first), default=default
+        )
 
 
 class EpochStretch(NamedTuple):
@@ -86,19 +88,24 @@ class ReplicaChain:
         is_sorted = list(folder.epochs) == sorted(set(folder.epochs))
         checkpoint = folder.epochs if is_sorted else ()
         self.stretches = _judge_epochs(files, checkpoint)
-        self.runs = [run for own in self.stretches for run in own if run.is_certain]
+        self.runs = [
+            run
+            for file_stretches in self.stretches
+            for run in file_stretches
+            if run.is_certain
+        ]
         self.markers = []
-        tops = [run.epoch for run in self.runs]
+        run_epochs = [run.epoch for run in self.runs]
         for epoch, start in checkpoint:
-            below = bisect_left(tops, epoch)
-            if not below or self.runs[below - 1].last_offset < start:
+            runs_below = bisect_left(run_epochs, epoch)
+            if not runs_below or self.runs[runs_below - 1].last_offset < start:
                 self.markers.append((epoch, start))
-        self.epoch = max([-1, *tops, *(epoch for epoch, _ in self.markers)])
+        self.epoch = max([-1, *run_epochs, *(epoch for epoch, _ in self.markers)])
 
     @property
     def end(self) -> int:
         """Offset after the last valid batch, or -1 if there are no batches."""
-        return max((each.end for each in self.files), default=-1)
+        return max((file.end for file in self.files), default=-1)
 
 
 def find_missing_names(files: Sequence[FileScan]) -> set[int]:
@@ -118,17 +125,17 @@ def choose_scans(files: Sequence[FileScan], missing: set[int]) -> list[FileScan]
     * The next file looks like a segment, but is not genuine. The segment before it must
       not be cut off at the offset in that name.
     """
-    found = []
+    chosen = []
     for file in files:
         if file.nameless is not None and file.nameless.begin in missing:
             file = file.nameless
         elif file.unbounded is not None:
-            later = [each for each in files if each.name_offset > file.name_offset]
-            following = min(later, key=lambda each: each.name_offset, default=None)
+            later = [other for other in files if other.name_offset > file.name_offset]
+            following = min(later, key=lambda other: other.name_offset, default=None)
             if following is not None and not following.is_genuine:
                 file = file.unbounded
-        found.append(file)
-    return found
+        chosen.append(file)
+    return chosen
 
 
 def make_chains(folder: ReplicaFolder, files: list[FileScan]) -> list[ReplicaChain]:
@@ -187,39 +194,41 @@ def _judge_epochs(
     runs = [run for file in files for run in file.epochs]
     starts = [start for _, start in checkpoint]
     positions = [bisect_right(starts, run.first_offset) for run in runs]
-    noted = [checkpoint[at - 1][0] if at else None for at in positions]
+    checkpoint_epochs = [
+        checkpoint[position - 1][0] if position else None for position in positions
+    ]
     # A batch counts twice as much as the checkpoint entry, so the checkpoint only
     # decides if the batches alone are ambiguous.
     right = mark_ascending(
         [run.epoch for run in runs],
         [
             2 * run.batches + (run.epoch == epoch)
-            for run, epoch in zip(runs, noted, strict=True)
+            for run, epoch in zip(runs, checkpoint_epochs, strict=True)
         ],
     )
     for index in {0, len(runs) - 1} if runs else ():
         # The first and the last run have only one neighbour, so trust the checkpoint if
         # the run is a single batch.
-        if noted[index] is not None and runs[index].batches == 1:
-            right[index] = runs[index].epoch == noted[index]
+        if checkpoint_epochs[index] is not None and runs[index].batches == 1:
+            right[index] = runs[index].epoch == checkpoint_epochs[index]
     # For every run, the epoch of the next correct run, or -1.
-    following, upper = [], -1
+    following, next_epoch = [], -1
     for index in reversed(range(len(runs))):
-        following.append(upper)
+        following.append(next_epoch)
         right[index] = right[index] and runs[index].epoch >= -1
         if right[index]:
-            upper = runs[index].epoch
-    judged, current = [], -1
-    for run, is_right, guess in zip(runs, right, noted, strict=True):
-        upper = following.pop()
-        is_certain = is_right or 0 <= upper == current
+            next_epoch = runs[index].epoch
+    stretches_judged, current = [], -1
+    for run, is_right, guess in zip(runs, right, checkpoint_epochs, strict=True):
+        next_epoch = following.pop()
+        is_certain = is_right or 0 <= next_epoch == current
         if is_right:
             current = run.epoch
         elif not is_certain:
             guess = current if guess is None else guess
-            current = max(current, guess if upper < 0 else min(guess, upper))
-        judged.append(EpochStretch(current, *run[1:], is_right, is_certain))
-    stretches = iter(judged)
+            current = max(current, guess if next_epoch < 0 else min(guess, next_epoch))
+        stretches_judged.append(EpochStretch(current, *run[1:], is_right, is_certain))
+    stretches = iter(stretches_judged)
     return [[next(stretches) for _ in file.epochs] for file in files]
 
 
@@ -231,23 +240,23 @@ def mark_ascending(epochs: Sequence[int], weights: Sequence[int]) -> list[bool]:
     # element). Both epochs and weights are strictly ascending, so bisection can be
     # used.
     best: list[tuple[int, int, int]] = []
-    before = []
+    predecessors = []
     for index, epoch in enumerate(epochs):
-        at = bisect_left(best, (epoch + 1,))
-        _, total, previous = best[at - 1] if at else (0, 0, -1)
-        before.append(previous)
+        slot = bisect_left(best, (epoch + 1,))
+        _, total, previous = best[slot - 1] if slot else (0, 0, -1)
+        predecessors.append(previous)
         total += weights[index]
-        stop = at
+        stop = slot
         while stop < len(best) and best[stop][1] <= total:
             stop += 1
-        if at and best[at - 1][0] == epoch:
-            at -= 1
-        best[at:stop] = [(epoch, total, index)]
+        if slot and best[slot - 1][0] == epoch:
+            slot -= 1
+        best[slot:stop] = [(epoch, total, index)]
     right = [False] * len(epochs)
     index = best[-1][2]
     while index >= 0:
         right[index] = True
-        index = before[index]
+        index = predecessors[index]
     return right
 
 

@@ -159,7 +159,7 @@ class ScanTask(NamedTuple):
 def scan(task: ScanTask) -> list[FileScan]:
     """Scan the segment files of a task, and write their headers to a scratch file."""
     with create_file(task.headers, replaces=True) as sink:
-        return [_scan_file(task, *each, sink) for each in task.segments]
+        return [_scan_file(task, *segment, sink) for segment in task.segments]
 
 
 def _scan_file(
@@ -168,33 +168,33 @@ def _scan_file(
     """Scan a file, and repeat the scan if the file name seems to be incorrect."""
 
     def read(base_offset: int, next_base_offset: int | None) -> FileScan:
-        used = copy.copy(segment)
-        used.base_offset, used.next_base_offset = base_offset, next_base_offset
-        return _Reading(used, task.limits).write(task.headers, folder, sink)
+        adjusted = copy.copy(segment)
+        adjusted.base_offset, adjusted.next_base_offset = base_offset, next_base_offset
+        return _Reading(adjusted, task.limits).write(task.headers, folder, sink)
 
     name = segment.base_offset
-    found = read(name, segment.next_base_offset)
-    if segment.next_base_offset is not None and found.ends_badly:
+    by_name = read(name, segment.next_base_offset)
+    if segment.next_base_offset is not None and by_name.ends_badly:
         unbounded = read(name, None)
-        if unbounded.good_bytes > found.good_bytes:
-            found = found._replace(unbounded=unbounded)
+        if unbounded.good_bytes > by_name.good_bytes:
+            by_name = by_name._replace(unbounded=unbounded)
     # An incorrect file name contradicts many batches. If it contradicts only the first
     # batch, then this batch's offset is damaged instead, even if the batch is larger
     # than the rest.
-    misplaced = [flaw.position for flaw in found.flaws if flaw.reason == "offset"]
-    has_one_misplaced = found.batches > 0 and misplaced == [0]
-    is_good = not found.flaws or found.good_bytes * 2 >= segment.size
+    misplaced = [flaw.position for flaw in by_name.flaws if flaw.reason == "offset"]
+    has_one_misplaced = by_name.batches > 0 and misplaced == [0]
+    is_good = not by_name.flaws or by_name.good_bytes * 2 >= segment.size
     if is_good or has_one_misplaced:
-        return found
+        return by_name
     nameless = read(-1, None)
-    if nameless.good_bytes <= 2 * found.good_bytes:
-        return found
+    if nameless.good_bytes <= 2 * by_name.good_bytes:
+        return by_name
     detail = f"named after offset {name}, but holds offsets from {nameless.begin}"
     flaws = FileFlaw(0, 0, "name", detail), *nameless.flaws
     nameless = nameless._replace(name_offset=name, flaws=flaws, is_genuine=True)
     # A file with a single batch whose offset is damaged looks like a file with an
     # incorrect name. Only decide here if consecutive batches confirm the offsets.
-    return nameless if nameless.is_chained else found._replace(nameless=nameless)
+    return nameless if nameless.is_chained else by_name._replace(nameless=nameless)
 
 
 class _Reading:
@@ -270,16 +270,18 @@ class _Reading:
         Rows before the last flaw are appended. Returns the remaining rows.
         """
         problems: dict[int, log.Problem] = {}
-        at = {position: row for row, position in enumerate(rows["position"].tolist())}
+        row_by_position = {
+            position: row for row, position in enumerate(rows["position"].tolist())
+        }
         for batch in self._segment.batches(
             self._waiting[0].position,
             self._waiting[-1].position + self._waiting[-1].size,
-            on_corrupt=lambda each: problems.setdefault(each.position, each),
+            on_corrupt=lambda problem: problems.setdefault(problem.position, problem),
             are_offsets_right=True,
             errors="replace",
             limits=self._limits,
         ):
-            row = rows[at[batch.position]]
+            row = rows[row_by_position[batch.position]]
             if row["record_count"] < 0:
                 row["base_offset"], row["record_count"] = (
                     batch.base_offset,
@@ -287,9 +289,9 @@ class _Reading:
                 )
         start = 0
         for position, problem in problems.items():
-            self._append(rows[start : at[position]])
+            self._append(rows[start : row_by_position[position]])
             self._add_flaw(_make_flaw(problem))
-            start = at[position] + 1
+            start = row_by_position[position] + 1
         return rows[start:]
 
     def write(self, headers: str, folder: str, sink: BinaryIO) -> FileScan:
@@ -323,12 +325,19 @@ class _Reading:
             tail_jump=bool(jumps[-1:].any()),
             is_genuine=len(rows) > 0 or _has_index(self._segment),
             epochs=tuple(
-                EpochRun(int(epoch[a]), int(base[a]), int(last[b - 1]), b - a)
-                for a, b in split_runs(epoch)
+                EpochRun(
+                    int(epoch[first]),
+                    int(base[first]),
+                    int(last[stop - 1]),
+                    stop - first,
+                )
+                for first, stop in split_runs(epoch)
             ),
             flaws=tuple(
-                flaw._replace(high=int(base[at]) - 1) if at < len(rows) else flaw
-                for at, flaw in self._flaws
+                flaw._replace(high=int(base[batch_index]) - 1)
+                if batch_index < len(rows)
+                else flaw
+                for batch_index, flaw in self._flaws
             ),
         )
 
@@ -349,11 +358,13 @@ def _find_jumps(rows: NDArray[Any], followed: list[tuple[int, int, int]]) -> Any
     base, position = rows["base_offset"][1:], rows["position"][1:]
     end = rows["last_offset"][:-1] + 1
     begin = rows["position"][:-1] + rows["size"][:-1]
-    at_rows, positions, ends = numpy.array(followed).T
-    at = numpy.searchsorted(at_rows, numpy.arange(1, len(rows)), "right") - 1
-    leads_further = (ends[at] > end) & (positions[at] <= position)
-    begin = numpy.where(leads_further, positions[at], begin)
-    end = numpy.where(leads_further, ends[at], end)
+    region_rows, region_positions, region_ends = numpy.array(followed).T
+    regions = numpy.searchsorted(region_rows, numpy.arange(1, len(rows)), "right") - 1
+    leads_further = (region_ends[regions] > end) & (
+        region_positions[regions] <= position
+    )
+    begin = numpy.where(leads_further, region_positions[regions], begin)
+    end = numpy.where(leads_further, region_ends[regions], end)
     return base - end > MAX_RECORDS_PER_BYTE * (position - begin)
 
 

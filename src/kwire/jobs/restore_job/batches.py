@@ -95,16 +95,16 @@ class RestoredBatch:
     def halves(self) -> tuple[Self, Self]:
         """Split the batch into two batches with half of the records, in order."""
         middle = len(self) // 2
-        kind = type(self)
+        batch_class = type(self)
         # Reuse the size limit of the whole batch, because neither half can be larger.
         return (
-            kind(
+            batch_class(
                 self._rows.slice(0, middle),
                 self.position,
                 self.row_bytes,
                 self._numbering,
             ),
-            kind(
+            batch_class(
                 self._rows.slice(middle),
                 self.position + middle,
                 self.row_bytes,
@@ -134,8 +134,8 @@ def make_rows(rows: Any) -> list[tuple[Any, ...]]:
     times = rows.column("timestamp").cast("int64").to_pylist()
     keys, values = rows.column("key").to_pylist(), rows.column("value").to_pylist()
     headers = (
-        tuple((each["key"], each["value"]) for each in found or ())
-        for found in rows.column("headers").to_pylist()
+        tuple((header["key"], header["value"]) for header in row_headers or ())
+        for row_headers in rows.column("headers").to_pylist()
     )
     return list(zip(times, keys, values, headers, strict=True))
 
@@ -149,17 +149,17 @@ def cut_rows(
     the source index of the first record.
     """
     sizes = row_sizes(rows).cumsum()
-    room = BATCH_BYTES - BATCH_OVERHEAD
+    capacity = BATCH_BYTES - BATCH_OVERHEAD
     start, count = 0, rows.num_rows
     while start < count:
-        before = int(sizes[start - 1]) if start else 0
-        stop = int(sizes.searchsorted(before + room, "right"))
+        bytes_before = int(sizes[start - 1]) if start else 0
+        stop = int(sizes.searchsorted(bytes_before + capacity, "right"))
         stop = min(max(stop, start + 1), count)
         if is_first and not start:
             stop = 1
-        size = int(sizes[stop - 1]) - before
-        piece = rows.slice(start, stop - start)
-        yield RestoredBatch(piece, position + start, size, numbering)
+        size = int(sizes[stop - 1]) - bytes_before
+        batch_rows = rows.slice(start, stop - start)
+        yield RestoredBatch(batch_rows, position + start, size, numbering)
         start = stop
 
 
@@ -169,8 +169,8 @@ def row_sizes(rows: Any) -> Any:
     import pyarrow.compute
 
     def lengths(column: Any) -> Any:
-        found = pyarrow.compute.binary_length(column).fill_null(0)
-        return found.to_numpy(zero_copy_only=False).astype("int64")
+        column_lengths = pyarrow.compute.binary_length(column).fill_null(0)
+        return column_lengths.to_numpy(zero_copy_only=False).astype("int64")
 
     sizes = lengths(rows.column("key")) + lengths(rows.column("value"))
     sizes += _ROW_OVERHEAD

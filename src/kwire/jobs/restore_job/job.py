@@ -153,13 +153,15 @@ def restore(
         active: list[_PartitionRestore] = []
         while waiting or active:
             while waiting and len(active) < AT_ONCE:
-                new = waiting.popleft()
-                new.begin(ends[new.topic, new.source.partition])
-                active.append(new)
-            for each in list(active):
-                if not each.advance(writer, counts):
-                    active.remove(each)
-            if active and all(each.is_waiting for each in active):
+                started = waiting.popleft()
+                started.begin(ends[started.topic, started.source.partition])
+                active.append(started)
+            for partition_restore in list(active):
+                if not partition_restore.advance(writer, counts):
+                    active.remove(partition_restore)
+            if active and all(
+                partition_restore.is_waiting for partition_restore in active
+            ):
                 writer.wait(active)
 
 
@@ -210,7 +212,9 @@ class _Writer:
 
     def wait(self, active: list[_PartitionRestore]) -> None:
         """Wait until at least one active partition has a result for its batch."""
-        self._runner.run_until(lambda: not all(each.is_waiting for each in active))
+        self._runner.run_until(
+            lambda: not all(partition.is_waiting for partition in active)
+        )
 
 
 class _PartitionRestore:
@@ -243,11 +247,11 @@ class _PartitionRestore:
         """Whether a batch is in flight, which is neither acknowledged nor failed."""
         return self._pending is not None and not self._pending.is_over
 
-    def begin(self, found: TargetEnd) -> None:
+    def begin(self, target_end: TargetEnd) -> None:
         """Start after the records found in the target partition."""
         self._pending = None
-        self._end = found.end
-        self._batches = self._make_batches(found)
+        self._end = target_end.end
+        self._batches = self._make_batches(target_end)
 
     def advance(self, writer: _Writer, counts: RestoreCounts) -> bool:
         """Send the next batch, unless a batch is still in flight.
@@ -318,7 +322,7 @@ class _PartitionRestore:
         number = self.source.partition
         self.begin(find_ends(self._kafka, self.topic, [number])[number])
 
-    def _make_batches(self, found: TargetEnd) -> Iterator[RestoredBatch]:
+    def _make_batches(self, target_end: TargetEnd) -> Iterator[RestoredBatch]:
         """Compare the existing target records with the source, and encode the others.
 
         Raises ``JobError`` if the target contains other records, or more than the
@@ -330,25 +334,27 @@ class _PartitionRestore:
         for piece in self.source.read():
             rows = piece.rows
             if numbering is None:
-                check_end(self.name, found, rows)
+                check_end(self.name, target_end, rows)
                 numbering = Numbering(make_producer_id(rows), self._options.compression)
-            if position < found.end:
-                check_rows(self.name, found, rows, position)
-            skipped = min(max(found.end - position, 0), rows.num_rows)
+            if position < target_end.end:
+                check_rows(self.name, target_end, rows, position)
+            skipped = min(max(target_end.end - position, 0), rows.num_rows)
             position += skipped
             if skipped < rows.num_rows:
-                rest: Any = rows.slice(skipped)
-                yield from cut_rows(rest, position, numbering, is_first=is_first)
+                remaining_rows: Any = rows.slice(skipped)
+                yield from cut_rows(
+                    remaining_rows, position, numbering, is_first=is_first
+                )
                 is_first = False
-                position += rest.num_rows
+                position += remaining_rows.num_rows
             self._show(piece.position)
         if numbering is None:
-            check_end(self.name, found, None)
-        if position < found.end:
+            check_end(self.name, target_end, None)
+        if position < target_end.end:
             raise JobError(
-                f"restoring {self.name}: the partition has {found.end} records, and the"
-                f" source {position}; restore from the source that was begun with, or"
-                " to an empty topic"
+                f"restoring {self.name}: the partition has {target_end.end} records,"
+                f" and the source {position}; restore from the source that was begun"
+                " with, or to an empty topic"
             )
 
     def _show(self, position: int) -> None:

@@ -88,11 +88,11 @@ class LogSource:
         self._limits = limits
         self._options: dict[str, Any] = {}
         if is_committed:
-            known = partition.transactions()
-            self.open_offset = known.last_stable_offset
+            transactions = partition.transactions()
+            self.open_offset = transactions.last_stable_offset
             self._options = {
                 "isolation_level": "read_committed",
-                "transactions": known,
+                "transactions": transactions,
             }
 
     def read(self) -> Iterator[RowPiece]:
@@ -104,8 +104,8 @@ class LogSource:
         for records in self._log.columns(limits=self._limits, **self._options):
             rows = pyarrow.record_batch(records)
             if rows.num_rows:
-                done = rows.column("offset")[-1].as_py() + 1 - start
-                position = min(self.size * done // span, self.size)
+                offsets_read = rows.column("offset")[-1].as_py() + 1 - start
+                position = min(self.size * offsets_read // span, self.size)
                 yield RowPiece(rows.select(COLUMNS), position)
 
 
@@ -134,22 +134,26 @@ class ExportSource:
         from pyarrow import compute
 
         name = f"{self.topic}-{self.partition}"
-        last, count = -1, 0
+        last_offset, count = -1, 0
         milliseconds = pyarrow.timestamp("ms", "UTC")
         for path, rows in self._groups.read(self.topic, self.partition):
             offsets = rows.column("offset")
             ascends = compute.all(
                 compute.greater(offsets.slice(1), offsets.slice(0, len(offsets) - 1))
             ).as_py()
-            if ascends is False or offsets.null_count or not last < offsets[0].as_py():
+            if (
+                ascends is False
+                or offsets.null_count
+                or not last_offset < offsets[0].as_py()
+            ):
                 raise JobError(
                     f"restoring {name}: the records in {format_name(path)} are not in"
                     f" the order of their offsets; {_AS_WRITTEN}"
                 )
-            last = offsets[-1].as_py()
+            last_offset = offsets[-1].as_py()
             count += rows.num_rows
-            times = rows.column("timestamp")
-            if times.null_count:
+            timestamps = rows.column("timestamp")
+            if timestamps.null_count:
                 raise JobError(
                     f"restoring {name}: a record in {format_name(path)} has no"
                     " timestamp, as its own is beyond the range of Parquet; give the"
@@ -157,8 +161,8 @@ class ExportSource:
                 )
             index = rows.schema.get_field_index("timestamp")
             with _reading(path):
-                times = times.cast(milliseconds)
-            rows = rows.set_column(index, "timestamp", times)
+                timestamps = timestamps.cast(milliseconds)
+            rows = rows.set_column(index, "timestamp", timestamps)
             position = self.size * count // max(self._row_count, 1)
             yield RowPiece(rows.select(COLUMNS), position)
         if count != self._row_count:
@@ -179,32 +183,43 @@ class _RowGroups:
         self._groups: list[tuple[str, int, list[tuple[Any, Any] | None]]] = []
         for path in sorted(folder.glob("*.parquet")):
             with _open_table(path) as file:
-                found = file.metadata
-                columns = [found.schema.names.index(n) for n in ("topic", "partition")]
-                for number in range(found.num_row_groups):
-                    group = found.row_group(number)
+                metadata = file.metadata
+                columns = [
+                    metadata.schema.names.index(name) for name in ("topic", "partition")
+                ]
+                for number in range(metadata.num_row_groups):
+                    group = metadata.row_group(number)
                     topics, partitions = (
                         _read_range(group.column(column)) for column in columns
                     )
-                    known = [
-                        each if each and isinstance(each[0], kind) else None
-                        for each, kind in ((topics, str), (partitions, int))
+                    ranges = [
+                        value_range
+                        if value_range and isinstance(value_range[0], value_type)
+                        else None
+                        for value_range, value_type in (
+                            (topics, str),
+                            (partitions, int),
+                        )
                     ]
-                    self._groups.append((str(path), number, known))
+                    self._groups.append((str(path), number, ranges))
             self.size += path.stat().st_size
-            self.row_count += found.num_rows
+            self.row_count += metadata.num_rows
 
     def read(self, topic: str, partition: int) -> Iterator[tuple[str, Any]]:
         """Find the rows of a partition, as (file path, record batch) pairs."""
         from pyarrow import compute
 
-        for path, number, known in self._groups:
+        for path, number, ranges in self._groups:
             if any(
-                each is not None and not each[0] <= wanted <= each[1]
-                for each, wanted in zip(known, (topic, partition), strict=True)
+                value_range is not None
+                and not value_range[0] <= value <= value_range[1]
+                for value_range, value in zip(ranges, (topic, partition), strict=True)
             ):
                 continue
-            is_shared = any(each is None or each[0] != each[1] for each in known)
+            is_shared = any(
+                value_range is None or value_range[0] != value_range[1]
+                for value_range in ranges
+            )
             table = self._load(path, number, is_shared)
             if is_shared:
                 is_here = compute.and_(
@@ -281,12 +296,12 @@ def _read_range(column: Any) -> tuple[Any, Any] | None:
 
 def _with_types(table: Any, columns: Mapping[str, Any], names: Iterable[str]) -> Any:
     """Select columns of a table, and cast them to the types that an export writes."""
-    wanted = make_arrow_schema({name: columns[name] for name in names})
-    selected = table.select(wanted.names)
+    schema = make_arrow_schema({name: columns[name] for name in names})
+    selected = table.select(schema.names)
     # Validate the arrays first, because offsets in a damaged file can point outside the
     # allocated memory.
     selected.validate(full=True)
-    return selected.cast(wanted)
+    return selected.cast(schema)
 
 
 def _read_table(folder: Path, columns: Mapping[str, Any], *names: str) -> Any:
@@ -320,8 +335,8 @@ def has_transactions(path: str | os.PathLike[str]) -> bool:
     Some of these transactions may have been aborted.
     """
     name = "is_transactional"
-    found = _read_table(Path(path, "batches"), BATCHES, name)[name]
-    return True in found.unique().to_pylist()
+    is_transactional = _read_table(Path(path, "batches"), BATCHES, name)[name]
+    return True in is_transactional.unique().to_pylist()
 
 
 def find_export(
@@ -361,20 +376,22 @@ def find_logs(
     """
     load_pyarrow("restore")
     chosen: dict[tuple[str, int], Partition] = {}
-    for each in found:
-        if not topics and not _is_restorable(each.topic):
+    for partition in found:
+        if not topics and not _is_restorable(partition.topic):
             continue
-        if each.partition < 0:
+        if partition.partition < 0:
             raise JobError(
-                f"{format_name(each.path)}: neither the file nor its folder has the"
-                " number of a partition; put the file into a folder such as orders-0"
+                f"{format_name(partition.path)}: neither the file nor its folder has"
+                " the number of a partition; put the file into a folder such as"
+                " orders-0"
             )
-        other = chosen.setdefault((each.topic, each.partition), each)
-        if other is not each:
+        earlier = chosen.setdefault((partition.topic, partition.partition), partition)
+        if earlier is not partition:
             raise JobError(
-                f"{each.topic}-{each.partition} is in {format_name(other.path)} and in"
-                f" {format_name(each.path)}; give one of them, or merge them with kwire"
-                " export and restore its output"
+                f"{partition.topic}-{partition.partition} is in"
+                f" {format_name(earlier.path)} and in {format_name(partition.path)};"
+                " give one of them, or merge them with kwire export and restore its"
+                " output"
             )
     return [
         LogSource(chosen[key], is_committed=is_committed, limits=limits)

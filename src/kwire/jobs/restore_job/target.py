@@ -44,11 +44,15 @@ def find_ends(
 
     Raises ``JobError`` if partitions repeatedly lose records during the lookup.
     """
-    wanted = sorted(partitions)
+    numbers = sorted(partitions)
     for _ in range(_LOOKS):
-        ends = kafka.offsets({topic: wanted}, at="latest")
-        starts = kafka.offsets({topic: wanted}, at="earliest")
-        filled = {place: end for place, end in ends.items() if end > starts[place]}
+        ends = kafka.offsets({topic: numbers}, at="latest")
+        starts = kafka.offsets({topic: numbers}, at="earliest")
+        filled = {
+            topic_partition: end
+            for topic_partition, end in ends.items()
+            if end > starts[topic_partition]
+        }
         try:
             lasts = _read_last_batches(kafka, filled)
         except DataLost:
@@ -74,7 +78,7 @@ def _read_last_batches(kafka: KafkaSync, ends: Mapping[Place, int]) -> dict[Plac
         topics.setdefault(topic, []).append(partition)
     scan = kafka.scan(
         topics,
-        start={place: end - 1 for place, end in ends.items()},
+        start={topic_partition: end - 1 for topic_partition, end in ends.items()},
         end=ends,
         isolation_level="read_uncommitted",
     )
@@ -122,15 +126,15 @@ def check_rows(name: str, found: TargetEnd, rows: Any, position: int) -> None:
     differs.
     """
     assert found.last is not None
-    wanted = None
+    source_rows = None
     for record in found.last.records:
         if position <= record.offset < position + rows.num_rows:
-            if wanted is None:
+            if source_rows is None:
                 first = max(found.last.base_offset - position, 0)
-                wanted = make_rows(rows.slice(first, found.end - position - first))
+                source_rows = make_rows(rows.slice(first, found.end - position - first))
             headers = tuple((key, value) for key, value in record.headers)
-            made = record.timestamp, record.key, record.value, headers
-            if wanted[record.offset - position - first] != made:
+            target_row = record.timestamp, record.key, record.value, headers
+            if source_rows[record.offset - position - first] != target_row:
                 raise JobError(
                     f"restoring {name}: its record at offset {record.offset} is not"
                     f" record {record.offset} of the source, counted from 0; restore"
