@@ -117,7 +117,7 @@ pins: $(VENV)/.made $(VENV)/.has-pins  ## write constraints.txt; UPGRADE=1 for n
 
 # The parts wait for brokers, drivers and browsers for most of their time: once make
 # setup has been run, they can run side by side, as .ci/run does it.
-interop: interop-classes interop-brokers interop-pages  ## against Kafka's own classes and brokers (Java 17, Maven)
+interop: interop-classes interop-brokers interop-libraries interop-pages  ## against Kafka's own classes and brokers (Java 17, Maven)
 
 interop-classes: $(TESTED)
 	$(PY) -m tools.interop.oracle.oracle check
@@ -141,6 +141,9 @@ interop-pages: $(TESTED) $(VENV)/.has-browser
 	$(PY) -m tools.interop.browser.explain_page
 	$(PY) -m examples.pipeline --verbose
 	$(PY) -m tools.interop.browser.report_page demo-output/audit demo-output/export demo-output/offsets
+
+interop-libraries: $(TESTED)  ## scans as tables with pandas 3, in an environment of its own
+	$(PY) -m tools.interop.table_libraries
 
 spark: spark-kills spark-live spark-clusters  ## streams whose driver is killed, live topics beside Spark's own source, a cluster without kwire, the oldest PySpark
 

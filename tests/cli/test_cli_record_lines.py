@@ -134,7 +134,7 @@ def test_json_lines_are_the_fields_of_each_record(records, byte_format, headers)
             "topic": TOPIC,
             "partition": 3,
             "offset": record.offset,
-            "timestamp": record.timestamp,
+            "timestamp": None if record.timestamp == -1 else record.timestamp,
             "timestamp_type": 1,
             **name_field("key", record.key, byte_format),
             **name_field("value", record.value, byte_format),

@@ -206,6 +206,35 @@ def test_an_export_without_statistics_is_restored(run_restore, tmp_path, wanted)
         assert rows_of(broker) == [with_offsets(rows) for rows in wanted]
 
 
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_missing_timestamps_are_null_in_an_export_and_restored_as_missing(
+    run_restore, tmp_path, magic
+):
+    rows = [(b"k", b"%d" % n, -1 if n % 2 or magic == 0 else 5, []) for n in range(4)]
+    write_log(tmp_path / "logs" / "orders-0", rows, magic=magic)
+    installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
+    (path,) = (tmp_path / "out" / "records").glob("*.parquet")
+    times = pyarrow.parquet.read_table(path)["timestamp"].cast("int64").to_pylist()
+    assert times == [None if time == -1 else 1000 * time for _, _, time, _ in rows]
+    for source in ("out", "logs"):
+        with RestoreBroker({"orders": 1}) as broker:
+            assert run_restore(broker, tmp_path / source)[0] == 0
+            assert rows_of(broker) == [with_offsets(rows)]
+
+
+def test_timestamps_beyond_the_range_of_an_export_are_not_restored_as_missing(
+    run_restore, tmp_path
+):
+    """A producer that counts nanoseconds writes such timestamps."""
+    write_log(tmp_path / "logs" / "orders-0", [(b"k", b"v", 1_700_000_000 * 10**9, [])])
+    write_log(tmp_path / "logs" / "orders-1", [(b"k", b"v", -1, [])])
+    installed.jobs.export([tmp_path / "logs"], tmp_path / "out")
+    with RestoreBroker({"orders": 2}) as broker:
+        code, err = run_restore(broker, tmp_path / "out")
+    assert (code, err.count("orders-0: a record in")) == (2, 1), err
+    assert "beyond the range of Parquet" in err and "orders-1" not in err
+
+
 def test_small_partitions_of_an_export_share_what_is_read(
     run_restore, kwire, tmp_path, monkeypatch
 ):

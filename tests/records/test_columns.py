@@ -220,27 +220,27 @@ STAMPS += [2**63 - 1, -(2**63), -(2**63) + 1]
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("write", [batch, compressed_batch])
 def test_units_of_timestamps(columns, unit, write):
-    """Seconds are rounded down; what the finer ones cannot carry is null."""
+    """Seconds are rounded down; -1 and what the finer ones cannot carry is null."""
     data = b"".join(write(record(), base_timestamp=stamp) for stamp in STAMPS)
     table = columns.decode_records(data, timestamp_unit=unit)
-    factor = {"s": None, "ms": 1, "us": 1000, "ns": 10**6}[unit]
-    if factor is None:
-        expected = [stamp // 1000 for stamp in STAMPS]
-    else:
-        fits = [abs(stamp) <= (2**63 - 1) // factor for stamp in STAMPS]
-        if factor == 1:
-            fits = [True] * len(STAMPS)
-        expected = [
-            stamp * factor if fit else None
-            for stamp, fit in zip(STAMPS, fits, strict=True)
-        ]
+    factors = {"s": (1, 1000), "ms": (1, 1), "us": (1000, 1), "ns": (10**6, 1)}
+    factor, divisor = factors[unit]
+    expected = [
+        None
+        if stamp == -1 or (factor > 1 and abs(stamp) > (2**63 - 1) // factor)
+        else stamp * factor // divisor
+        for stamp in STAMPS
+    ]
     found = pyarrow.record_batch(table).column("timestamp")
     found.validate(full=True)
     assert found.type == pyarrow.timestamp(unit, "UTC")
     assert found.view("int64").to_pylist() == expected
     assert table.timestamp.dtype == "int64"
-    # A null has some number below it: always the same one.
-    assert table.timestamp.tolist() == [each or 0 for each in expected]
+    # In numpy, -1 is no timestamp in every unit, and 0 one that does not fit.
+    assert table.timestamp.tolist() == [
+        -1 if stamp == -1 else each or 0
+        for stamp, each in zip(STAMPS, expected, strict=True)
+    ]
 
 
 def test_no_records_are_columns_too(columns):

@@ -407,7 +407,8 @@ def test_timestamps_that_a_unit_can_say(kwire, unit):
     factor = {"s": 1, "ms": 1, "us": 1000, "ns": 10**6}[unit]
     last = (2**63 - 1) // factor
     decode = partial(columns_of(kwire).decode_records, timestamp_unit=unit)
-    for number in (last, -last, last + 1, -last - 1, 999, 1000, -1, -999, -1000, -1001):
+    numbers = (last, -last, last + 1, -last - 1, 999, 1000, -2, -999, -1000, -1001)
+    for number in numbers:
         if not -(2**63) <= number < 2**63:
             continue
         table = decode(message(1, timestamp=number))

@@ -91,6 +91,17 @@ def test_all_columns_of_a_record(kwire):
     }
 
 
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_record_without_a_timestamp_has_null(kwire, magic):
+    """Spark's own source shows it as one millisecond before 1970."""
+    times = [-1, 5] if magic else [-1, -1]
+    data = kwire.records.encode_batch([(b"a", b"1", t) for t in times], magic=magic)
+    made = room(kwire).read_records(binary([data, data[:-1] + b"?", data]))
+    found = made.values.field("timestamp").cast("int64").to_pylist()
+    micros = [None if t == -1 else 1000 * t for t in times]
+    assert found[:2] == found[-2:] == micros
+
+
 def test_a_record_without_headers_has_null_as_in_sparks_own_source(kwire):
     """Also where records of several batches and of damaged ones are put together."""
     headers = [("h", b"1")]

@@ -20,6 +20,7 @@ from kwire.spark.live.options import read_live_options
 from kwire.spark.live.source import LiveReader
 from kwire.spark.topics.layout import default_live_layout
 from tests.client.log_broker import LogBroker
+from tests.client.machines.partition_log import StoredBatch
 from tests.harness.loopback_brokers import make_certificate, server_context
 from tests.log.log_files import checked
 
@@ -183,6 +184,17 @@ def test_ranges_are_cut_for_tasks(broker, given, wanted):
     assert sorted(sizes) == sorted(wanted or [1] * 55)
     found = offsets_of(reader)
     assert found == {("orders", 0): list(range(35)), ("orders", 1): list(range(20))}
+
+
+def test_a_record_without_a_timestamp_has_null():
+    """Spark's own source shows it as one millisecond before 1970."""
+    with LogBroker({"orders": (0,)}) as broker:
+        log = broker.log("orders")
+        data = encode_batch([(b"k", b"v", -1), (b"k", b"v", 5)])
+        log.batches.append(StoredBatch(0, 1, log.epoch, data, {0: b"v", 1: b"v"}))
+        log.end = 2
+        table = table_of(reader_of(broker, subscribe="orders"))
+    assert table["timestamp"].cast("int64").to_pylist() == [None, 5000]
 
 
 def test_a_range_begins_and_ends_within_a_record_batch(broker):

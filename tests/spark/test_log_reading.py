@@ -119,6 +119,16 @@ def test_a_record_without_headers_has_null_as_in_sparks_own_source(tables, tmp_p
     assert table["headers"].to_pylist() == [None, pairs, None, None, None]
 
 
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_record_without_a_timestamp_has_null(tables, tmp_path, magic):
+    """Spark's own source shows it as one millisecond before 1970."""
+    times = [-1, BASE_TIME, -1] if magic else [-1, -1, -1]
+    rows = [(b"k", b"v", each) for each in times]
+    Folder(tmp_path / "orders-0").segment(0, [records.encode_batch(rows, magic=magic)])
+    found = tables.read(tmp_path)["timestamp"].cast("int64").to_pylist()
+    assert found == [None if each == -1 else 1000 * each for each in times]
+
+
 @pytest.mark.parametrize("most", [1, 4, 7, 30, 59, 60, 1000])
 def test_no_split_has_more_offsets_than_were_asked_for(tables, orders, most):
     """As Spark divides a partition: as few parts as can be, of about one size."""

@@ -49,8 +49,9 @@ def records_to_arrow(
     The arguments are those of ``columns.decode_records``. Columns: offset int64,
     timestamp timestamp[``timestamp_unit``, UTC], timestamp_type int32, key and value
     binary, headers list<struct<key: string, value: binary>>, all nullable. A record
-    without headers has an empty list, as on the wire, where headers cannot be null;
-    the tables of ``kwire.spark`` and of ``kwire export`` have null there, as those of
+    without a timestamp has null: all records of magic 0, and those with -1. A record
+    without headers has an empty list, as on the wire, where headers cannot be null; the
+    tables of ``kwire.spark`` and of ``kwire export`` have null there, as those of
     Spark's Kafka source have. With ``views``, key and value are binary_view: bytes that
     are not compressed stay in ``data``, which the batch holds as long as it lives.
     Raises ``DecodeError`` as ``records.decode_batches`` does, ``LimitExceeded`` if keys

@@ -193,7 +193,7 @@ class Records:
 
     @property
     def timestamp(self) -> NDArray[Any]:
-        """The timestamp of each record, -1 for none."""
+        """The timestamp of each record, -1 for none. In Arrow, it is null then."""
         return self._numbers("timestamp")
 
     @property
@@ -304,8 +304,9 @@ def decode_records(
 
     Takes what ``records.decode_batches`` takes, all batches in one call; control
     batches are always left out. ``headers`` and ``batch_columns`` choose columns,
-    ``timestamp_unit`` is "s", "ms", "us" or "ns" (a timestamp beyond its range is
-    null). Records from ``end_offset`` on are left out.
+    ``timestamp_unit`` is "s", "ms", "us" or "ns". In Arrow, the timestamp of a record
+    without one is null, and so is one that the unit cannot carry. Records from
+    ``end_offset`` on are left out.
     ``views`` makes key and value columns of Arrow's type binary_view: bytes that are
     not compressed stay where they are in ``data``, which the columns hold, and others
     in the decompressed batch. Up to 12 bytes are copied, and so are headers.

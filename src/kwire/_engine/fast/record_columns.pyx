@@ -128,10 +128,11 @@ def decode_columns(
     after the last complete entry and the offset after it, which is None if there is no
     such entry.
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
-    key and value, then the columns of the batch. A timestamp that its unit cannot
-    carry is null. With ``views``, keys and values of more than 12 bytes point into
-    ``data`` or into the decompressed bytes, which the array holds. Time and memory are
-    linear in the bytes; no object for each record.
+    key and value, then the columns of the batch. A timestamp is null if it is -1, which
+    means that there is none, or if its unit cannot carry it. With ``views``, keys and
+    values of more than 12 bytes point into ``data`` or into the decompressed bytes,
+    which the array holds. Time and memory are linear in the bytes; no object for each
+    record.
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
     ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
     """

@@ -192,7 +192,10 @@ cdef inline WalkEnd put_row(
     cdef Outcome outcome = DONE
     w.offsets[w.rows] = offset
     w.timestamp_types[w.rows] = kind
-    if w.factor != 1:
+    if unlikely(timestamp == -1):
+        # No timestamp: null in Arrow, and -1 in every unit in numpy.
+        outcome = mark_null(&w.columns.children[<int>TIMESTAMP], w.rows)
+    elif w.factor != 1:
         if -INT64_MAX // w.factor <= timestamp <= INT64_MAX // w.factor:
             timestamp *= w.factor
         else:

@@ -73,10 +73,11 @@ def decode_columns(
     after the last complete entry and the offset after it, which is None if there is no
     such entry.
     Shape: offset, timestamp, timestamp type, key, value, then the headers as a list of
-    key and value, then the columns of the batch. A timestamp that its unit cannot
-    carry is null. With ``views``, keys and values of more than 12 bytes point into
-    ``data`` or into the decompressed bytes, which the array holds. Time and memory are
-    linear in the bytes; no object for each record.
+    key and value, then the columns of the batch. A timestamp is null if it is -1, which
+    means that there is none, or if its unit cannot carry it. With ``views``, keys and
+    values of more than 12 bytes point into ``data`` or into the decompressed bytes,
+    which the array holds. Time and memory are linear in the bytes; no object for each
+    record.
     Raises ``DecodeError`` as ``read_batch_header`` and ``read_records`` do, and
     ``LimitExceeded`` where keys, values or headers outgrow 32-bit offsets.
     """
@@ -191,10 +192,7 @@ def make_columns(
     places: ViewPlaces | None,
 ) -> list[Array]:
     """Turn records into the columns that all have."""
-    stamps = [each.timestamp for each in records]
-    nulls: list[int] = []
-    if unit != "ms":
-        stamps, nulls = convert_timestamps(stamps, unit)
+    stamps, nulls = convert_timestamps([each.timestamp for each in records], unit)
     made = [
         make_fixed_array("offset", "l", array("q", [each.offset for each in records])),
         make_fixed_array("timestamp", f"ts{unit[0]}:UTC", array("q", stamps), nulls),
@@ -221,16 +219,28 @@ def make_columns(
 
 
 def convert_timestamps(stamps: list[int], unit: str) -> tuple[list[int], list[int]]:
-    """Bring timestamps in ms to another unit; the rows that it cannot carry."""
+    """Convert timestamps from ms to another unit; return them with the null rows.
+
+    A row is null if its timestamp is -1, which means that there is none and stays -1 in
+    every unit, or if the unit cannot carry it.
+    """
     factor, divisor = _UNITS[unit]
-    most = (2**63 - 1) // factor
-    if factor == 1:
-        return [stamp // divisor for stamp in stamps], []
-    nulls = [row for row, stamp in enumerate(stamps) if not -most <= stamp <= most]
-    moved = [stamp * factor for stamp in stamps]
+    nulls = []
+    if factor != 1:
+        highest = (2**63 - 1) // factor
+        nulls = [
+            row
+            for row, stamp in enumerate(stamps)
+            if stamp == -1 or not -highest <= stamp <= highest
+        ]
+    elif -1 in stamps:
+        nulls = [row for row, stamp in enumerate(stamps) if stamp == -1]
+    if unit == "ms":
+        return stamps, nulls
+    converted = [stamp * factor // divisor for stamp in stamps]
     for row in nulls:
-        moved[row] = 0
-    return moved, nulls
+        converted[row] = -1 if stamps[row] == -1 else 0
+    return converted, nulls
 
 
 def make_fixed_array(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from ..._files import create_file
 from ...records.arrow_types import load_pyarrow
 from .byte_formats import compact_json
+from .record_rows import read_timestamp
 from .tables import BinaryStdout, stdout_is_file
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ class RecordGroups:
 
     def _write_row(self, row: RecordRow) -> None:
         record = row.record
-        values: list[Any] = [row.topic, row.partition, record.offset, record.timestamp]
-        values += [row.timestamp_type, record.key, record.value]
+        values: list[Any] = [row.topic, row.partition, record.offset]
+        values += [read_timestamp(record), row.timestamp_type, record.key, record.value]
         size = _ROW_BYTES + len(record.key or b"") + len(record.value or b"")
         if self._headers:
             values.append(record.headers)

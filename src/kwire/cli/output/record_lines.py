@@ -43,13 +43,18 @@ class RecordJsonLines:
             _encode_json(run.topic),
             run.partition,
         )
+        stamps = [record.timestamp for record in records]
+        times: Sequence[object] = stamps
+        form = b"%d"
+        if -1 in stamps:
+            # A record without a timestamp has null.
+            times = [b"null" if stamp == -1 else b"%d" % stamp for stamp in stamps]
+            form = b"%b"
         template = escape_literal(place) + (
-            b'%%d,"timestamp":%%d,"timestamp_type":%d,%%b,%%b' % run.timestamp_type
+            b'%%d,"timestamp":%b,"timestamp_type":%d,%%b,%%b'
+            % (form, run.timestamp_type)
         )
-        columns: list[Sequence[object]] = [
-            [record.offset for record in records],
-            [record.timestamp for record in records],
-        ]
+        columns: list[Sequence[object]] = [[record.offset for record in records], times]
         errors = None
         if self._maker.decodes(run):
             rows = list(self._maker.rows(run))
@@ -60,11 +65,11 @@ class RecordJsonLines:
                 for row in rows
             ]
         else:
-            form = self._maker.byte_format
+            byte_format = self._maker.byte_format
             keys = [record.key for record in records]
-            columns.append(format_fields(b"key", keys, form))
+            columns.append(format_fields(b"key", keys, byte_format))
             values = [record.value for record in records]
-            columns.append(format_fields(b"value", values, form))
+            columns.append(format_fields(b"value", values, byte_format))
         if self._headers:
             template += b',"headers":%b'
             columns.append(_format_headers(records, self._maker.byte_format))

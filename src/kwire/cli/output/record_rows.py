@@ -155,7 +155,7 @@ class RecordCsv:
             "topic": row.topic,
             "partition": row.partition,
             "offset": row.record.offset,
-            "timestamp": row.record.timestamp,
+            "timestamp": read_timestamp(row.record),
             "timestamp_type": row.timestamp_type,
         }
         for name, cell in (("key", row.key), ("value", row.value)):
@@ -166,6 +166,11 @@ class RecordCsv:
             fields["headers"] = compact_json(headers) if headers else None
         fields["error"] = row.error
         self._csv.write(fields)
+
+
+def read_timestamp(record: Record) -> int | None:
+    """Return the timestamp of a record; None, in place of -1, if it has none."""
+    return None if record.timestamp == -1 else record.timestamp
 
 
 def _add_name(name: str, cell: Cell) -> str:

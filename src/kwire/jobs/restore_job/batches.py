@@ -130,8 +130,11 @@ def make_producer_id(rows: Any) -> int:
 
 
 def make_rows(rows: Any) -> list[tuple[Any, ...]]:
-    """Convert records to comparable tuples (timestamp, key, value, headers)."""
-    times = rows.column("timestamp").cast("int64").to_pylist()
+    """Convert records to comparable tuples (timestamp, key, value, headers).
+
+    The timestamp is in ms, and -1 if there is none, as in the records of a broker.
+    """
+    times = rows.column("timestamp").cast("int64").fill_null(-1).to_pylist()
     keys, values = rows.column("key").to_pylist(), rows.column("value").to_pylist()
     headers = (
         tuple((header["key"], header["value"]) for header in row_headers or ())

@@ -39,6 +39,9 @@ COLUMNS = ("timestamp", "key", "value", "headers")
 _GROUPS_HELD = 4
 """Maximum number of row groups to keep for the following partitions."""
 
+_LAST_PARQUET_MS = (2**63 - 1) // 1000
+"""Last timestamp that the microseconds of a table of an export can represent."""
+
 _AS_WRITTEN = "give the folder as kwire export wrote it"
 
 
@@ -113,8 +116,14 @@ class ExportSource:
     """Reads one partition's records from export tables."""
 
     def __init__(
-        self, topic: str, partition: int, groups: _RowGroups, row_count: int
+        self,
+        folder: Path,
+        topic: str,
+        partition: int,
+        groups: _RowGroups,
+        row_count: int,
     ) -> None:
+        self._folder = folder
         self.topic = topic
         self.partition = partition
         self.open_offset: int | None = None
@@ -153,11 +162,11 @@ class ExportSource:
             last_offset = offsets[-1].as_py()
             count += rows.num_rows
             timestamps = rows.column("timestamp")
-            if timestamps.null_count:
+            if timestamps.null_count and self._has_distant_timestamps():
                 raise JobError(
-                    f"restoring {name}: a record in {format_name(path)} has no"
-                    " timestamp, as its own is beyond the range of Parquet; give the"
-                    " log files instead"
+                    f"restoring {name}: a record in {format_name(path)} has a timestamp"
+                    " beyond the range of Parquet, which became null; give the log"
+                    " files instead"
                 )
             index = rows.schema.get_field_index("timestamp")
             with _reading(path):
@@ -170,6 +179,26 @@ class ExportSource:
                 f"restoring {name}: the export has {count} records of it, and its table"
                 f" coverage {self._row_count}; give the folder as kwire export wrote it"
             )
+
+    def _has_distant_timestamps(self) -> bool:
+        """Whether a timestamp of the partition is beyond the range of Parquet.
+
+        It is null in the table of records, like that of a record without a timestamp.
+        The table of batches has the number of both.
+        """
+        from pyarrow import compute
+
+        names = ("topic", "partition", "base_timestamp", "max_timestamp")
+        rows = _read_table(self._folder / "batches", BATCHES, *names)
+        is_here = compute.and_(
+            compute.equal(rows["topic"], self.topic),
+            compute.equal(rows["partition"], self.partition),
+        )
+        is_distant = compute.or_(
+            compute.less(rows["base_timestamp"], -_LAST_PARQUET_MS),
+            compute.greater(rows["max_timestamp"], _LAST_PARQUET_MS),
+        )
+        return bool(compute.any(compute.and_(is_here, is_distant)).as_py())
 
 
 class _RowGroups:
@@ -355,7 +384,7 @@ def find_export(
         Path(path, "coverage"), TABLES["coverage"], "topic", "partition", "records"
     ).to_pylist()
     return [
-        ExportSource(row["topic"], row["partition"], groups, row["records"])
+        ExportSource(Path(path), row["topic"], row["partition"], groups, row["records"])
         for row in sorted(rows, key=lambda row: (row["topic"], row["partition"]))
         if (row["topic"] in topics if topics else _is_restorable(row["topic"]))
         and (not partitions or row["partition"] in partitions)

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tests of scans as tables with pandas 3, in a virtual environment of its own.
+
+PySpark pins pandas 2 in the environment of all other tests. This environment has the
+newest releases of the other libraries of tables.
+
+    python -m tools.interop.table_libraries [PYTEST-ARGUMENTS]
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ["tests/client/test_scan_libraries.py"]
+LIBRARIES = ["pandas>=3,<4", "pyarrow", "polars", "duckdb", "numpy"]
+TOOLS = [
+    "pytest",
+    "pytest-randomly",
+    "pytest-rerunfailures",
+    "hypothesis",
+    "click",
+    "cryptography",
+]
+
+
+def make_environment() -> Path:
+    """Create the virtual environment once; return its interpreter."""
+    folder = ROOT / "build" / "table-libraries"
+    python = folder / "bin" / "python"
+    wanted = [*LIBRARIES, *TOOLS]
+    made = folder / ".made"
+    if not made.exists() or made.read_text() != " ".join(wanted):
+        print("==> a virtual environment with pandas 3 (700 MB)", flush=True)
+        venv.create(folder, clear=not made.exists(), with_pip=True)
+        pip = [str(python), "-m", "pip", "install", "--quiet"]
+        subprocess.run([*pip, *wanted], check=True)
+        made.write_text(" ".join(wanted))
+    return python
+
+
+def main() -> int:
+    """Create the environment and run the tests; return their exit code."""
+    python = str(make_environment())
+    # The engine is that of this tree, which was built for the Python that runs this.
+    paths = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default"]
+    done = subprocess.run(
+        [*command, *TESTS, *sys.argv[1:]],
+        env=os.environ | {"PYTHONPATH": paths},
+        cwd=ROOT,
+    )
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
