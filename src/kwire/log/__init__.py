@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The data directories of brokers: segments, indexes, checkpoints and snapshots.
+"""Reads broker data directories: segments, indexes, checkpoints and snapshots.
 
-Files are opened for reading only, and a few MiB at a time. Damage becomes a ``Problem``
-and never hides a valid batch. Any bytes give values, problems, or a ``DecodeError``
-that names the file. Connections to brokers do not belong here.
+Files are opened read-only and loaded in parts of a few MiB. Damaged data is reported as
+a ``Problem`` and never hides a valid batch. Invalid bytes result in problems or in a
+``DecodeError`` with the file name. This package does not connect to brokers.
 May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``, ``_engine``,
 ``messages``, ``records``.
 """

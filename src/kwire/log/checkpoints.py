@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the small text files of a data directory, and checks each line.
+"""Reads and validates the small text files in a data directory.
 
-On a damaged disk these files may be damaged as well. Every function raises
-``InvalidValue`` with the file in ``.path`` and the byte of the bad line in ``.offset``,
-and nothing else, whatever the bytes are; a missing file is ``FileNotFoundError``.
+These files may be damaged as well if the disk is damaged. For any file content, the
+functions only raise ``InvalidValue``, with the file in ``path`` and the position where
+the invalid line begins in ``offset``. They raise ``FileNotFoundError`` if the file is
+missing.
 """
 
 from __future__ import annotations
@@ -29,18 +30,21 @@ _ID = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 class PartitionMetadata(NamedTuple):
-    """The content of ``partition.metadata``."""
+    """Content of ``partition.metadata``."""
 
     version: int
     topic_id: UUID
 
 
 def read_leader_epochs(path: Named) -> tuple[tuple[int, int], ...]:
-    """Read ``leader-epoch-checkpoint``: (epoch, first offset) pairs, not checked.
+    """Read ``leader-epoch-checkpoint``. Returns pairs of (epoch, first offset).
 
-    Shape: lines of text: version 0, the number of entries, then the entries. A file
-    that ends before the number of entries has no entries.
-    Raises ``DecodeError`` with the file in its path.
+    The ascending order is not validated.
+
+    Format: text lines with version 0, the entry count, and the entries. If the file
+    ends before the entry count, it has no entries.
+
+    Raises ``DecodeError`` with the file in its path if the content is invalid.
     Source: ``LeaderEpochCheckpointFile``.
     """
     return tuple(
@@ -50,14 +54,16 @@ def read_leader_epochs(path: Named) -> tuple[tuple[int, int], ...]:
 
 
 def read_offset_checkpoint(path: Named) -> dict[tuple[str, int], int]:
-    """Read a checkpoint of a data directory: an offset for each (topic, partition).
+    """Read a checkpoint file. Returns an offset for each (topic, partition).
 
-    For ``recovery-point-offset-checkpoint``, ``log-start-offset-checkpoint``,
+    Supports ``recovery-point-offset-checkpoint``, ``log-start-offset-checkpoint``,
     ``replication-offset-checkpoint`` and ``cleaner-offset-checkpoint``.
-    Shape: lines of text: version 0, the number of entries, then topic, partition and
-    offset. A file that ends before the number of entries has no entries: a broker
-    creates these files empty.
-    Raises ``DecodeError`` with the file in its path.
+
+    Format: text lines with version 0, the entry count, and one line with topic,
+    partition and offset per entry. Brokers create these files empty, so a file that
+    ends before the entry count has no entries.
+
+    Raises ``DecodeError`` with the file in its path if the content is invalid.
     Source: ``OffsetCheckpointFile``.
     """
     offsets = {}
@@ -70,8 +76,9 @@ def read_offset_checkpoint(path: Named) -> dict[tuple[str, int], int]:
 def read_partition_metadata(path: Named) -> PartitionMetadata:
     """Read ``partition.metadata``.
 
-    Shape: lines ``version: 0`` and ``topic_id:`` with 22 characters of base64.
-    Raises ``DecodeError`` with the file in its path.
+    Format: the lines ``version: 0`` and ``topic_id:`` with 22 base64 characters.
+
+    Raises ``DecodeError`` with the file in its path if the content is invalid.
     Source: ``PartitionMetadataFile``.
     """
     values = {}
@@ -91,11 +98,12 @@ def read_partition_metadata(path: Named) -> PartitionMetadata:
 
 
 def read_meta_properties(path: Named) -> dict[str, str]:
-    """Read ``meta.properties``: names and values, not checked.
+    """Read ``meta.properties``. Returns property values by name, without validation.
 
-    Shape: lines ``name=value``; lines that begin with # are comments. The value of a
-    line without ``=`` is empty.
-    Raises ``DecodeError`` with the file in its path.
+    Format: lines ``name=value``, and comment lines that start with ``#`` or ``!``. The
+    value is empty if a line contains no ``=``.
+
+    Raises ``DecodeError`` with the file in its path if a line is not UTF-8.
     Source: ``java.util.Properties``.
     """
     values = {}
@@ -108,7 +116,10 @@ def read_meta_properties(path: Named) -> dict[str, str]:
 
 
 def read_uuid(text: str) -> UUID | None:
-    """Read an id as Kafka prints one: 22 characters of URL-safe base64."""
+    """Parse an id in Kafka's text format: 22 characters, URL-safe base64.
+
+    Returns None if the format is invalid.
+    """
     if not _ID.fullmatch(text):
         return None
     standard = text.replace("-", "+").replace("_", "/")
@@ -116,11 +127,11 @@ def read_uuid(text: str) -> UUID | None:
 
 
 def _read_lines(path: Named) -> Iterator[tuple[int, bytes]]:
-    """Iterate over the lines without surrounding blanks, each with its first byte."""
+    """Yield stripped lines with the positions at which they begin."""
     at = 0
     lines = read_small_file(path).split(b"\n")
     if not lines[-1]:
-        # The file is empty or ends with a line feed. No line begins after that.
+        # After the last line feed, or in an empty file, no further line begins.
         lines.pop()
     for line in lines:
         yield at + len(line) - len(line.lstrip()), line.strip()
@@ -128,10 +139,10 @@ def _read_lines(path: Named) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Iterate over the entries of a checkpoint with a version and a count.
+    """Yield checkpoint entries with their byte positions.
 
-    Source: ``CheckpointFile``, which reads a file without a version or without a count
-    as no entries.
+    Source: ``CheckpointFile``, which also accepts files without a version or an entry
+    count and treats them as empty.
     """
     lines = _read_lines(path)
     heads = []
@@ -153,6 +164,7 @@ def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _read_number(path: Named, at: int, text: bytes) -> int:
+    """Parse a signed 64-bit integer."""
     if not _NUMBER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         _refuse(path, at, f"expected a number of at most 64 bits (got {text!r:.60})")
     return int(text)
@@ -166,4 +178,5 @@ def _read_text(path: Named, at: int, data: bytes) -> str:
 
 
 def _refuse(path: Named, at: int, reason: str) -> NoReturn:
+    """Raise ``InvalidValue`` for a byte position in a file."""
     raise InvalidValue(reason, at, format_name(path))

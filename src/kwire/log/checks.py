@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Checks``: compares the files beside a segment with its batches.
+"""``Checks``: compares index files and leader epochs with segment batches.
 
-It checks the indexes of offsets, times and transactions, and the leader epochs.
-``examine.py`` passes it the batches.
+It checks the offset index, the time index, the transaction index and the leader epochs.
+``examine.py`` reads the batches and passes them to this class.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from .storage import Place
 
 _NEVER = 2**63
+"""Position that no batch reaches, because an index has no further entries."""
 
 
 def unreadable_file(
     path: Place, place: tuple[str, int], reason: str, error: DecodeError
 ) -> Problem:
-    """Report a file beside the segments that cannot be read."""
+    """Return the problem for an index or checkpoint file that cannot be decoded."""
     size = path.stat().st_size
     at = min(error.offset, size)
     return Problem(
@@ -40,26 +41,32 @@ def unreadable_file(
 
 
 class Checks:
-    """Compares the files beside segments with the batches, as these are read.
+    """Compares index files and leader epochs with batches while a segment is read.
 
-    ``observe`` is called for every batch and has to be quick: it compares with the next
-    entry of each index, and does more only where one is reached.
+    ``observe`` is called for every batch and must be fast. It only compares the batch
+    with the next index entry, and does additional work when the batch has reached that
+    entry.
+
+    * ``epochs``: pairs of (leader epoch, first offset) in ascending order.
+    * ``is_partition``: whether the segments belong to a complete, uncompacted
+      partition. Otherwise transactions are not verified.
     """
 
     def __init__(
         self, epochs: tuple[tuple[int, int], ...], *, is_partition: bool
     ) -> None:
         self._epochs = epochs
-        # Transactions that began before what is looked at cannot be judged.
+        # If only one segment is read, transactions may have begun in a previous
+        # segment, so their index entries cannot be verified.
         self._is_partition = is_partition
         self._ongoing: dict[int, int] = {}
         self._epoch = -1
         self._epoch_end = -1
         self.torn_offset: int | None = None
-        """The offset at which the torn tail of the newest segment begins."""
+        """Offset at which the torn tail of the newest segment begins, or None."""
 
     def begin(self, segment: Segment) -> Iterator[Problem]:
-        """Begin with a segment: read its indexes."""
+        """Start checking a segment, and read its index files."""
         self._segment = segment
         self._place = segment.topic, segment.partition
         self._entries: tuple[tuple[int, int], ...] = ()
@@ -70,7 +77,8 @@ class Checks:
         self._last_offset = -1
         self._regions: list[tuple[int, int]] = []
         self._markers: dict[tuple[int, int], int | None] = {}
-        # What a torn tail excuses is known when the walk is over.
+        # Problems to report only if the segment has no torn tail. This is not known
+        # until the walk has finished.
         self._unless_torn: list[Problem] = []
         try:
             if segment.index is not None:
@@ -88,7 +96,7 @@ class Checks:
         self._advance_time()
 
     def _check_stray(self, path: Place, reason: str, width: int) -> None:
-        """Note bytes after the entries that are not entries of zeros."""
+        """Record a problem if other bytes than zeros follow the valid entries."""
         index = self._segment.index if width == 8 else self._segment.time_index
         if index is not None and index.has_stray_bytes:
             at = width * len(index.entries)
@@ -108,7 +116,7 @@ class Checks:
             )
 
     def _read_transactions(self) -> None:
-        """Read the entries of ``.txnindex``, or note why they cannot be read."""
+        """Read the transaction index. Record a problem if the file is damaged."""
         self._aborted: tuple[AbortedTxn, ...] | None = ()
         try:
             index = self._segment.transaction_index
@@ -121,22 +129,27 @@ class Checks:
             self._unless_torn.append(unreadable_file(path, self._place, reason, error))
 
     def _advance(self) -> None:
+        """Prepare the next entry of the offset index."""
         self._next_position = _NEVER
         if self._next < len(self._entries):
             self._next_position = self._entries[self._next][1]
 
     def _advance_time(self) -> None:
+        """Prepare the next entry of the time index."""
         self._next_time_offset = _NEVER
         if self._next_time < len(self._times):
             self._next_time_offset = self._times[self._next_time][1]
 
     def note_damage(self, problem: Problem) -> None:
-        """Note a region in which entries may point to what is no more."""
+        """Remember a damaged region, because index entries may still point into it."""
         if problem.reason in problems.LOST:
             self._regions.append((problem.position, problem.position + problem.length))
 
     def observe(self, header: BatchHeader, file: FileBytes) -> Iterable[Problem]:
-        """Compare the next batch; gives what is wrong with the entries up to it."""
+        """Compare the next batch with the indexes.
+
+        Returns problems for all index entries up to this batch.
+        """
         found: list[Problem] = []
         while self._next_position <= header.position:
             offset, position = self._entries[self._next]
@@ -155,7 +168,8 @@ class Checks:
         if header.max_timestamp > self._latest:
             self._latest = header.max_timestamp
         if header.record_count < 0:
-            # What a compressed message of magic 0 or 1 begins with is not known.
+            # Compressed messages with magic 0 or 1 have an unknown base offset, so stop
+            # checking the time index.
             self._times = ()
             self._next_time_offset = _NEVER
         self._last_offset = header.last_offset
@@ -168,6 +182,7 @@ class Checks:
         return found
 
     def _observe_transaction(self, header: BatchHeader, file: FileBytes) -> None:
+        """Track open transactions and collect ABORT markers."""
         if not header.is_control:
             self._ongoing.setdefault(header.producer_id, header.base_offset)
             return
@@ -176,13 +191,16 @@ class Checks:
             self._markers[header.producer_id, header.base_offset] = first
 
     def _note_no_batch(self, offset: int, position: int, found: list[Problem]) -> None:
+        """Report an index entry without a batch, unless its region is damaged."""
         if not any(start <= position < end for start, end in self._regions):
             detail = f"no batch begins at byte {position}, where offset {offset} is"
             found.append(self._make_problem(problems.INDEX, self._next - 1, 8, detail))
 
     def _check_time(self, found: list[Problem]) -> None:
+        """Compare a time index entry with the max timestamp so far."""
         timestamp, offset = self._times[self._next_time]
-        # Of a damaged region it is not known what times it had.
+        # The timestamps in a damaged region are unknown, so a later timestamp is
+        # accepted after such a region.
         right = self._latest == timestamp or (
             bool(self._regions) and self._latest < timestamp
         )
@@ -198,6 +216,7 @@ class Checks:
         self._advance_time()
 
     def _check_epoch(self, header: BatchHeader, found: list[Problem]) -> None:
+        """Compare the leader epoch in a batch header with the checkpoint file."""
         epoch = header.partition_leader_epoch
         if epoch < 0 or not self._epochs or header.base_offset < self._epochs[0][1]:
             return
@@ -226,6 +245,7 @@ class Checks:
     def _make_problem(
         self, reason: str, number: int, width: int, detail: str
     ) -> Problem:
+        """Create the problem for one index entry."""
         path = self._segment.path.with_suffix(f".{reason}")
         at = width * number
         return Problem(
@@ -233,9 +253,10 @@ class Checks:
         )
 
     def end(self, torn_at: int | None) -> Iterable[Problem]:
-        """End with a segment; gives what is wrong with the entries that are left.
+        """Finish a segment. Returns problems for the remaining index entries.
 
-        ``torn_at`` is the byte of a torn tail that is fine: entries into it are, too.
+        ``torn_at`` is the position at which an accepted torn tail begins, or None.
+        Index entries that point into this tail are accepted as well.
         """
         found: list[Problem] = []
         is_torn = torn_at is not None
@@ -264,6 +285,7 @@ class Checks:
         return found
 
     def _check_transactions(self, is_torn: bool, found: list[Problem]) -> None:
+        """Compare ``.txnindex`` with the ABORT markers in the segment."""
         if self._aborted is None:
             return
         reason = problems.TRANSACTION_INDEX
@@ -276,7 +298,8 @@ class Checks:
                 detail += f" is at offset {entry.last_offset}"
                 found.append(self._make_problem(reason, number, 34, detail))
         if is_torn:
-            # The last markers may have been written, and their entries not.
+            # The broker may have written the last markers, but not yet their index
+            # entries.
             return
         path = self._segment.path.with_suffix(f".{reason}")
         for (producer, offset), first in self._markers.items():

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the valid batches of a damaged segment, byte for byte.
+"""Copies valid batches from a damaged segment into a new file, byte for byte.
 
-A segment is never changed in place, and a copy appears when it is complete. Indexes are
-not copied: a broker builds those that are missing.
+The original segment is never changed, and the copy appears only when it is complete.
+Index files are not copied, because a broker rebuilds missing indexes.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     from .segments import Segment
 
 _PIECE = MIB
+"""Number of bytes to copy at a time."""
 
 
 class _NothingGood(Exception):
-    """Ends a copy without a batch, so that no file appears."""
+    """Aborts a copy without batches, so that no file is created."""
 
 
 class CopyReport(NamedTuple):
-    """What a copy holds: its batches and bytes, and what was left out and why."""
+    """Copied batches and bytes, omitted bytes, and detected problems."""
 
     batches: int
     bytes_copied: int
@@ -46,12 +47,14 @@ def copy_good(
     progress: Callable[[int], object] | None = None,
     limits: Limits = DEFAULT,
 ) -> CopyReport:
-    """Write the valid batches of a segment to a new file; return a ``CopyReport``.
+    """Copy the valid batches of a segment to a new file.
 
-    ``target`` must not exist: ``FileExistsError``. Without a single whole batch no file
-    is written, and ``batches`` of the report is 0. A torn tail is left out as damage
-    is, but is no problem. ``progress`` is called with the bytes read since the last
-    call.
+    ``progress`` is a callback that receives the number of additional bytes processed.
+    Damaged regions and a torn tail are omitted, but a torn tail is not reported as a
+    problem.
+
+    Returns a ``CopyReport``. If the segment contains no valid batch, ``batches`` is 0
+    and no file is created. Raises ``FileExistsError`` if ``target`` exists.
     """
     found: list[Problem] = []
     batches = copied = 0

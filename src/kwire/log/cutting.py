@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds where a segment can be split, so that several readers can share it.
+"""Finds positions for splitting a segment, so that multiple readers can share it.
 
-A cut is the first byte of a valid batch between two valid batches, all three with
-ascending offsets: a walk that begins there finds what a walk from the start finds. Cuts
-come from the index, from the headers one after the other, or, in a store, where each
-header would be a request, from a search near the wanted position.
+A segment is split where a valid batch begins between two other valid batches. Offsets
+must ascend across the three batches, so that a walk from this position finds the same
+batches as a walk from the beginning. Positions are taken from the offset index, or
+found by reading one header after another. In an object store, reading individual
+headers would require many requests, so a small region near the target is searched
+instead.
 """
 
 from __future__ import annotations
@@ -30,14 +32,16 @@ if TYPE_CHECKING:
     Entries: TypeAlias = Sequence[tuple[int, int]]
 
 _NEAR = 4 * MIB
-"""Bytes within which three entries of an index have to lie to be worth following."""
+"""Maximum distance in bytes between three index entries that are checked together."""
 
 _PROOF = MIB
-"""Bytes of whole batches that show, where nothing else does, that a batch which was
-found is not part of the value of a record."""
+"""Minimum size for consecutive valid batches to be accepted by a search, in bytes.
+
+A single valid batch may belong to a record value that contains Kafka data.
+"""
 
 _HINTS = 3
-"""Entries of an index to try before hopping."""
+"""Number of index entries to try before reading headers instead."""
 
 
 def find_cuts(
@@ -48,10 +52,12 @@ def find_cuts(
     *,
     is_remote: bool,
 ) -> tuple[int, ...]:
-    """Find the cuts of an opened segment; see ``Segment.find_splits``.
+    """Find the split positions of an open segment. See ``Segment.find_splits``.
 
-    ``index`` is its offset index. In a remote one batches are searched for, not hopped
-    to.
+    * ``walk``: starts a walk through the file from a position.
+    * ``index``: offset index for the segment, if available.
+    * ``size``: target split size in bytes.
+    * ``is_remote``: search for batches near the target instead of reading all headers.
     """
     found = [0]
     while found[-1] + size + size // 2 < file.size:
@@ -74,7 +80,7 @@ def find_cuts(
 def _find_by_index(
     walk: Walker, entries: Entries, start: int, target: int
 ) -> int | None:
-    """Use an index entry if a walk over its neighbours finds all their batches."""
+    """Find a split position in the index and confirm it with the adjacent batches."""
     number = max(1, bisect_left(entries, target, key=lambda entry: entry[1]))
     for first in range(number - 1, min(number - 1 + _HINTS, len(entries) - 2)):
         three = entries[first : first + 3]
@@ -88,7 +94,7 @@ def _find_by_index(
 
 
 def _check_entries(walk: Walker, entries: Entries) -> bool:
-    """Whether a walk finds valid batches where the entries say, and no problem."""
+    """Whether a walk finds valid batches at all index entries, without problems."""
     wanted = {position: offset for offset, position in entries}
     end = entries[-1][1] + 1
     before = -1
@@ -103,7 +109,11 @@ def _check_entries(walk: Walker, entries: Entries) -> bool:
 
 
 def _find_by_hops(walk: Walker, start: int, target: int) -> int | None:
-    """Read header by header up to the target; where that fails, search every byte."""
+    """Find a split position by reading headers up to the target.
+
+    If a header is invalid, search from the previous split position, and verify
+    checksums.
+    """
     near = start
     for item in walk(start=start, end=target, check_crc=False):
         if isinstance(item, Problem):
@@ -114,7 +124,7 @@ def _find_by_hops(walk: Walker, start: int, target: int) -> int | None:
 
 
 def _find_first_cut(walk: Walker, start: int, target: int) -> int | None:
-    """Walk from a batch to the first cut that is not before ``target``."""
+    """Walk from a batch to the first split position at or after ``target``."""
     before = cut = None
     for item in walk(start=start):
         if isinstance(item, Problem):
@@ -129,7 +139,11 @@ def _find_first_cut(walk: Walker, start: int, target: int) -> int | None:
 
 
 def _find_by_search(walk: Walker, size: int, target: int) -> int | None:
-    """Search for a run of valid batches that is long enough to be the segment's own."""
+    """Find a split position by searching for a sequence of valid batches.
+
+    The sequence must be at least ``_PROOF`` bytes long, or extend to the end of the
+    segment file.
+    """
     start = target
     while start < size:
         first = cut = None

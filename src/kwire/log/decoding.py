@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes the batches of a walk into objects or columns.
+"""Decodes batches from a walk into objects or columns.
 
-A batch with a right checksum that cannot be decoded is a problem like a damaged one,
-and costs no other batch. What is returned is a copy: the bytes of a file may leave the
-memory when the walk goes on.
+If a batch has a correct checksum but cannot be decoded, it is reported as a problem,
+and all other batches are still returned. Results are copies, because a file region may
+leave memory when the walk continues.
 """
 
 from __future__ import annotations
@@ -31,15 +31,18 @@ if TYPE_CHECKING:
     from .walk import SegmentWalk
 
 _RUN = MIB
-"""Bytes of plain messages that are given out as one batch."""
+"""Maximum size for combining adjacent uncompressed messages, in bytes."""
 
 _COMPRESSED = MIB
+"""Maximum compressed bytes that are decoded in one call.
+
+Together with ``_RATIO``, this limits memory independently of the input.
+"""
 _RATIO = 32
-"""Of compressed batches, how many bytes are decoded in one piece, and how much larger
-they may become: so much memory is taken whatever the bytes are."""
+"""Maximum decompressed size per compressed byte, if multiple batches share one call."""
 
 _LONG_RUN = MIB // 16
-"""Bytes of a run that are worth a piece of their own between other batches."""
+"""Minimum size for decoding a run separately from adjacent batches, in bytes."""
 
 
 def decode_runs(
@@ -54,7 +57,7 @@ def decode_runs(
     errors: Literal["strict", "replace"],
     limits: Limits,
 ) -> Iterator[Batch]:
-    """Decode the batches of a walk one by one; see ``Segment.batches``."""
+    """Decode the batches of a walk individually. See ``Segment.batches``."""
     check_errors(errors)
     low = -(2**63) if start_offset is None else start_offset
     high = 2**63 if end_offset is None else end_offset
@@ -79,7 +82,7 @@ def decode_runs(
 
 
 def _runs(walk: SegmentWalk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader]]:
-    """Iterate over the batches, and the runs of plain messages that are alike."""
+    """Yield single batches, or lists of similar uncompressed messages."""
     run: list[BatchHeader] = []
     for item in walk:
         if run and not _continues(run, item):
@@ -98,6 +101,7 @@ def _runs(walk: SegmentWalk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader
 
 
 def _continues(run: list[BatchHeader], item: BatchHeader | Problem) -> bool:
+    """Whether an item can be appended to a list of uncompressed messages."""
     first, last = run[0], run[-1]
     return (
         not isinstance(item, Problem)
@@ -117,7 +121,11 @@ def _read(
     errors: Literal["strict", "replace"],
     limits: Limits,
 ) -> Iterator[Batch]:
-    """Decode one batch of magic 2 or a compressed message, or a run of plain ones."""
+    """Decode a magic 2 batch, a compressed message, or adjacent uncompressed messages.
+
+    If a batch cannot be decoded, it is reported according to ``on_corrupt``, and
+    decoding continues with the next batch in the list.
+    """
     while run:
         header = run[0]
         start, end = header.position, run[-1].position + run[-1].size
@@ -147,7 +155,7 @@ def _read(
 def decode_one(
     walk: SegmentWalk, file: FileBytes, header: BatchHeader, limits: Limits
 ) -> Iterator[Batch]:
-    """Decode the batch that a walk is at; nothing if that cannot be done."""
+    """Decode the current batch in a walk. Yields nothing if it cannot be decoded."""
     yield from _read(walk, file, [header], "skip", True, "strict", limits)
 
 
@@ -163,13 +171,14 @@ def decode_columns(
     limits: Limits,
     **options: Any,
 ) -> Iterator[Records]:
-    """Decode the batches of a walk piece by piece; see ``Segment.columns``."""
+    """Decode adjacent batches from a walk together. See ``Segment.columns``."""
     low = -(2**63) if start_offset is None else start_offset
     high = 2**63 if end_offset is None else end_offset
     options |= {"start_offset": start_offset, "end_offset": end_offset}
     piece: list[BatchHeader | Run] = []
     room = 0
-    # Of which transaction a batch is, a run does not tell.
+    # A run does not contain producer ids, so runs are disabled if transactions must be
+    # filtered.
     for item in walk.with_runs(chunk_bytes if transactions is None else 0):
         if isinstance(item, Problem):
             yield from _columns(walk, file, piece, on_corrupt, limits, options)
@@ -183,7 +192,7 @@ def decode_columns(
         if item.last_offset < low:
             continue
         if isinstance(item, Run) and (not piece or item.size >= _LONG_RUN):
-            # At once: its bytes have just been looked at, and are near.
+            # Decode the run immediately, while its bytes are still in the CPU cache.
             yield from _columns(walk, file, piece, on_corrupt, limits, options)
             piece = []
             yield from _columns(walk, file, [item], on_corrupt, limits, options)
@@ -220,7 +229,10 @@ def _columns(
     limits: Limits,
     options: dict[str, Any],
 ) -> Iterator[Records]:
-    """Decode neighbours in one call, or one by one if something is wrong there."""
+    """Decode adjacent batches in one call.
+
+    If this call fails, decode the batches individually to find the invalid batch.
+    """
     from ..records.columns import decode_records
 
     walk.hold = None
@@ -236,7 +248,8 @@ def _columns(
             file.data,
             position=start,
             end=end,
-            # The walk has checked batches, but not what is inside a wrapper.
+            # The walk has already verified the batches. Only the messages inside a
+            # compressed message still require verification.
             check_crc=any(not isinstance(i, Run) and i.record_count < 0 for i in piece),
             limits=tightened,
             **options,
@@ -256,7 +269,7 @@ def _columns(
 
 
 def _headers(file: FileBytes, piece: list[BatchHeader | Run]) -> Iterator[BatchHeader]:
-    """Iterate over the batches of a piece, also over those in runs."""
+    """Yield all batch headers, including batches inside runs."""
     for item in piece:
         if not isinstance(item, Run):
             yield item
@@ -270,7 +283,11 @@ def _headers(file: FileBytes, piece: list[BatchHeader | Run]) -> Iterator[BatchH
 
 
 def _tighten_limits(limits: Limits) -> Limits:
-    """Make the limits for several batches at once; one alone has the caller's."""
+    """Return the limits for decoding multiple batches in one call.
+
+    They are stricter than the limits from the caller, which apply if a batch is decoded
+    alone.
+    """
     ratio = limits.decompressed_ratio
     return Limits(
         frame_bytes=limits.frame_bytes,
@@ -284,7 +301,7 @@ def _tighten_limits(limits: Limits) -> Limits:
 def make_undecodable(
     walk: SegmentWalk, header: BatchHeader, error: DecodeError
 ) -> Problem:
-    """Make the problem of a batch whose records cannot be decoded."""
+    """Return the problem for a batch whose records cannot be decoded."""
     return Problem(
         *walk.place,
         header.position,
@@ -299,7 +316,7 @@ def make_undecodable(
 def check_records(
     walk: SegmentWalk, file: FileBytes, header: BatchHeader, limits: Limits
 ) -> Problem | None:
-    """Decode the records of a batch to see whether they can be."""
+    """Decode all records of a batch. Returns a problem if decoding fails."""
     start = header.position
     try:
         if header.magic == 2:

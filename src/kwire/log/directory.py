@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LogDirectory``: finds the partitions in a tree of folders.
+"""``LogDirectory``: finds the partitions in a directory tree.
 
-It knows Kafka's data directories, ``<topic>-<partition>/`` with ``<base offset>.log``
-and what belongs to it, one or many of them in any tree, and tiered storage that keeps
-plain segments, ``<base offset>-<segment id>.log`` in ``<topic>-<topic id>/<partition>``
-or ``<topic>-<partition>-<topic id>`` (KIP-405). Nothing is opened but the small
-checkpoints of data directories.
+It supports data directories, where ``<topic>-<partition>/`` contains
+``<base offset>.log`` and its related files, in any number and at any depth. It also
+supports tiered storage with plain segments (KIP-405):
+``<base offset>-<segment id>.log`` in ``<topic>-<topic id>/<partition>`` or
+``<topic>-<partition>-<topic id>``. Only the small checkpoint files in data directories
+are opened.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
 
 
 _NAMED = 10
-"""How many names an error message lists."""
+"""Maximum number of names in an error message."""
 
 STATES = ("future", "stray", "delete")
-"""What a folder's name may end with if the partition is not in use."""
+"""Directory name suffixes for partitions that are currently unused."""
 
 _IN_STATE = re.compile(r"(?s)(.+)\.[0-9a-f]{32}-(future|stray|delete)")
 _SEGMENT = re.compile(r"[0-9]{20}(?:-[A-Za-z0-9_-]{22})?\.log")
@@ -50,7 +51,9 @@ _TIERED_SEGMENT = re.compile(r"[0-9]{20}-[A-Za-z0-9_-]{22}\.log")
 _TIERED_PARTITION = re.compile(r"[0-9]{1,9}")
 
 _BESIDE = (".index", ".timeindex", ".txnindex", ".snapshot")
+"""Suffixes of index and snapshot files, which are stored next to a segment."""
 _OF_PARTITION = ("leader-epoch-checkpoint", "partition.metadata")
+"""Names of additional files in a partition directory."""
 
 _CHECKPOINTS = {
     "recovery-point": "recovery-point-offset-checkpoint",
@@ -58,36 +61,40 @@ _CHECKPOINTS = {
     "replication": "replication-offset-checkpoint",
     "cleaner": "cleaner-offset-checkpoint",
 }
+"""File names of the checkpoints in a data directory, by kind."""
 
 
 class LogDirectory:
-    """The partitions in a data directory of Kafka, or in any tree of such.
+    """Partitions in a directory tree, which may contain multiple data directories.
 
-    ``path`` may also be the folder of one partition or one segment file; then that
-    segment is all there is, but its neighbours are known. Folders whose names end with
-    ``-future``, ``-stray`` or ``-delete`` are left out unless ``include`` names the
-    word. ``compacted`` overrules what each partition finds out by itself. Links to
-    folders are not followed, and only regular files are opened: ``skipped`` names
-    FIFOs, sockets, devices, folders and broken links with the name of a file of a log,
-    and folders that may not be read, where partitions may be.
-    ``path`` may be the URI of a folder in an object store
-    (``storage.py``). The tree is read once; files that come later are not seen.
+    * ``path``: directory, or its URI in an object store (see ``storage.py``). It may
+      also be a single partition directory or a single segment file. For a segment file,
+      only this segment is listed, but its neighbours are taken into account.
+    * ``include``: also list partition directories with these suffixes ("future",
+      "stray", "delete"). They are skipped by default.
+    * ``compacted``: whether the partitions are compacted. By default, partitions detect
+      this automatically.
+    * ``access``: "map" maps files into memory. If another process truncates a mapped
+      file, the system kills this process (SIGBUS). "read" copies the data instead. By
+      default, the newest segment in a partition is copied if it was written within the
+      last hour, and all other segments are mapped.
 
-    With ``access="map"``, and by default for segments without a write within the
-    last hour, a file is mapped: one that another process truncates meanwhile ends this
-    process (SIGBUS). ``access="read"`` copies.
+    The tree is read only once, so later files are not found. Symbolic links to
+    directories are not followed, and only regular files are opened. ``skipped`` lists
+    unreadable directories, which may contain partitions, and every FIFO, socket,
+    device, directory or broken link whose name is reserved for log files.
     """
 
     __slots__ = ("partitions", "path", "skipped", "unreadable")
 
     partitions: tuple[Partition, ...]
-    """Sorted by topic, partition and path."""
+    """Partitions, sorted by topic, partition and path."""
 
     unreadable: tuple[DecodeError, ...]
-    """What was wrong with checkpoints of data directories; they are left aside."""
+    """Errors in checkpoint files. These files are ignored."""
 
     skipped: tuple[OSError, ...]
-    """Folders that may not be read, and what is no file but has a log file's name."""
+    """Unreadable directories, and non-regular files named like log files."""
 
     def __init__(
         self,
@@ -155,12 +162,12 @@ class LogDirectory:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The names of the topics, sorted."""
+        """Topic names, sorted."""
         return tuple(sorted({each.topic for each in self.partitions}))
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The segments of all partitions."""
+        """Segments of all partitions."""
         return tuple(s for partition in self.partitions for s in partition.segments)
 
     @overload
@@ -170,11 +177,12 @@ class LogDirectory:
     def __getitem__(
         self, key: str | tuple[str, int]
     ) -> Partition | tuple[Partition, ...]:
-        """Return the partitions of a topic, or the one of (topic, partition).
+        """Return all partitions of a topic, or the partition for (topic, partition).
 
-        Raises ``KeyError`` if there is none, and names what there is; or if several
-        folders have that one, as the folders of several brokers do: then ``replicas``
-        gives all of them.
+        Raises ``KeyError`` if the topic or partition does not exist. The message then
+        lists the available names. Also raises ``KeyError`` if multiple directories
+        contain the partition, for example because the tree contains data directories of
+        multiple brokers. In this case, use ``replicas``.
         """
         if isinstance(key, str):
             found = tuple(each for each in self.partitions if each.topic == key)
@@ -210,7 +218,10 @@ class LogDirectory:
         )
 
     def replicas(self, topic: str, partition: int) -> tuple[Partition, ...]:
-        """All folders that have a partition, sorted by path; empty if none has."""
+        """Return all directories that contain a partition, sorted by path.
+
+        May be empty.
+        """
         return tuple(
             each
             for each in self.partitions
@@ -219,25 +230,28 @@ class LogDirectory:
 
 
 def _list_names(names: list[str]) -> str:
+    """Join names with commas, limited to ``_NAMED`` names."""
     text = ", ".join(names[:_NAMED])
     more = len(names) - _NAMED
     return f"{text} and {more} more" if more > 0 else text
 
 
 def _is_of_log(name: str) -> bool:
+    """Whether a file name belongs to a segment or a KRaft checkpoint."""
     return _SEGMENT.fullmatch(name) is not None or (
         _CHECKPOINT.fullmatch(name) is not None
     )
 
 
 def _is_beside_log(name: str) -> bool:
+    """Whether a file name belongs to an index or another file next to a segment."""
     return name.endswith(_BESIDE) or name in _OF_PARTITION
 
 
 def _folders(
     root: Place, only_root: bool, skipped: list[OSError]
 ) -> Iterator[tuple[Place, list[str]]]:
-    """Iterate over the folders of a tree with the names of their files."""
+    """Yield all directories in a tree with their file names."""
     if isinstance(root, StoredPath):
         for place, names in root.folders():
             if not only_root or place == root:
@@ -249,7 +263,8 @@ def _folders(
         raise FileNotFoundError(f"no such directory: {root.absolute()}")
 
     def note(error: OSError) -> None:
-        # A file system makes this folder for itself, at its root and for root alone.
+        # File systems create this directory at their root, accessible to root only. It
+        # never contains partitions.
         if os.path.basename(error.filename) != "lost+found":
             skipped.append(error)
 
@@ -263,14 +278,18 @@ def _folders(
 
 
 def _is_file(folder: str, name: str, skipped: list[OSError]) -> bool:
-    """Whether a name may be read as a file; notes a log's file that may not."""
+    """Whether a name may be opened as a file.
+
+    A name that looks like a log file but is not a regular file is added to ``skipped``.
+    """
     if not (_is_of_log(name) or _is_beside_log(name)):
         return True
     path = os.path.join(folder, name)
     try:
         check_regular(path, os.stat(path).st_mode)
     except OSError as error:
-        # A file that is gone was deleted by a broker since the folder was listed.
+        # A missing file is not an error, because a broker may have deleted it since the
+        # directory was listed.
         if isinstance(error, NotRegularFile) or os.path.lexists(path):
             skipped.append(error)
         return False
@@ -280,6 +299,7 @@ def _is_file(folder: str, name: str, skipped: list[OSError]) -> bool:
 def _read_checkpoints(
     folder: Place, unreadable: list[DecodeError], skipped: list[OSError]
 ) -> dict[str, dict[tuple[str, int], int]]:
+    """Read the checkpoint files of a data directory, and collect errors."""
     read = {}
     for what, name in _CHECKPOINTS.items():
         try:
@@ -302,7 +322,10 @@ def _partition(
     access: Access | None,
     skipped: list[OSError],
 ) -> Partition:
-    """Make the partition of a folder; what its name does not say stays unknown."""
+    """Create the partition for a directory.
+
+    Values missing from its name stay unknown.
+    """
     topic, number, state, topic_id = folder.name, -1, "", None
     in_state = _IN_STATE.fullmatch(topic)
     if in_state is not None:
@@ -333,10 +356,10 @@ def _partition(
             skipped.append(error)
             continue
         except FileNotFoundError:
-            # A broker has deleted it since the folder was listed.
+            # A broker has deleted the file since the directory was listed.
             continue
         if segments:
-            # Tiered storage may have one part of the log twice.
+            # Tiered storage may contain duplicate copies for the same offsets.
             above = segments[-1]
             segment.next_base_offset = above.base_offset
             if above.base_offset == segment.base_offset:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds damage, gaps and overlaps in one pass over the segments of a partition.
+"""Finds damage, gaps and overlaps in one pass over all partition segments.
 
-Records are decoded only where the caller sets ``deep``. The files beside the segments
-are compared by ``checks.py``, for callers that give a ``Checks``.
+Records are only decoded if ``deep`` is true. If the caller passes a ``Checks`` object,
+it also compares index files and leader epochs with the batches.
 """
 
 from __future__ import annotations
@@ -34,10 +34,19 @@ def examine(
     limits: Limits,
     checks: Checks | None = None,
 ) -> Iterator[Problem]:
-    """Read segments of one partition once, in their order.
+    """Read the segments in one partition sequentially, and yield detected problems.
 
-    A broker may delete the oldest ones meanwhile: those that are gone before the first
-    that is there are passed over. ``FileNotFoundError`` for any other, or if all are.
+    * ``segments``: segments in offset order.
+    * ``are_gaps_wrong``: callback for missing offsets. If it returns True, the gap is
+      reported as a problem.
+    * ``deep``: also decode the records.
+    * ``strict_tail``: treat a torn tail as damage.
+    * ``progress``: callback that receives the number of additional bytes processed.
+    * ``checks``: compares other files with the batches. Default: no comparison.
+
+    A broker may delete the oldest segments during the pass. Missing segments at the
+    beginning are skipped. Raises ``FileNotFoundError`` if a later segment or every
+    segment is missing.
     """
     expected: int | None = None
     gone: FileNotFoundError | None = None
@@ -48,7 +57,8 @@ def examine(
             if found is not None:
                 yield found
         if checks is not None:
-            # Before the log: a broker writes a batch first and then what points to it.
+            # Read the indexes before the segment. A broker writes a batch first and its
+            # index entries afterwards, so every index entry must have a batch.
             yield from checks.begin(segment)
         try:
             file = segment.open()
@@ -89,7 +99,7 @@ def examine(
 def _check_seam(
     segment: Segment, expected: int, are_gaps_wrong: Callable[[], bool]
 ) -> Problem | None:
-    """Report a segment that does not begin where the one before it ends."""
+    """Report a segment that does not begin where the previous segment ends."""
     base = segment.base_offset
     if base < 0 or base == expected:
         return None

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``FileBytes``: the bytes of a file of any size, in a buffer as long as the file.
+"""``FileBytes``: makes a file available as one buffer, regardless of its size.
 
-``map`` is a memory map of the file. ``read`` is a buffer as long as the file, which is
-filled by reading ranges: for network file systems, and for files that may be cut
-meanwhile, which kills a process that has them mapped. Either way only the bytes since
-the last ``fill`` stay in memory, where the system has ``madvise``.
+With "map" access, the file is mapped into memory. With "read" access, ranges are read
+into an anonymous buffer that has the same length. This is intended for network file
+systems, and for files that may be truncated by another process, because truncation
+kills processes that map the file. On systems with ``madvise``, only the bytes since the
+last ``fill`` stay in memory.
 """
 
 from __future__ import annotations
@@ -23,38 +24,45 @@ if TYPE_CHECKING:
     Access = Literal["map", "read"]
 
 _PAGE = 2 << 20
-"""What is dropped at once: a large page, as small ones take longer than reading."""
+"""Granularity for freeing memory, in bytes.
+
+This is the size of a large page, because freeing small pages takes longer than reading.
+"""
 
 _RANGE = 1 << 20
+"""Maximum number of bytes per read call."""
 
 _AHEAD = 1 << 18
-"""Bytes that are read at once after the part that is wanted."""
+"""Number of additional bytes that may be read after ``stop``."""
 
 _CAN_DROP = hasattr(mmap.mmap, "madvise") and hasattr(mmap, "MADV_DONTNEED")
 
 
 def reserve_buffer(size: int) -> mmap.mmap | bytes:
-    """Reserve a buffer as long as a file; pages take memory once they are written."""
+    """Reserve a buffer for a file.
+
+    Memory is only allocated for pages that are written.
+    """
     if not size:
         return b""
     if not hasattr(mmap, "MAP_PRIVATE"):
         return mmap.mmap(-1, size)
-    # Private, or dropped pages would be kept.
+    # A private mapping is required, because a shared mapping keeps dropped pages.
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     flags |= getattr(mmap, "MAP_NORESERVE", 0)
     place = mmap.mmap(-1, size, flags=flags)
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        with suppress(OSError):  # a kernel without large pages
+        with suppress(OSError):  # the kernel does not support large pages
             place.madvise(mmap.MADV_HUGEPAGE)
     return place
 
 
 class FileBytes:
-    """An open file: ``data`` has its bytes once ``fill`` was called for them.
+    """Open file. ``data`` contains the requested bytes after calling ``fill``.
 
-    ``size`` is the file's, in bytes, as it was when opened, or less if the file was
-    found to be shorter since. Bytes that are appended later are not seen. ``stop`` is
-    where the part ends that is wanted; reading on is fine, but not done in advance.
+    ``size`` is the file size in bytes when the file was opened. It decreases if the
+    file is truncated later. Appended bytes are not visible. ``stop`` is the end of the
+    required range: bytes after it can be read, but are not loaded in advance.
     """
 
     __slots__ = ("_file", "_first", "_last", "_mapped", "data", "size", "stop")
@@ -72,7 +80,7 @@ class FileBytes:
         except BaseException:
             self._file.close()
             raise
-        # What is in memory, in bytes of the file.
+        # File range that is currently loaded in memory.
         self._first = self._last = 0
 
     def _open(self) -> mmap.mmap | bytes:
@@ -91,16 +99,17 @@ class FileBytes:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # The map itself goes when the last of those who look at it is gone.
+        # The memory map is released automatically when its last view is deleted.
         self._file.close()
         self.data = b""
         self.size = 0
 
     def fill(self, start: int, end: int) -> int:
-        """Load the bytes from ``start`` to ``end``, and drop those before them.
+        """Load bytes from ``start`` to ``end``, and free memory before ``start``.
 
-        Returns the end of what there is, which is less at the end of the file, and may
-        be less elsewhere for a file that is not at hand.
+        Returns the position where the loaded range ends. It is lower than ``end`` if
+        the file ends earlier, and may also be lower if the file is in remote storage.
+        In this case, call ``fill`` again.
         """
         self._look()
         end = min(end, self.size)
@@ -114,15 +123,19 @@ class FileBytes:
         return min(end, self._last)
 
     def has_shrunk(self) -> bool:
-        """Whether damage may be a part of the file that was cut; True once."""
+        """Whether file truncation may explain damaged data.
+
+        Returns True only once per truncation.
+        """
         return False
 
     def _look(self) -> None:
-        """Detect a file that was cut, before a page after its end is read."""
+        """Update ``size`` before mapped pages are read that may no longer exist."""
         if self._mapped:
             self.size = min(self.size, os.fstat(self._file.fileno()).st_size)
 
     def _read(self, start: int, end: int) -> int:
+        """Read a range into the buffer. Returns the position where it ends."""
         end = min(end, max(self.stop, start) + _AHEAD)
         with memoryview(self.data) as view:
             while start < end:
@@ -135,6 +148,7 @@ class FileBytes:
         return start
 
     def _drop(self, end: int) -> None:
+        """Free the memory before a position."""
         first, last = self._first // _PAGE * _PAGE, end // _PAGE * _PAGE
         if last > first and _CAN_DROP and isinstance(self.data, mmap.mmap):
             self.data.madvise(mmap.MADV_DONTNEED, first, last - first)

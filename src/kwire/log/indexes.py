@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the indexes beside a segment: ``.index``, ``.timeindex``, ``.txnindex``.
+"""Reads segment index files: ``.index``, ``.timeindex`` and ``.txnindex``.
 
-A broker makes the first two at full size when a segment begins and cuts them when it
-ends, so the tail of the newest one is zeros; after a crash it may be anything. Entries
-count as long as they ascend, and are hints: a reader that follows one checks the batch.
-``verify.py`` checks whether entries agree with the batches.
+A broker allocates ``.index`` and ``.timeindex`` at full size and truncates them when
+the segment is closed. Therefore the files of the newest segment end with zeros. After a
+crash, this part may contain any bytes. Entries are valid as long as they ascend, and
+they are only hints: readers that follow an entry must verify the batch. ``verify.py``
+compares the entries with the batches.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ _BASE_OFFSET = re.compile(r"([0-9]{20})(?:\.|-)")
 
 
 def parse_base_offset(path: str | os.PathLike[str]) -> int | None:
-    """Return the base offset in a file's name, 20 digits; None without one."""
+    """Return the base offset in a file name, which has 20 digits, or None."""
     match = _BASE_OFFSET.match(os.path.basename(path))
     value = int(match[1]) if match else None
     return value if value is not None and value < 2**63 else None
 
 
 def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
-    """Read a file that is small by its nature.
+    """Read a complete file that is normally small.
 
-    Raises ``LimitExceeded`` over ``limits.frame_bytes`` bytes, and
-    ``FileNotFoundError`` also for a FIFO or whatever else is no regular file.
+    Raises ``LimitExceeded`` if it is larger than ``limits.frame_bytes`` bytes, and
+    ``FileNotFoundError`` if it is missing or is not a regular file, for example a FIFO.
     """
     limit = limits.frame_bytes
     place = locate(path)
@@ -61,7 +62,8 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
         data = place.read_bytes(most)
     else:
         with open_regular(place) as file:
-            # Asked for more than there is, Python takes memory for all of it first.
+            # Limit the request to the file size, because Python allocates memory for
+            # all requested bytes in advance.
             data = file.read(min(most, os.fstat(file.fileno()).st_size))
     if limit is not None and len(data) > limit:
         raise LimitExceeded(
@@ -74,15 +76,16 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
 
 
 def do_ascend(entries: Sequence[tuple[int, int]]) -> bool:
-    """Whether both numbers of some entries ascend, as those of an offset index do."""
+    """Whether both numbers in all entries ascend, as in a valid offset index."""
     return all(a < c and b < d for (a, b), (c, d) in pairwise(entries))
 
 
 class EntryView(Sequence["tuple[int, int]"]):
-    """The entries of an index as they are in its bytes, decoded one at a time.
+    """Sequence of index entries, which are decoded on access.
 
-    They are not compared with each other, so a search decodes a few of thousands. Zeros
-    at the end are left out. A reader that follows an entry has to check the batch.
+    Entries are not compared with each other, so a binary search decodes only a few
+    entries. Zeros at the end are omitted. Readers that follow an entry must verify the
+    batch.
     """
 
     __slots__ = ("_count", "_data", "_decode", "_size")
@@ -115,7 +118,10 @@ class EntryView(Sequence["tuple[int, int]"]):
 
 
 class _EntryIndex:
-    """An index of pairs, all of one size: its bytes are kept, and decoded when used."""
+    """Index file with fixed-size entries.
+
+    Keeps the contents in memory and decodes entries on access.
+    """
 
     __slots__ = ("_data", "_entries", "base_offset", "path")
 
@@ -141,17 +147,17 @@ class _EntryIndex:
 
     @property
     def entries(self) -> tuple[tuple[int, int], ...]:
-        """The entries up to the first one that does not ascend."""
+        """Valid entries, up to the first entry that does not ascend."""
         if self._entries is None:
             self._entries = tuple(self._decode_all())
         return self._entries
 
     @property
     def has_stray_bytes(self) -> bool:
-        """Whether anything but entries of zeros follows the entries.
+        """Whether the valid entries are followed by anything except zero entries.
 
-        A part of an entry counts, even if it is zeros, because a broker only writes
-        indexes of complete entries. Source: ``AbstractIndex.sanityCheck``.
+        An incomplete entry at the end counts even if it consists of zeros, because a
+        broker only writes complete entries. Source: ``AbstractIndex.sanityCheck``.
         """
         if len(self._data) % self._SIZE:
             return True
@@ -159,13 +165,14 @@ class _EntryIndex:
 
     @property
     def unchecked(self) -> EntryView:
-        """All entries, without a look at whether they ascend."""
+        """All entries, including entries that do not ascend."""
         return EntryView(self._data, self._SIZE, self._decode_at)
 
     def lookups(self) -> Iterator[Sequence[tuple[int, int]]]:
-        """Iterate over what to search: the unchecked entries, then those that count.
+        """Yield the sequences to search: all entries first, then the valid entries.
 
-        The second ones only where they differ, for callers that the first ones misled.
+        The valid entries are only yielded if they differ. They serve callers for which
+        the unchecked entries were misleading.
         """
         unchecked = self.unchecked
         yield unchecked
@@ -174,12 +181,15 @@ class _EntryIndex:
 
 
 class OffsetIndex(_EntryIndex):
-    """The ``.index`` file of a segment: where the batches of some offsets are.
+    """Offset index (``.index`` file), which maps offsets to batch positions.
 
-    ``entries`` are (offset, position) pairs, ascending: the batch at byte ``position``
-    begins at ``offset`` or below, and all batches before it end below ``offset``.
-    ``has_stray_bytes`` says whether anything but entries of zeros follows them.
-    Shape: INT32 offset less the base offset, INT32 position. Source: ``OffsetIndex``.
+    ``entries`` are ascending pairs of (offset, position). The base offset of the batch
+    at byte ``position`` is at most ``offset``, and all previous batches end before
+    ``offset``. ``has_stray_bytes`` is True if the entries are followed by anything
+    except zero entries.
+
+    Format: INT32 offset relative to the base offset, INT32 position.
+    Source: ``OffsetIndex``.
     """
 
     __slots__ = ()
@@ -203,11 +213,14 @@ class OffsetIndex(_EntryIndex):
 
 
 class TimeIndex(_EntryIndex):
-    """The ``.timeindex`` file of a segment: the max timestamps up to some offsets.
+    """Time index (``.timeindex`` file), which maps timestamps to offsets.
 
-    ``entries`` are (timestamp in ms, offset) pairs, ascending: up to ``offset`` no
-    record of the segment is later than ``timestamp``. ``has_stray_bytes`` as above.
-    Shape: INT64 timestamp, INT32 offset less the base offset. Source: ``TimeIndex``.
+    ``entries`` are ascending pairs of (timestamp in ms, offset). Up to ``offset``, no
+    record in the segment has a timestamp later than ``timestamp``. ``has_stray_bytes``
+    is True if the entries are followed by anything except zero entries.
+
+    Format: INT64 timestamp, INT32 offset relative to the base offset.
+    Source: ``TimeIndex``.
     """
 
     __slots__ = ()
@@ -231,12 +244,14 @@ class TimeIndex(_EntryIndex):
 
 
 class TransactionIndex:
-    """The ``.txnindex`` file of a segment: its aborted transactions.
+    """Transaction index (``.txnindex`` file), which lists aborted transactions.
 
-    ``entries`` are ``messages.AbortedTxn``, in the order of the ABORT markers. A
-    transaction is in the index of the segment that its marker is in.
-    Shape of an entry: INT16 version and ``AbortedTxn``, 34 bytes. Source:
-    ``TransactionIndex``. Raises ``DecodeError`` with the file in its path.
+    ``entries`` are ``messages.AbortedTxn`` objects, sorted like their ABORT markers. A
+    transaction is listed in the segment that contains its marker.
+
+    Format: INT16 version and ``AbortedTxn``, 34 bytes per entry. Raises ``DecodeError``
+    with the file in its path if an entry is invalid.
+    Source: ``TransactionIndex``.
     """
 
     __slots__ = ("entries", "path")
@@ -257,6 +272,7 @@ class TransactionIndex:
 
 
 def _base_offset(path: Place, given: int | None) -> int:
+    """Return the specified base offset, or else the base offset in the file name."""
     found = parse_base_offset(path.name) if given is None else given
     if found is None:
         raise TypeError(
@@ -267,9 +283,10 @@ def _base_offset(path: Place, given: int | None) -> int:
 
 
 def _has_stray(data: bytes, end: int) -> bool:
-    """Whether bytes other than zeros follow the entries: mostly 10 MiB of zeros."""
+    """Whether non-zero bytes follow the entries. Usually 10 MiB of zeros follow."""
     return data.count(0, end) != len(data) - end
 
 
 def _whole(data: bytes, entry: struct.Struct) -> memoryview:
+    """Return all complete entries as bytes."""
     return memoryview(data)[: len(data) // entry.size * entry.size]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Partition``: the folder of one partition, with its segments in order.
+"""``Partition``: a partition directory with its segments in offset order.
 
-``segments.py`` reads one segment; this file joins several to one log. ``directory.py``
-finds the folders.
+``segments.py`` reads individual segments, and this module combines them into one log.
+``directory.py`` finds the partition directories.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 
 
 class Partition:
-    """One partition in one folder: a replica, or what is left of one.
+    """One partition in one directory: a replica, or the remaining files of a replica.
 
-    ``partition`` is -1 where the folder's name has no number. ``state`` is "" for one
-    in use; "future", "stray" and "delete" are Kafka's names for others. ``segments``
-    are in the order of their base offsets; ``snapshots`` are the checkpoints of KRaft,
-    whose offsets are their own. ``checkpoints`` has what the files of the data
-    directory say: offsets under "recovery-point", "log-start", "replication" (the
-    high watermark) and "cleaner".
+    * ``partition``: partition number, or -1 if the directory name contains none.
+    * ``state``: empty if the partition is in use, otherwise "future", "stray" or
+      "delete" as named by Kafka.
+    * ``segments``: segments, sorted by base offset.
+    * ``snapshots``: KRaft checkpoints. Their offsets are independent of the segments.
+    * ``checkpoints``: offsets from checkpoint files in the data directory, by name:
+      "recovery-point", "log-start", "replication" (the high watermark) and "cleaner".
     """
 
     __slots__ = (
@@ -88,12 +89,12 @@ class Partition:
 
     @property
     def size(self) -> int:
-        """The bytes of all segments."""
+        """Total size of all segments in bytes."""
         return sum(segment.size for segment in self.segments)
 
     @property
     def topic_id(self) -> UUID | None:
-        """The topic's id, from ``partition.metadata`` or the folder's name, or None."""
+        """Topic id from ``partition.metadata`` or from the directory name, or None."""
         if self._topic_id is None:
             try:
                 metadata = read_partition_metadata(self.path / "partition.metadata")
@@ -104,7 +105,7 @@ class Partition:
 
     @property
     def leader_epochs(self) -> tuple[tuple[int, int], ...]:
-        """(epoch, first offset) pairs; empty without ``leader-epoch-checkpoint``."""
+        """Pairs of (epoch, first offset). Empty without ``leader-epoch-checkpoint``."""
         try:
             return read_leader_epochs(self.path / "leader-epoch-checkpoint")
         except FileNotFoundError:
@@ -112,18 +113,18 @@ class Partition:
 
     @property
     def producer_snapshots(self) -> tuple[ProducerSnapshot, ...]:
-        """The ``.snapshot`` files, read; ``DecodeError`` for a damaged one."""
+        """Decoded ``.snapshot`` files. Raises ``DecodeError`` if a file is damaged."""
         return tuple(ProducerSnapshot(path) for path in self.producer_snapshot_paths)
 
     @property
     def start_offset(self) -> int:
-        """The first offset, as the checkpoint or the first file says."""
+        """Log start offset according to the checkpoint and the first segment."""
         first = max(self.segments[0].base_offset, 0) if self.segments else 0
         return max(first, self.checkpoints.get("log-start", 0))
 
     @property
     def end_offset(self) -> int:
-        """The offset after the last batch, by the headers of the newest segments."""
+        """Log end offset, computed from the batch headers in the newest segments."""
         for segment in reversed(self.segments):
             last = None
             start = segment.seek_before(2**62)
@@ -135,11 +136,12 @@ class Partition:
 
     @property
     def is_compacted(self) -> bool:
-        """Whether the log was compacted, so that offsets may be missing.
+        """Whether the log has been compacted, so that offsets may be missing.
 
-        True if the data directory's ``cleaner-offset-checkpoint`` names the partition,
+        True if ``cleaner-offset-checkpoint`` in the data directory lists the partition,
         if Kafka always compacts the topic, or if a batch has fewer records than
-        offsets; then headers are hopped up to that batch, once.
+        offsets. The last condition requires reading headers up to such a batch, and its
+        result is cached.
         """
         if self._compacted is None:
             self._compacted = (
@@ -150,12 +152,13 @@ class Partition:
         return self._compacted
 
     def transactions(self) -> Transactions:
-        """Find the aborted transactions and those that were never ended."""
+        """Find all aborted transactions, and all transactions without an end marker."""
         return find_transactions(self.segments)
 
     def _overlapping(
         self, start_offset: int | None, end_offset: int | None
     ) -> Iterator[Segment]:
+        """Yield the segments that may contain offsets in a range."""
         for segment in self.segments:
             above = segment.next_base_offset
             if start_offset is not None and above is not None and above <= start_offset:
@@ -171,9 +174,10 @@ class Partition:
         end_offset: int | None = None,
         **options: Any,
     ) -> Iterator[BatchHeader]:
-        """Iterate over the headers of batches that overlap the wanted offsets.
+        """Yield the headers of all batches that overlap an offset range.
 
-        ``options`` are those of ``Segment.headers``. A position counts in its segment.
+        ``options`` are passed to ``Segment.headers``. Positions are relative to the
+        segment.
         """
         for segment in self._overlapping(start_offset, end_offset):
             for header in segment.headers(**options):
@@ -190,7 +194,7 @@ class Partition:
         isolation_level: str = "read_uncommitted",
         **options: Any,
     ) -> Iterator[Batch]:
-        """Decode batch by batch, segment by segment; all as in ``Segment.batches``."""
+        """Decode all segments batch by batch. Parameters as in ``Segment.batches``."""
         return self._decode_segments(
             "batches", start_offset, end_offset, isolation_level, options
         )
@@ -203,7 +207,10 @@ class Partition:
         isolation_level: str = "read_uncommitted",
         **options: Any,
     ) -> Iterator[Records]:
-        """Decode into columns, a piece at a time; all as in ``Segment.columns``."""
+        """Decode all segments into columns incrementally.
+
+        Parameters as in ``Segment.columns``.
+        """
         return self._decode_segments(
             "columns", start_offset, end_offset, isolation_level, options
         )
@@ -216,6 +223,7 @@ class Partition:
         isolation_level: str,
         options: dict[str, Any],
     ) -> Iterator[Any]:
+        """Decode all segments, and filter transactions across the complete log."""
         committed = check_isolation_level(isolation_level)
         if committed and options.get("transactions") is None:
             options["transactions"] = self.transactions()
@@ -232,9 +240,10 @@ class Partition:
             )
 
     def seek(self, offset: int) -> tuple[Segment, int] | None:
-        """Find the batch that holds ``offset``, or the first one after it.
+        """Find the batch that contains ``offset``, or otherwise the next batch.
 
-        Returns its segment and first byte, None if the log ends before.
+        Returns its segment and byte position, or None if the log ends before
+        ``offset``.
         """
         for segment in self._overlapping(offset, None):
             position = segment.seek(offset)
@@ -243,9 +252,9 @@ class Partition:
         return None
 
     def seek_timestamp(self, timestamp: int) -> tuple[Segment, int] | None:
-        """Find the first batch with a record of ``timestamp`` (ms) or later.
+        """Find the first batch with a record at or after ``timestamp`` (ms).
 
-        Returns its segment and first byte, None if there is none.
+        Returns its segment and byte position, or None if no batch matches.
         """
         for segment in self.segments:
             position = segment.seek_timestamp(timestamp)
@@ -256,11 +265,11 @@ class Partition:
     def offset_for_timestamp(
         self, timestamp: int, *, limits: Limits = DEFAULT
     ) -> int | None:
-        """Find the first offset whose record is of ``timestamp`` or later.
+        """Find the first offset whose record is at or after ``timestamp`` (ms).
 
-        As Kafka's ListOffsets answers it: first in the order of offsets, not of times;
-        not below the offset that ``log-start-offset-checkpoint`` says the log begins
-        with. None if there is none.
+        The result is the same as for Kafka's ListOffsets: the first record by offset,
+        not by time, and never before the log start offset in
+        ``log-start-offset-checkpoint``. Returns None if no record matches.
         """
         start_offset = self.checkpoints.get("log-start")
         for segment in self._overlapping(start_offset, None):
@@ -279,9 +288,10 @@ class Partition:
         progress: Callable[[int], object] | None = None,
         limits: Limits = DEFAULT,
     ) -> Iterator[Problem]:
-        """Find what is wrong with the segments and between them.
+        """Find problems in the segments and between adjacent segments.
 
-        All as in ``Segment.problems``; ``verify`` looks at the files beside them too.
+        Parameters as in ``Segment.problems``. Use ``verify`` to check index files as
+        well.
         """
         return examine(
             self.segments,

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Problem``: what is wrong with the files of a log, and where.
+"""``Problem``: describes damage in log files, and its position.
 
-A problem is a value, not an exception: one bad region must not cost the good ones
-after it. ``make_error`` makes an exception of it; ``in_file`` adds the path of the file
-to the error of a decoder. Problems are found by ``walk.py`` and ``verify.py``.
+Problems are values instead of exceptions, so that valid data after a damaged region can
+still be read. ``make_error`` converts a problem to an exception. ``in_file`` adds the
+file path to a decoding error. ``walk.py`` and ``verify.py`` detect the problems.
 """
 
 from __future__ import annotations
@@ -36,18 +36,20 @@ LEADER_EPOCH = "leader-epoch"
 METADATA = "metadata"
 
 LOST = frozenset((CRC, HEADER, SIZE, ZEROS, CUT, OFFSET, RECORDS))
-"""The reasons for which bytes of a log are not read as records."""
+"""Reasons for which log bytes cannot be read as records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    r"""One finding: a bad region of a file, or something that is missing.
+    r"""Damaged region in a file, or missing data.
 
-    ``position`` and ``length`` are bytes of the file ``path``; a length of 0 means
-    that nothing there is bad, but something is missing in front of it. Bytes of the
-    path that are no UTF-8 are ``\xNN``. Offsets are -1 where there is no good one, or
-    none is known. ``reason`` is one of the words above, ``detail`` a sentence for
-    people.
+    * ``path``: file path. Bytes that are not UTF-8 are shown as ``\xNN``.
+    * ``position``, ``length``: damaged region in bytes. A length of 0 means that no
+      byte is damaged, but that data is missing before this position.
+    * ``reason``: problem type, which is a constant in this module.
+    * ``last_good_offset``, ``next_good_offset``: valid offsets before and after the
+      region, or -1 if there is none or if it is unknown.
+    * ``detail``: description for users.
     """
 
     path: str
@@ -73,15 +75,15 @@ class Problem:
 
 
 def make_error(problem: Problem) -> CorruptBatch:
-    """Make the exception for a problem."""
+    """Convert a problem to an exception."""
     return CorruptBatch(problem.detail, problem.position, problem.path)
 
 
 def in_file(error: DecodeError, path: str, base: int = 0) -> DecodeError:
-    """Make a decoder's error again with the file in its path.
+    """Copy a decoding error and add the file to its path.
 
-    ``path`` is text, as in a ``Problem``. ``base`` is the byte of the file that the
-    decoder's input began with.
+    ``path`` has the same format as in ``Problem``. ``base`` is the file position at
+    which the decoded input began.
     """
     inner = f": {error.path}" if error.path else ""
     return type(error)(
@@ -94,7 +96,7 @@ def in_file(error: DecodeError, path: str, base: int = 0) -> DecodeError:
 
 
 def report_problem(problem: Problem, on_corrupt: OnCorrupt) -> None:
-    """Raise a problem, pass it to the caller's function, or skip it."""
+    """Raise the problem as an exception, pass it to the callback, or ignore it."""
     if on_corrupt == "raise":
         raise make_error(problem)
     if callable(on_corrupt):

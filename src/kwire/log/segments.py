@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Segment``: one ``.log`` file, or one ``.checkpoint`` of KRaft.
+"""``Segment``: reads a ``.log`` file, or a KRaft ``.checkpoint`` file.
 
-Reads its batches as headers, as objects and as columns, a chunk at a time and never
-the whole file, and finds an offset or a time in it. ``walk.py`` finds the batches in
-the bytes, ``kwire.records`` and ``kwire.records.columns`` decode them.
+Returns its batches as headers, objects or columns, and looks up offsets and timestamps.
+The file is loaded gradually and is never completely in memory. ``walk.py`` finds the
+batches in the file, and ``kwire.records`` and ``kwire.records.columns`` decode them.
 """
 
 from __future__ import annotations
@@ -51,27 +51,31 @@ if TYPE_CHECKING:
     from .transactions import Transactions
 
 CHUNK = 4 * MIB
-"""Bytes of a file that are decoded in one piece, if batches are smaller."""
+"""Default number of file bytes that are decoded together, if batches are smaller."""
 
 FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,9})")
-"""The name of a partition's folder; more digits are no INT32."""
+"""Partition directory name. Longer partition numbers do not fit into an INT32."""
 
 _LIVE = 3600
-"""Seconds after the last write for which a broker may still be at work."""
+"""Number of seconds after the last write in which a broker may still use a segment."""
 
 _HINTS = 3
-"""Entries of an index to try before it is taken for useless."""
+"""Number of index entries to try before the index is ignored."""
 
 
 class Segment:
-    """One segment file; opened for each iteration, and closed with it.
+    """One segment file. It is opened for every iteration and closed afterwards.
 
-    ``base_offset`` is what its name says (0 for a checkpoint, -1 where it says
-    nothing), ``size`` its bytes when this object was made, ``kind`` "log" or
-    "checkpoint". ``is_newest`` says that a broker may still write to it: its tail may
-    be torn. ``next_base_offset`` is that of the segment after it, None if there is
-    none. ``access`` is "map" or "read" (see ``file_bytes.py``); by default the newest
-    segment is read if it was written to within the last hour, all else is mapped.
+    * ``base_offset``: offset in the file name. It is 0 for a KRaft checkpoint, and -1
+      if the name contains no offset.
+    * ``size``: file size in bytes when this object was created.
+    * ``kind``: "log" or "checkpoint".
+    * ``topic``, ``partition``: by default taken from the directory name.
+    * ``is_newest``: whether a broker may still write to the segment, so that it may
+      have a torn tail.
+    * ``next_base_offset``: base offset of the next segment, or None.
+    * ``access``: "map" or "read", see ``file_bytes.py``. By default, the newest segment
+      is read if it was written within the last hour. All other segments are mapped.
     """
 
     __slots__ = (
@@ -105,7 +109,8 @@ class Segment:
         named = parse_base_offset(self.path.name)
         self.base_offset = -1 if named is None else named
         if self.kind == "checkpoint":
-            # Its name has an offset of the log; its own offsets begin at 0.
+            # The file name contains a log offset, but the offsets inside a checkpoint
+            # always begin at 0.
             self.base_offset = 0
             is_newest = False
         match = FOLDER.fullmatch(self.path.absolute().parent.name)
@@ -120,7 +125,8 @@ class Segment:
         self._access: Access = "read"
         if not isinstance(status, Status):
             check_regular(str(self.path), status.st_mode)
-            # A broker may cut what it writes to, and kill who has it mapped.
+            # A broker may truncate a segment in use, which kills every process that
+            # maps the file.
             is_live = is_newest and time.time() - status.st_mtime < _LIVE
             self._access = access or ("read" if is_live else "map")
         self._indexes: dict[str, Any] = {}
@@ -131,23 +137,27 @@ class Segment:
 
     @property
     def index(self) -> OffsetIndex | None:
-        """The ``.index`` file; None if there is none."""
+        """Offset index from the ``.index`` file, or None if the file is missing."""
         found: OffsetIndex | None = self._beside(".index", OffsetIndex)
         return found
 
     @property
     def time_index(self) -> TimeIndex | None:
-        """The ``.timeindex`` file; None if there is none."""
+        """Time index from the ``.timeindex`` file, or None if the file is missing."""
         found: TimeIndex | None = self._beside(".timeindex", TimeIndex)
         return found
 
     @property
     def transaction_index(self) -> TransactionIndex | None:
-        """The ``.txnindex`` file; None if there is none."""
+        """Transaction index from the ``.txnindex`` file, or None if it is missing."""
         found: TransactionIndex | None = self._beside(".txnindex", TransactionIndex)
         return found
 
     def _beside(self, suffix: str, kind: Callable[..., Any]) -> Any:
+        """Read an index file for this segment once.
+
+        Returns None if the file is missing.
+        """
         if self.kind != "log" or self.base_offset < 0:
             return None
         if suffix not in self._indexes:
@@ -158,16 +168,16 @@ class Segment:
         return self._indexes[suffix]
 
     def forget_indexes(self) -> None:
-        """Free the indexes that were read; they are read again when needed."""
+        """Discard loaded index files. They are read again on the next access."""
         self._indexes.clear()
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is in an object store, where each read is a request."""
+        """Whether the segment is in an object store, where every read is a request."""
         return isinstance(self.path, StoredPath)
 
     def open(self) -> FileBytes:
-        """Open the file for a walk; to be closed with ``with``."""
+        """Open the file for a walk. Use the result as a context manager."""
         if isinstance(self.path, StoredPath):
             return StoredBytes(self.path)
         return FileBytes(self.path, self._access)
@@ -175,9 +185,9 @@ class Segment:
     def _iter_headers(
         self, start: int = 0, end: int | None = None
     ) -> Iterator[tuple[BatchHeader, Any]]:
-        """Iterate over batch headers and the file's bytes, without damaged regions.
+        """Yield batch headers and the file buffer, and skip damaged regions.
 
-        The bytes of a batch can be read until the next header is requested.
+        Batch bytes are available until the next header is requested.
         """
         with self.open() as file:
             for item in walk_segment(self, file, start=start, end=end, check_crc=False):
@@ -194,14 +204,17 @@ class Segment:
         strict_tail: bool = False,
         limits: Limits = DEFAULT,
     ) -> Iterator[BatchHeader]:
-        """Iterate over the headers of batches that begin in bytes ``start`` to ``end``.
+        """Yield the headers of all batches that begin between ``start`` and ``end``.
 
-        ``start`` is the first byte of a batch, as ``seek`` gives it; ``position`` in
-        the headers counts in the file. Without ``check_crc`` what batches hold is not
-        looked at.
-        ``on_corrupt``: "raise" raises ``CorruptBatch`` with the file in its path and
-        the byte in ``offset``; "skip" goes on after what is damaged; a function does
-        too, and is given each ``Problem``.
+        * ``start``, ``end``: byte range. ``start`` must be the first byte of a batch,
+          for example from ``seek``. ``position`` in the headers is relative to the
+          file.
+        * ``check_crc``: verify checksums. By default, batch contents are not read.
+        * ``on_corrupt``: "raise" raises ``CorruptBatch`` with the file in ``path`` and
+          the byte position in ``offset``. "skip" continues after the damaged region. A
+          callback function receives every ``Problem``, and then reading continues.
+        * ``strict_tail``: treat a torn tail as damage.
+        * ``limits``: maximum batch size (``frame_bytes``).
         """
         with self.open() as file:
             for item in walk_segment(
@@ -234,19 +247,23 @@ class Segment:
         errors: Literal["strict", "replace"] = "strict",
         limits: Limits = DEFAULT,
     ) -> Iterator[Batch]:
-        """Decode batch by batch; positions and ``on_corrupt`` as in ``headers``.
+        """Decode the segment into batch objects.
 
-        Records below ``start_offset`` and from ``end_offset`` on are left out, and
-        batches that have no others; without ``start`` the way begins where ``seek``
-        finds the offset. With ``isolation_level="read_committed"`` aborted
-        and control batches come without records, and what belongs to transactions that
-        were never ended, or comes after such, does not come; ``transactions`` says
-        which those are, if more is known than this segment has.
-        If ``are_offsets_right``, offsets are not compared with those of the neighboring
-        batches, because a walk through the whole file has already judged them.
-        Memory: that of ``limits`` for one batch, and a few MiB of the file.
-        Raises ``DecodeError`` with the file in its path, unless ``on_corrupt`` says
-        otherwise.
+        * ``start``, ``end``, ``on_corrupt``, ``strict_tail``: as in ``headers``.
+        * ``start_offset``, ``end_offset``: return only records in this offset range,
+          and omit batches without such records. ``end_offset`` is exclusive. Without
+          ``start``, reading begins at ``seek(start_offset)``.
+        * ``isolation_level``: with "read_committed", aborted batches and control
+          batches are returned without records, and reading stops before the first
+          transaction without an end marker.
+        * ``transactions``: transactions in the complete log. By default, they are
+          collected from this segment only.
+        * ``are_offsets_right``: do not compare offsets with adjacent batches, because a
+          previous walk through the complete file has already verified them.
+        * ``limits``: limits for one batch. Additional memory is a few MiB for the file.
+
+        Raises ``DecodeError`` with the file in its path if a batch is invalid, unless
+        ``on_corrupt`` specifies another behaviour.
         """
         start = self._start(start, start_offset)
         with self.open() as file:
@@ -288,12 +305,15 @@ class Segment:
         limits: Limits = DEFAULT,
         **options: Any,
     ) -> Iterator[Records]:
-        """Decode into columns, about ``chunk_bytes`` of the file at a time.
+        """Decode the segment into columns, about ``chunk_bytes`` file bytes at a time.
 
-        All as in ``batches``; control records never come. With ``are_offsets_right``
-        offsets are not compared with those around them, as a walk through the whole
-        file has done that. ``options`` go to ``columns.decode_records``, but for
-        ``views``: the bytes of a segment do not stay in memory.
+        * ``are_offsets_right``: do not compare offsets with adjacent batches, because a
+          previous walk through the complete file has already verified them.
+        * ``options``: passed to ``columns.decode_records``. ``views`` is not supported,
+          because segment data does not stay in memory.
+
+        All other parameters are the same as in ``batches``. Control records are never
+        returned. Raises ``ValueError`` if ``views`` is requested.
         """
         if options.get("views"):
             raise ValueError(
@@ -324,6 +344,7 @@ class Segment:
             )
 
     def _start(self, start: int | None, start_offset: int | None) -> int:
+        """Return the position at which reading begins."""
         if start is not None or start_offset is None:
             return start or 0
         found = self.seek(start_offset)
@@ -332,16 +353,17 @@ class Segment:
     def _transactions(
         self, isolation_level: str, given: Transactions | None
     ) -> Transactions | None:
+        """Return the transactions to filter, or None if no filter is requested."""
         if not check_isolation_level(isolation_level):
             return None
         return find_transactions((self,)) if given is None else given
 
     def seek(self, offset: int) -> int | None:
-        """Find the batch that holds ``offset``, or the first one after it.
+        """Find the batch that contains ``offset``, or otherwise the next batch.
 
-        Returns its first byte, None if the segment ends before. The ``.index`` is
-        followed where a batch is found at the place that it names; without it, or
-        without sense in it, the headers are hopped from the first one on.
+        Returns its byte position, or None if the segment ends before ``offset``. The
+        ``.index`` file is used if a batch is found at the listed position. If the index
+        is missing or invalid, all headers are read from the beginning.
         """
         for header, _ in self._iter_headers(self.seek_before(offset)):
             if header.last_offset >= offset:
@@ -349,10 +371,10 @@ class Segment:
         return None
 
     def seek_before(self, offset: int) -> int:
-        """Find a batch whose base offset is at most ``offset``; return its position.
+        """Find a batch that begins at or before ``offset``. Returns its position.
 
-        It is the last such batch that the ``.index`` lists and that is in the file.
-        Returns 0 if there is none.
+        This is the last such batch that the ``.index`` file lists and that exists in
+        the file. Returns 0 if there is no such batch.
         """
         try:
             index = self.index
@@ -371,7 +393,7 @@ class Segment:
         return 0
 
     def _has_batch(self, position: int, offset: int) -> bool:
-        """Whether a valid batch begins at ``position``, and not above ``offset``."""
+        """Whether a valid batch with at most this base offset begins at a position."""
         if not 0 <= position < self.size:
             return False
         with self.open() as file:
@@ -381,11 +403,11 @@ class Segment:
         return False
 
     def seek_timestamp(self, timestamp: int) -> int | None:
-        """Find the first batch with a record of ``timestamp`` (ms) or later.
+        """Find the first batch with a record at or after ``timestamp`` (ms).
 
-        Returns its first byte, None if there is none. What comes before has only
-        earlier records; what comes after may have earlier ones too. The
-        ``.timeindex`` is followed where the batch that it names has the time it says.
+        Returns its byte position, or None if no batch matches. All previous batches
+        contain only earlier records. Following batches may contain earlier records as
+        well. The ``.timeindex`` file is used if its timestamp matches the listed batch.
         """
         for header, _ in self._iter_headers(self._time_hint(timestamp)):
             if header.max_timestamp >= timestamp:
@@ -393,6 +415,7 @@ class Segment:
         return None
 
     def _time_hint(self, timestamp: int) -> int:
+        """Return a position from the time index for beginning a timestamp search."""
         try:
             index = self.time_index
         except (DecodeError, OSError):
@@ -416,12 +439,15 @@ class Segment:
         start_offset: int | None = None,
         limits: Limits = DEFAULT,
     ) -> int | None:
-        """Find the offset of the first record of ``timestamp`` (ms) or later.
+        """Find the offset of the first record at or after ``timestamp`` (ms).
 
-        First in the order of offsets, control records included, as Kafka's ListOffsets
-        returns it; None if there is none from ``start_offset`` on. The ``.timeindex``
-        is followed as by ``seek_timestamp``; then batches are passed by their headers
-        and decoded where one may hold such a record. Damaged batches hold none.
+        The first record by offset is returned, which may be a control record, as for
+        Kafka's ListOffsets. Returns None if no record at or after ``start_offset``
+        matches.
+
+        The ``.timeindex`` file is used in the same way as in ``seek_timestamp``. After
+        that, headers are read, and only batches that may contain a match are decoded.
+        Damaged batches are ignored.
         """
         low = -(2**63) if start_offset is None else start_offset
         start = self._time_hint(timestamp)
@@ -441,12 +467,14 @@ class Segment:
         return None
 
     def find_splits(self, split_bytes: int) -> tuple[int, ...]:
-        """Find positions of batches about ``split_bytes`` apart; the first one is 0.
+        """Find batch positions about ``split_bytes`` apart. The first position is 0.
 
-        Reading from each position to the next one, and from the last one to the end,
-        returns every batch once and every problem once. For each split, the ``.index``
-        and a few batches are read. Without a valid index, all headers are read; in an
-        object store, 1 MiB is read for each split.
+        Reading each range between two positions, and from the last position to the end,
+        returns every batch and every problem exactly once. For every split, the
+        ``.index`` file and a few batches are read. If the index is invalid, all headers
+        are read. In an object store, 1 MiB is read instead.
+
+        Raises ``ValueError`` if ``split_bytes`` is less than 1.
         """
         if split_bytes < 1:
             raise ValueError(f"split_bytes must be 1 or more (got {split_bytes})")
@@ -462,9 +490,9 @@ class Segment:
 
     @property
     def has_holes(self) -> bool:
-        """Whether some batch has fewer records than offsets, as only a cleaner leaves.
+        """Whether a batch has fewer records than offsets, as after log compaction.
 
-        Hops the headers up to the first such batch, once.
+        The first access reads the headers up to such a batch.
         """
         if self._has_holes is None:
             self._has_holes = any(
@@ -485,10 +513,12 @@ class Segment:
         progress: Callable[[int], object] | None = None,
         limits: Limits = DEFAULT,
     ) -> Iterator[Problem]:
-        """Find what is wrong with this file, without its indexes.
+        """Find problems in this segment file. Index files are not verified.
 
-        ``deep`` decodes the records as well. ``progress`` is called every few MiB with
-        the number of bytes since the last call.
+        * ``deep``: also decode the records.
+        * ``strict_tail``: treat a torn tail as damage.
+        * ``progress``: callback that receives the number of additional bytes every few
+          MiB.
         """
         with self.open() as file:
             walk = walk_segment(
@@ -508,10 +538,10 @@ class Segment:
                         yield bad
 
     def good_regions(self, *, limits: Limits = DEFAULT) -> Iterator[tuple[int, int]]:
-        """Iterate over the regions of valid batches, each as long as possible.
+        """Yield regions with valid batches as (position, size).
 
-        Each is (position, size). What lies between is damaged, what is after the last
-        one damaged or torn.
+        Regions are as long as possible. Bytes between two regions are damaged. Bytes
+        after the last region are damaged or belong to a torn tail.
         """
         first = last = 0
         for header in self.headers(check_crc=True, on_corrupt="skip", limits=limits):
@@ -527,7 +557,7 @@ class Segment:
 def walk_segment(
     segment: Segment, file: FileBytes, *, strict_tail: bool = False, **options: Any
 ) -> SegmentWalk:
-    """Return a walk through the opened file of a segment, with its offset limits.
+    """Return a walk through an open segment file, within its valid offset range.
 
     ``strict_tail`` treats a torn tail as damage, even in the newest segment.
     """
@@ -544,10 +574,10 @@ def walk_segment(
 
 
 def find_transactions(segments: Iterable[Segment]) -> Transactions:
-    """Find the transactions in segments of one partition, which are in order.
+    """Find the transactions in consecutive segments of one partition.
 
-    Damaged regions are passed over. Time: all headers are read, and what control
-    batches hold; memory grows with the number of aborted transactions.
+    Damaged regions are skipped. All headers and control batches are read. Memory usage
+    grows with the number of aborted transactions.
     """
     return gather_transactions(
         (each._iter_headers(), _read_aborted(each)) for each in segments
@@ -555,7 +585,7 @@ def find_transactions(segments: Iterable[Segment]) -> Transactions:
 
 
 def _read_aborted(segment: Segment) -> list[AbortedTransaction]:
-    """Read the ``.txnindex`` file of a segment, if there is a valid one."""
+    """Read the ``.txnindex`` file of a segment. Empty if it is missing or damaged."""
     try:
         index = segment.transaction_index
     except DecodeError:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads producer snapshots: what a broker knew of producers at an offset.
+"""Reads producer snapshots, which contain the producer state on a broker at an offset.
 
-The file ``<offset>.snapshot`` holds the state up to that offset. The checkpoints of
-KRaft, which are called snapshots too, are segments and not read here.
+The file ``<offset>.snapshot`` stores the state before that offset. KRaft checkpoints
+are also called snapshots, but they are segments and are not supported here.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ if TYPE_CHECKING:
     from .storage import Named
 
 _ENTRIES_AT = 6
-"""Bytes of the version and of the checksum, which does not cover itself."""
+"""Size in bytes for version and checksum, which the checksum does not cover."""
 
 
 class ProducerSnapshot:
-    """A ``.snapshot`` file: ``message`` is its content, ``offset`` that of its name.
+    """Producer snapshot (``.snapshot`` file).
 
-    ``entries`` has one ``messages.ProducerSnapshot.ProducerEntry`` for each producer;
-    ``current_txn_first_offset`` is -1 where no transaction was open. ``offset`` is -1
-    for a file of another name.
-    Shape: INT16 version, UINT32 crc (CRC-32C of what follows), entries. Source:
-    ``ProducerStateManager``. Raises ``DecodeError`` with the file in its path.
+    ``message`` is the decoded file. ``entries`` contains one
+    ``messages.ProducerSnapshot.ProducerEntry`` per producer. Its
+    ``current_txn_first_offset`` is -1 if no transaction was open. ``offset`` is taken
+    from the file name, and is -1 if the name contains no offset.
+
+    Format: INT16 version, UINT32 CRC-32C of the remaining bytes, entries. Raises
+    ``DecodeError`` with the file in its path if the content is invalid.
+    Source: ``ProducerStateManager``.
     """
 
     __slots__ = ("message", "offset", "path")
@@ -67,5 +70,5 @@ class ProducerSnapshot:
 
     @property
     def entries(self) -> tuple[Any, ...]:
-        """The producers, each with its last batch and its open transaction."""
+        """Producers, including their last batch and their open transaction."""
         return tuple(self.message.producer_entries)

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Paths in object stores, and requests to these stores, several at once.
+"""Paths in object stores, and parallel requests to object stores.
 
-``StoredPath`` has the methods of ``pathlib.Path`` that logs use, so that segments,
-indexes and checkpoints are read in one way from disks and stores. Stores are those of
-``pyarrow.fs``, or else of ``fsspec``; both are imported on the first URI only.
-``stored_bytes.py`` reads the bytes of a segment from a store.
+``StoredPath`` has the ``pathlib.Path`` methods that this package uses, so that
+segments, indexes and checkpoints are read from disks and stores with the same code.
+Stores are accessed with ``pyarrow.fs`` or otherwise with ``fsspec``. These libraries
+are imported when the first URI is opened. ``stored_bytes.py`` reads segment data from a
+store.
 """
 
 from __future__ import annotations
@@ -30,28 +31,32 @@ if TYPE_CHECKING:
 _URI = re.compile(r"(?s)([A-Za-z][A-Za-z0-9+.-]+)://([^/?]*)/*([^?]*)(?:\?(.*))?")
 
 _DRIVE = re.compile(r"([A-Za-z]:)(?:/+|$)")
+"""Windows drive letter at the beginning of a path."""
 
 _SAME = {"s3a": "s3", "s3n": "s3"}
-"""Names that Hadoop has for a store, and the one that everybody else has."""
+"""Standard scheme names for the names that Hadoop uses."""
 
 _ARROW = {"file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss"}
-"""The stores that ``pyarrow.fs`` knows."""
+"""Schemes that ``pyarrow.fs`` supports."""
 
 _MISSING = -1
-"""The size of what is not there."""
+"""Size value for objects that do not exist."""
 
 THREADS = 32
-"""Calls at once: a store that takes 50 ms for a request answers 640 in a second."""
+"""Number of parallel requests.
+
+With 50 ms per request, this allows 640 requests per second.
+"""
 
 
 class Status(NamedTuple):
-    """The part of ``os.stat_result`` that logs use."""
+    """File status with the ``os.stat_result`` fields that this package uses."""
 
     st_size: int
 
 
 class Reader(Protocol):
-    """An open object: its size, and its bytes from ``start`` to ``end``."""
+    """Open object. ``read`` returns its bytes from ``start`` to ``end``."""
 
     size: int
 
@@ -60,12 +65,15 @@ class Reader(Protocol):
 
 
 class StoredPath:
-    """The path of an object or folder in a store: a URI such as ``s3://bucket/logs``.
+    """Path to an object or directory in a store, such as ``s3://bucket/logs``.
 
-    ``str`` gives the URI. Options after ``?`` go to ``pyarrow.fs`` and stay with every
-    path below. A user name may be in front of the host, a password may not: paths are
-    shown in errors and tables. Instances can be pickled. A path that comes from a
-    listing knows its size, as it was then.
+    ``str`` returns the URI. Options after ``?`` are passed to ``pyarrow.fs``, and are
+    kept in all derived paths. The URI may contain a user name before the host, but no
+    password, because errors and tables show paths. Instances can be pickled. A path
+    from a listing keeps the object size at that time.
+
+    Raises ``ValueError`` if the URI is invalid, and ``OSError`` if it contains a
+    secret.
     """
 
     __slots__ = ("_folder", "_key", "_listed", "_options", "_root", "_size")
@@ -88,10 +96,11 @@ class StoredPath:
         self._root = f"{_SAME.get(scheme, scheme)}://{host}"
         self._options = options or ""
         self._key = key.rstrip("/")
-        # Keys of stores stand as they are, names of files as in every URI.
+        # Object keys are used unchanged, but file names are percent-encoded as in other
+        # URIs.
         if scheme == "file":
             self._key = unquote(self._key)
-            # Below a drive of Windows there is no path that begins with a slash.
+            # On Windows, paths below a drive must not begin with a slash.
             if drive := _DRIVE.match(self._key):
                 self._root += f"/{drive[1]}"
                 self._key = self._key[drive.end() :]
@@ -100,12 +109,13 @@ class StoredPath:
         self._size: int | None = None
 
     def _other(self, key: str) -> StoredPath:
+        """Return the path for another key in the same store."""
         made = StoredPath(self._root)
         made._key, made._options = key, self._options
         return made
 
     def __truediv__(self, name: str) -> StoredPath:
-        """Return the path of a name below this one."""
+        """Return the path of a file in this directory."""
         made = self._other(f"{self._key}/{name}".lstrip("/"))
         if self._listed is not None:
             made._folder = self
@@ -131,17 +141,17 @@ class StoredPath:
 
     @property
     def name(self) -> str:
-        """The text after the last slash."""
+        """Last path component."""
         return self._key.rpartition("/")[2]
 
     @property
     def suffix(self) -> str:
-        """The end of the name, from its last dot on."""
+        """Name suffix, beginning with the last dot."""
         return os.path.splitext(self.name)[1]
 
     @property
     def parent(self) -> StoredPath:
-        """The folder that contains it."""
+        """Directory that contains the path."""
         return self._folder or self._other(self._key.rpartition("/")[0])
 
     def with_suffix(self, suffix: str) -> StoredPath:
@@ -149,11 +159,14 @@ class StoredPath:
         return self.parent / (os.path.splitext(self.name)[0] + suffix)
 
     def absolute(self) -> StoredPath:
-        """Return itself: a URI is absolute."""
+        """Return the path itself, because a URI is always absolute."""
         return self
 
     def stat(self) -> Status:
-        """Return the size; ``FileNotFoundError`` if there is no such object."""
+        """Return the object size.
+
+        Raises ``FileNotFoundError`` if the object is missing.
+        """
         if self._size is None:
             self._size = self.size_now()
         if self._size == _MISSING:
@@ -161,21 +174,21 @@ class StoredPath:
         return Status(self._size)
 
     def is_file(self) -> bool:
-        """Whether there is an object of that name."""
+        """Whether an object with this key exists."""
         if self._size is not None:
             return self._size != _MISSING
         with _translate_errors(self):
             return self._store().look(self._key)[0] == "file"
 
     def open(self) -> Reader:
-        """Open the object for reading ranges; to be closed."""
+        """Open the object for range reads. The caller must close the result."""
         if self._size == _MISSING:
             _refuse_missing(self)
         with _translate_errors(self):
             return self._store().open(self._key, self._size)
 
     def read_bytes(self, most: int = -1) -> bytes:
-        """Read the object, or its first bytes."""
+        """Read the complete object, or at most its first ``most`` bytes."""
         reader = self.open()
         try:
             end = reader.size if most < 0 else min(most, reader.size)
@@ -184,7 +197,10 @@ class StoredPath:
             reader.close()
 
     def read(self, reader: Reader, start: int, end: int) -> bytes:
-        """Read a range of the open object; less if it has become shorter since."""
+        """Read a range of an open object.
+
+        Returns fewer bytes if the object has shrunk.
+        """
         with _translate_errors(self):
             try:
                 return reader.read(start, end)
@@ -194,7 +210,7 @@ class StoredPath:
                 return b""
 
     def size_now(self) -> int:
-        """Request the size again; errors are those of ``stat``."""
+        """Request the current size. Raises the same errors as ``stat``."""
         with _translate_errors(self):
             kind, size = self._store().look(self._key)
         if kind != "file":
@@ -202,9 +218,10 @@ class StoredPath:
         return size
 
     def folders(self) -> Iterator[tuple[StoredPath, list[str]]]:
-        """Iterate over the folders below and the names of their objects, in order.
+        """Yield this directory and its subdirectories with their object names.
 
-        One listing, however many folders there are.
+        Directories are sorted. Only one listing is requested, regardless of their
+        number.
         """
         with _translate_errors(self):
             found = self._store().below(self._key)
@@ -229,7 +246,8 @@ class StoredPath:
             yield path, list(folders[key])
 
     def _store(self) -> _Store:
-        # A process that was forked has to connect by itself.
+        """Return the client for the store."""
+        # A forked process must not share connections with its parent process.
         return _connect(self._root, self._options, os.getpid())
 
 
@@ -239,7 +257,7 @@ if TYPE_CHECKING:
 
 
 def locate(path: Named) -> Place:
-    """Make a path of a name: a ``StoredPath`` of a URI, otherwise a ``Path``."""
+    """Convert a name to a path: ``StoredPath`` for a URI, otherwise ``Path``."""
     if isinstance(path, StoredPath):
         return path
     if isinstance(path, str) and _URI.fullmatch(path):
@@ -250,12 +268,12 @@ def locate(path: Named) -> Place:
 def map_requests(
     function: Callable[[Item], Result], items: Iterable[Item], *, is_remote: bool
 ) -> Iterator[Result]:
-    """Call a function for each item, and yield the results in the order of the items.
+    """Call a function for every item. Yields the results in item order.
 
-    If ``is_remote``, up to ``THREADS`` calls run at once. The error of a call is raised
-    in its turn; then calls that have not begun are dropped. On a disk there is one call
-    at a time: it takes tens of microseconds, most of them in Python, and threads would
-    make it slower.
+    If ``is_remote`` is true, up to ``THREADS`` calls run in parallel. Errors are also
+    raised in item order, and then all pending calls are cancelled. For local files the
+    calls run sequentially: a call takes tens of microseconds, mostly in Python code, so
+    threads would be slower.
     """
     if not is_remote:
         yield from map(function, items)
@@ -276,18 +294,20 @@ def map_requests(
 
 
 def _restore_path(uri: str, size: int | None) -> StoredPath:
+    """Recreate a pickled path."""
     path = StoredPath(uri)
     path._size = size
     return path
 
 
 def _refuse_missing(path: StoredPath) -> NoReturn:
+    """Raise ``FileNotFoundError`` for a path."""
     raise FileNotFoundError(errno.ENOENT, "no such object or folder", str(path))
 
 
 @contextmanager
 def _translate_errors(path: StoredPath) -> Iterator[None]:
-    """Turn whatever a store raises into an ``OSError`` that names the path."""
+    """Convert all errors of a store to ``OSError`` with the path."""
     try:
         yield
     except ImportError:
@@ -301,10 +321,10 @@ def _translate_errors(path: StoredPath) -> Iterator[None]:
 
 
 class _Store(Protocol):
-    """A store: what is at a key, what is below it, and its bytes.
+    """Interface to an object store: object type and size, listing, and range reads.
 
-    A size that is known from a listing saves the request for it, where the client of
-    the store lets it.
+    If the size is already known from a listing, ``open`` does not request it again,
+    provided that the client library supports this.
     """
 
     def look(self, key: str) -> tuple[str, int]: ...
@@ -314,7 +334,7 @@ class _Store(Protocol):
 
 @lru_cache(maxsize=64)
 def _connect(root: str, options: str, process: int) -> _Store:
-    """Connect to a store; once for each process."""
+    """Connect to a store. Connections are cached per process."""
     scheme = root.partition(":")[0]
     install = "fsspec and its driver for it"
     if scheme in _ARROW:
@@ -324,7 +344,7 @@ def _connect(root: str, options: str, process: int) -> _Store:
             return _ArrowStore(*FileSystem.from_uri(f"{root}/?{options}".rstrip("?")))
         except ImportError:
             install = "kwire[arrow]"
-        except NotImplementedError:  # a pyarrow that was built without this store
+        except NotImplementedError:  # pyarrow was built without this store
             pass
     if options:
         raise ValueError(
@@ -341,6 +361,8 @@ def _connect(root: str, options: str, process: int) -> _Store:
 
 
 class _ArrowStore:
+    """Store access through ``pyarrow.fs``."""
+
     def __init__(self, system: Any, prefix: str) -> None:
         self._system = system
         self._prefix = prefix.rstrip("/") + "/"
@@ -375,6 +397,8 @@ class _ArrowReader:
 
 
 class _FsspecStore:
+    """Store access through ``fsspec``."""
+
     def __init__(self, system: Any, prefix: str) -> None:
         self._system = system
         self._prefix = prefix.rstrip("/") + "/"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``StoredBytes``: the bytes of an object in a store, used as ``FileBytes`` is.
+"""``StoredBytes``: provides the ``FileBytes`` interface for an object in a store.
 
-Ranges are small at first, as a seek looks at one batch, and grow while reading
-goes on; then one range is fetched while the one before it is read.
+The first ranges are small, because a seek only requires one batch. Ranges grow while
+reading continues. At the maximum size, the next range is fetched in the background.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from .storage import StoredPath
 
 _FIRST = MIB // 4
+"""Initial range size in bytes."""
 _LARGEST = 8 * MIB
+"""Maximum range size in bytes."""
 
 
 class StoredBytes(FileBytes):
-    """An open object: ``data`` has its bytes once ``fill`` was called for them.
+    """Open object. ``data`` contains the requested bytes after calling ``fill``.
 
-    ``fill`` may return less than was asked for, and more when it is called again.
-    ``size`` becomes less if the object was found to be shorter since it was opened.
-    Raises ``OSError`` with the URI for what the store does not give.
+    ``fill`` may load fewer bytes than requested. Further calls load the remaining
+    bytes. ``size`` decreases if the object has been replaced with a shorter object
+    since it was opened. Raises ``OSError`` with the URI if the store returns an error.
     """
 
     __slots__ = ("_ahead", "_begin", "_path", "_range", "_reader", "_seen", "_thread")
@@ -51,14 +53,14 @@ class StoredBytes(FileBytes):
         traceback: TracebackType | None,
     ) -> None:
         if self._thread is not None:
-            # It may be reading still from what is closed next.
+            # A background read may still use the reader, which is closed next.
             self._thread.shutdown(cancel_futures=True)
         self._reader.close()
         self.data = b""
         self.size = 0
 
     def has_shrunk(self) -> bool:
-        """Request the size again, as some clients return garbage for lost bytes."""
+        """Request the current size. Some clients return garbage for missing bytes."""
         if self._seen == self._last:
             return False
         self._seen = self._last
@@ -88,11 +90,13 @@ class StoredBytes(FileBytes):
         return after
 
     def _end_of_range(self, start: int) -> int:
-        # After the part that is wanted comes the rest of one batch.
+        """Return the position where the next range ends."""
+        # Past ``stop``, only the remainder of one batch is still required.
         wanted = max(self.stop, start + _FIRST)
         return min(start + self._range, wanted, self.size)
 
     def _read_ahead(self, start: int) -> None:
+        """Fetch the next range in a background thread."""
         if self._thread is None:
             from concurrent.futures import ThreadPoolExecutor
 

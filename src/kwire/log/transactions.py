@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the aborted and the open transactions of a log.
+"""Finds the aborted and the open transactions in a log.
 
-Both the markers in the log and the ``.txnindex`` files count: a marker may be in a
-damaged region, an index may be lost. So a reader of committed records sees what a
-consumer with ``isolation.level=read_committed`` would have seen.
+Both the control batches in the log and the ``.txnindex`` files are used, because a
+marker may be in a damaged region, and an index file may be missing. Therefore a reader
+sees the same records as a consumer with ``isolation.level=read_committed``.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from ..records import BatchHeader
 
 ABORT, COMMIT = 0, 1
-"""The types of the control records that end a transaction."""
+"""Control record types that end a transaction."""
 
 READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
 
 
 class AbortedTransaction(NamedTuple):
-    """An aborted transaction: whose it was, its first offset, and its marker's."""
+    """Aborted transaction of a producer.
+
+    ``last_offset`` belongs to its ABORT marker.
+    """
 
     producer_id: int
     first_offset: int
@@ -38,11 +41,12 @@ class AbortedTransaction(NamedTuple):
 
 
 class Transactions:
-    """The transactions of a log that a reader of committed records must not see.
+    """Transactions whose records ``read_committed`` readers must not see.
 
-    ``aborted`` is a tuple in the order of the markers, ``open`` maps producer ids to
-    the first offset of what they never ended. Batches from ``last_stable_offset`` on
-    are not stable yet; None says that all are.
+    * ``aborted``: aborted transactions, sorted by their marker offset.
+    * ``open``: first offsets of transactions without an end marker, by producer id.
+    * ``last_stable_offset``: batches at or after this offset are not stable yet. None
+      if all batches are stable.
     """
 
     __slots__ = ("_by_producer", "aborted", "last_stable_offset", "open")
@@ -64,7 +68,7 @@ class Transactions:
             spans.append((each.first_offset, each.last_offset))
 
     def hides(self, header: BatchHeader) -> bool:
-        """Whether a reader of committed records gets no records of this batch."""
+        """Whether batch records are hidden from ``read_committed`` readers."""
         if header.is_control:
             return True
         if not header.is_transactional:
@@ -73,14 +77,15 @@ class Transactions:
         if not spans:
             return False
         index = bisect_right(spans, (header.base_offset, 2**63))
-        # A span from an index may have lost its begin to another one from the markers.
+        # The index and the markers may list the same transaction with different first
+        # offsets, so two ranges can overlap. Check both candidates.
         return any(
             first <= header.base_offset <= last
             for first, last in spans[max(0, index - 2) : index]
         )
 
     def is_stable(self, header: BatchHeader) -> bool:
-        """Whether the batch lies before everything that was never ended."""
+        """Whether the batch precedes the first transaction without an end marker."""
         stable = self.last_stable_offset
         return stable is None or header.base_offset < stable
 
@@ -90,9 +95,10 @@ def gather_transactions(
         tuple[Iterable[tuple[BatchHeader, Any]], list[AbortedTransaction]]
     ],
 ) -> Transactions:
-    """Put the transactions of segments together; see ``find_transactions``.
+    """Combine transactions from multiple segments. See ``find_transactions``.
 
-    Each segment gives its headers with their data, and what its ``.txnindex`` has.
+    For all segments, ``segments`` contains the headers with their data, and the
+    transaction index entries.
     """
     aborted: list[AbortedTransaction] = []
     ongoing: dict[int, int] = {}
@@ -120,7 +126,7 @@ def gather_transactions(
 
 
 def read_marker(data: Buffer, header: BatchHeader) -> int | None:
-    """Read the type of the first record of a control batch; None if it has none."""
+    """Return the control record type of a control batch, or None if it is invalid."""
     try:
         found = Batch(header, read_records(data, header)).control_records
     except (DecodeError, UnsupportedVersion):
@@ -129,7 +135,10 @@ def read_marker(data: Buffer, header: BatchHeader) -> int | None:
 
 
 def check_isolation_level(name: str) -> bool:
-    """Return whether only committed records are wanted."""
+    """Return whether only committed records are requested.
+
+    Raises ``ValueError`` if the isolation level is unknown.
+    """
     if name not in (READ_UNCOMMITTED, READ_COMMITTED):
         raise ValueError(
             f'isolation_level must be "read_uncommitted" or "read_committed"'

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``verify``: checks a log and the files beside its segments.
+"""``verify``: checks a log, its index files, and other partition files.
 
-``examine`` reads the segments once, and ``Checks`` compares the files beside them in
-the same pass. This file checks the files of the partition, and leaves out what an
+``examine`` reads the segments once, and ``Checks`` compares the index files in the same
+pass. This module checks the remaining partition files, and ignores problems that an
 incomplete tail explains.
 """
 
@@ -38,16 +38,20 @@ def verify(
     progress: Callable[[int], object] | None = None,
     limits: Limits = DEFAULT,
 ) -> Iterator[Problem]:
-    """Verify a partition or one segment with all that belongs to it.
+    """Verify a partition or a segment, including all files that belong to it.
 
-    Checksums, offsets, gaps; entries of ``.index``, ``.timeindex`` and ``.txnindex``
-    against the batches; leader epochs; producer snapshots. ``deep`` decodes the
-    records as well. ``progress`` is called every few MiB with the number of bytes
-    since the last call. Findings beside the ``.log`` have the path of their file.
+    The checks cover checksums, offsets and gaps, the entries of ``.index``,
+    ``.timeindex`` and ``.txnindex``, the leader epochs, and the producer snapshots.
+    Problems outside the ``.log`` file contain the path to the affected file.
 
-    A broker that finds a torn tail in its newest segment cuts it off, rebuilds the
-    indexes of that segment and deletes later snapshots. So what these files say about
-    the tail is no problem, unless ``strict_tail`` makes the tail itself one.
+    * ``deep``: also decode the records.
+    * ``strict_tail``: treat a torn tail as damage.
+    * ``progress``: callback that receives the number of additional bytes every few MiB.
+
+    When a broker starts and finds a torn tail in its newest segment, it truncates the
+    segment, rebuilds its indexes, and deletes later producer snapshots. Therefore
+    inconsistencies in these files are not reported if they only affect the tail, unless
+    ``strict_tail`` is set.
     """
     if isinstance(log, Segment):
         checks = Checks((), is_partition=False)

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``SegmentWalk``: goes from batch to batch in a segment file, around damaged bytes.
+"""``SegmentWalk``: finds the batches in a segment file and skips damaged regions.
 
-``SegmentWalk`` reads header after header. Where the bytes are no valid batch it yields
-a ``Problem`` and goes on at the next position with a valid one: possible length, known
-magic, right checksum, and an offset that is possible there. The base offset of a batch
-is not under its checksum, so it is compared with its neighbours.
+``SegmentWalk`` reads one header after another. If the bytes are not a valid batch, it
+yields a ``Problem`` and continues at the next valid batch, which must have a possible
+length, a known magic, a correct checksum, and an offset that is possible at this
+position. The checksum does not cover the base offset, so the base offset is compared
+with adjacent batches.
 
-What batches hold is not read here; ``segments.py`` does.
+Records are not decoded here, but in ``segments.py``.
 """
 
 from __future__ import annotations
@@ -30,32 +31,32 @@ if TYPE_CHECKING:
     from .file_bytes import FileBytes
 
 WINDOW = 4 * MIB
-"""Bytes of a file that are brought into memory at once, if batches are smaller."""
+"""Number of file bytes that are loaded together, if batches are smaller."""
 
 HEAD = MAGIC_AT + 1
-"""Bytes of an entry up to its magic: what a search can judge at a glance."""
+"""Number of bytes up to and including the magic, which a search examines first."""
 
 LARGEST_DELTA = 2**31 - 1
-"""The largest distance of an offset from the base offset of its segment."""
+"""Maximum difference between an offset and the base offset of its segment."""
 
 MAX_RECORDS_PER_BYTE = 8
-"""Upper limit of the offsets that a byte of a damaged region can have held.
+"""Upper limit for the number of offsets that a byte in a damaged region can contain.
 
-It holds for a log that no cleaner has compacted: there each offset is a record, and no
-two records of a batch have the same offset delta. So a codec cannot copy a record as a
-whole from an earlier one, and needs at least one bit for what is new in it. Without
-compression a record has at least 7 bytes. The densest batches that were measured have
-1.7 records per byte: 100,000 records without key and value, compressed with zstd.
+The limit only applies to a log without compaction, where each offset is a record. All
+records in a batch have different offset deltas. A codec therefore cannot copy a
+complete record from a previous record, and needs at least one bit for the difference.
+Without compression a record has at least 7 bytes. The highest measured density is 1.7
+records per byte: 100,000 records without key and value, compressed with zstd.
 """
 
 _ZEROS = bytes(1 << 18)
 
 _CREDIT = 16
-"""Bytes that checksums may take in a search, for each byte that it passes."""
+"""Number of bytes that a search may verify with checksums, per byte that it passes."""
 
 
 class Run(NamedTuple):
-    """Adjacent ordinary batches that are treated as one: see ``measure_run``."""
+    """Adjacent ordinary batches that are processed together. See ``measure_run``."""
 
     position: int
     size: int
@@ -64,20 +65,27 @@ class Run(NamedTuple):
 
 
 class SegmentWalk:
-    """One pass over a segment file, or the part of it from ``start`` to ``end``.
+    """One pass over a segment file, or over its part from ``start`` to ``end``.
 
-    Iterating gives ``BatchHeader`` and ``Problem`` in the order of the file. Positions
-    in both are those of the file, whose bytes from the current batch on are in
-    ``file.data``. ``expected`` is the offset that the next batch should begin with,
-    None where any will do; after the iteration it is the offset after the last batch.
-    ``torn_at`` is then the byte at which a torn tail begins that is fine, else None.
+    Yields ``BatchHeader`` and ``Problem`` objects in file order. Their positions are
+    relative to the file. ``file.data`` contains the file bytes from the current batch
+    on.
 
-    ``base_offset`` is the segment's, None if not known, and ``next_base_offset`` that
-    of the segment after it. ``torn_tail_is_fine`` is for the newest segment. Missing
-    offsets are looked for if ``are_gaps_wrong`` is given, and are reported if it then
-    returns True. With ``are_offsets_right`` another walk has judged all offsets.
-    Cost: linear in the bytes of the file, also for bytes that were made to look like
-    batches; then a good batch after them may be passed over.
+    * ``base_offset``: base offset of the segment, or None if it is unknown.
+    * ``next_base_offset``: base offset of the next segment, or None.
+    * ``expected``: required base offset for the next batch, or None to accept any
+      offset. After the iteration, it is the offset after the last batch.
+    * ``torn_tail_is_fine``: accept a torn tail. Intended for the newest segment.
+    * ``are_gaps_wrong``: callback for missing offsets. If it returns True, the gap is
+      reported as a problem. By default, gaps are ignored.
+    * ``are_offsets_right``: skip the offset checks, because a previous walk has
+      performed them.
+
+    After the iteration, ``torn_at`` is the position at which an accepted torn tail
+    begins, or None.
+
+    The running time is linear in the file size, even if damaged bytes resemble many
+    batches. In this case, a valid batch after them may be skipped.
     """
 
     def __init__(
@@ -125,24 +133,26 @@ class SegmentWalk:
 
     @property
     def path(self) -> str:
-        """The file's path."""
+        """Path to the segment file."""
         return self.place[0]
 
     def __iter__(self) -> Iterator[BatchHeader | Problem]:
         return cast("Iterator[BatchHeader | Problem]", self.with_runs(0))
 
     def with_runs(self, run_bytes: int) -> Iterator[BatchHeader | Run | Problem]:
-        """Iterate, with ordinary batches as runs of at most so many bytes."""
+        """Iterate, and combine ordinary batches into runs up to ``run_bytes`` bytes."""
         file, data, read = self._file, self._file.data, read_batch_header
         check_crc, expected = self._check_crc, self.expected
         position = self._start
         stop = file.size if self._end is None else self._end
         limit = self._fill(position, position + WINDOW)
-        # The file may have become shorter since it was opened, or since the last look.
+        # Check ``limit`` as well, because the file may have been truncated since it was
+        # opened.
         while position < stop and position <= limit:
             if run_bytes and expected is not None:
                 first = position
-                # Not for each batch: where files are read, a look ahead is a call.
+                # Do not load data for every batch, because each load is a system call
+                # if the file is read instead of mapped.
                 if limit - position < run_bytes // 4 and limit < file.size:
                     self._keep = position
                     limit = self._fill(position, position + max(WINDOW, run_bytes))
@@ -199,6 +209,7 @@ class SegmentWalk:
         self._report(min(position, file.size))
 
     def _fill(self, start: int, end: int) -> int:
+        """Load a file range. Returns the position where it ends."""
         self._report(self._keep)
         start = min(start, self._keep)
         if self.hold is not None:
@@ -207,14 +218,18 @@ class SegmentWalk:
         return self._limit
 
     def _report(self, position: int) -> None:
+        """Report newly processed bytes to the ``progress`` callback."""
         if self._progress is not None and position > self._reported:
             self._progress(position - self._reported)
             self._reported = position
 
     def _grow(self, position: int) -> bool:
-        """Load more bytes for the batch at ``position``; False if there are none.
+        """Load more bytes for the batch at ``position``.
 
-        A batch may be longer than the window, but not than ``limits.frame_bytes``.
+        False if no more bytes are available.
+
+        A batch may be larger than the window, but not larger than
+        ``limits.frame_bytes``.
         """
         limit, have = self._limit, self._limit - position
         wanted = WINDOW if have < WINDOW // 2 else 2 * have
@@ -225,7 +240,7 @@ class SegmentWalk:
         return self._fill(position, position + wanted) > limit
 
     def _peek(self, position: int, check_crc: bool) -> BatchHeader | None:
-        """Read the header at ``position``; None if there is no complete batch."""
+        """Read the header at ``position``. None if no complete batch is found there."""
         if position > self._limit:
             self._fill(position, position + WINDOW)
         while position <= self._limit:
@@ -241,9 +256,10 @@ class SegmentWalk:
         return None
 
     def _judge(self, header: BatchHeader, expected: int | None) -> Problem | None:
-        """Describe what is wrong with a batch that has not the expected offset.
+        """Return the problem with a batch that does not have the expected offset.
 
-        Batches before it have been judged. If this one is right, offsets are missing.
+        All previous batches have already been verified. If this batch is correct,
+        offsets are missing before it.
         """
         base, last = header.base_offset, header.last_offset
         after = header.position + header.size
@@ -261,7 +277,8 @@ class SegmentWalk:
                 self._next_offset_from(after, expected),
                 expected,
             )
-        # A wrapper has the offset of its last message: what is before it is not known.
+        # A compressed message with magic 0 or 1 has the offset of its last inner
+        # message, so missing offsets before it cannot be detected.
         known = expected is not None and header.record_count >= 0
         if known and self._are_gaps_wrong is not None and self._are_gaps_wrong():
             return self._problem(
@@ -279,10 +296,10 @@ class SegmentWalk:
     ) -> bool:
         """Whether the following batches show that a plausible offset is wrong.
 
-        * ``floor``: the minimum offset of the batch.
-        * ``expected``: its offset if no offset is missing; None if not known.
-        * ``room``: the bytes in which offsets from ``floor`` on can have been; None if
-          not known.
+        * ``floor``: minimum base offset of the batch.
+        * ``expected``: base offset if no offset is missing, or None if unknown.
+        * ``room``: number of bytes that may have contained the offsets from ``floor``
+          on, or None if unknown.
         """
         base, last = header.base_offset, header.last_offset
         after = header.position + header.size
@@ -297,12 +314,12 @@ class SegmentWalk:
             return end is not None and floor <= end <= last
         if not floor <= following.base_offset <= last:
             return False
-        # One of the two batches is wrong.
+        # This batch and the following batch have contradicting offsets.
         span = last - base + 1
         if expected is not None and following.base_offset == expected + span:
             return True
         if following.base_offset < floor + span:
-            # There are not enough offsets for this batch before the following one.
+            # The range before the following batch is too small for this batch.
             return False
         third = self._peek(following.position + following.size, False)
         if third is not None:
@@ -312,10 +329,12 @@ class SegmentWalk:
         return room is not None and base - floor > MAX_RECORDS_PER_BYTE * room
 
     def _may_be(self, offset: int) -> bool:
+        """Whether an offset is possible in this segment."""
         first = self._base_offset
         return first is None or first <= offset <= first + LARGEST_DELTA
 
     def _next_offset_from(self, position: int, expected: int | None) -> int:
+        """Return the base offset at ``position``, or -1 if it is unknown."""
         following = self._peek(position, False)
         if following is None:
             then = self._next_base_offset
@@ -327,9 +346,11 @@ class SegmentWalk:
     def _around(
         self, position: int, failure: CorruptBatch | None
     ) -> tuple[Problem | None, int]:
-        """Find the way around a damaged region; return what it is and its end.
+        """Find the next valid batch after a damaged region.
 
-        Without a failure there is an entry that is longer than what is left.
+        Returns a problem, or None for an accepted torn tail, and the position to
+        continue at. Without ``failure``, the batch at this position extends beyond the
+        end of the file.
         """
         file, before = self._file, self.expected
         is_cut = failure is None and self._limit >= file.size
@@ -362,6 +383,7 @@ class SegmentWalk:
         )
 
     def _why_too_long(self, position: int) -> str:
+        """Describe a batch length that exceeds the file or the limit."""
         at, end = position + SIZE_AT, position + LOG_OVERHEAD
         size = LOG_OVERHEAD + int.from_bytes(self._file.data[at:end], "big")
         if self._frame_limit is None or position + size > self._file.size:
@@ -372,10 +394,10 @@ class SegmentWalk:
         )
 
     def _is_torn(self, position: int, head: BatchHeader | None, is_cut: bool) -> bool:
-        """Whether the tail was not written to its end, rather than damaged.
+        """Whether the tail was never written completely, as opposed to damaged.
 
-        Files may be made long before they are written: then zeros take the place of
-        what is missing, in the last batch too.
+        Files may be allocated before they are written. Unwritten bytes are then zeros,
+        even inside the last batch.
         """
         if not self._torn_tail_is_fine:
             return False
@@ -386,6 +408,7 @@ class SegmentWalk:
         return end < size and self._is_zero(end - HEAD, size)
 
     def _is_zero(self, start: int, end: int) -> bool:
+        """Whether a file range contains only zeros."""
         while start < end:
             self._keep = start
             limit = min(end, start + len(_ZEROS))
@@ -398,12 +421,13 @@ class SegmentWalk:
         return True
 
     def _resume(self, position: int, head: BatchHeader | None) -> BatchHeader | None:
-        """Find the next valid batch after the damaged one at ``position``."""
+        """Find the next valid batch after the damaged batch at ``position``."""
         floor = max(self.expected or 0, self._base_offset or 0)
         begin, start, base = position, -1, -1
         if head is not None:
-            # The length may be right even if the content is not; a batch within the
-            # content, where a record's value is Kafka's bytes, must not be taken.
+            # Try the end of the damaged batch first, because its length may be correct.
+            # A search could otherwise find a batch inside a record value that contains
+            # Kafka data.
             start, base = head.position + head.size, head.last_offset + 1
             if floor <= base <= self._highest:
                 after = self._whole(start, base, base)
@@ -411,8 +435,8 @@ class SegmentWalk:
                     return after
                 span = base - head.base_offset
                 if head.base_offset == self.expected and head.record_count == span:
-                    # The offsets of the damaged batch agree with the batch before it
-                    # and with its own count, so the damage is elsewhere in it.
+                    # The damaged batch has offsets that agree with the previous batch
+                    # and with its record count, so other bytes in it must be damaged.
                     floor = base
         while True:
             self._keep = position = position + 1
@@ -428,9 +452,9 @@ class SegmentWalk:
     def _search(
         self, position: int, stop: int, lowest: int, *, moves: bool = False
     ) -> BatchHeader | None:
-        """Find the first valid batch from ``lowest`` on that begins before ``stop``.
+        """Find the first valid batch with an offset from ``lowest`` on before ``stop``.
 
-        If the walk ``moves``, what it has passed leaves the memory.
+        With ``moves``, passed bytes may leave memory, because the walk continues there.
         """
         search = _plausible(lowest, self._highest, self._frame_limit).search
         at = position
@@ -455,11 +479,15 @@ class SegmentWalk:
         return None
 
     def _whole(self, position: int, lowest: int, highest: int) -> BatchHeader | None:
-        """Read the header at ``position`` if a valid and plausible batch is there."""
+        """Read the header at ``position``.
+
+        None unless a valid and plausible batch is there.
+        """
         head = self._peek(position, False)
         if head is None or not lowest <= head.base_offset <= highest:
             return None
-        # So that time stays linear where the bytes are nothing but headers.
+        # Limit the bytes that are verified, so that the running time stays linear if
+        # the file contains nothing except batch headers.
         if head.size > self._credit:
             return None
         self._credit -= head.size
@@ -474,6 +502,7 @@ class SegmentWalk:
         next_good: int,
         expected: int | None,
     ) -> Problem:
+        """Create a problem with the adjacent valid offsets."""
         last_good = -1 if expected is None else expected - 1
         return Problem(
             *self.place, position, length, reason, last_good, next_good, detail
@@ -481,10 +510,10 @@ class SegmentWalk:
 
 
 def _plausible(floor: int, highest: int, limit: int | None) -> re.Pattern[bytes]:
-    """Make a pattern of possible batch headers, for a fast search.
+    """Return a pattern that quickly finds possible batch headers.
 
-    It lets more through than there is: the first half of the offset, the first byte of
-    the length and a length that is not too small, the magic.
+    The pattern also matches other bytes. It only compares the upper half of the offset,
+    the first length byte, the minimum length, and the magic.
     """
     first, last = floor >> 32, highest >> 32
     if last - first < 2:
