@@ -43,6 +43,6 @@ def __getattr__(name: str) -> object:
     """Import a job on first use, because jobs depend on optional packages."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
-    globals()[name] = found
-    return found
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value

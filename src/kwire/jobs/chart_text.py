@@ -88,8 +88,8 @@ def shorten(text: str, most: int) -> str:
 
 
 def _without_middle(text: str, keep: int) -> str:
-    end = keep // 2
-    return f"{text[: keep - end]}…{text[len(text) - end :]}"
+    tail_length = keep // 2
+    return f"{text[: keep - tail_length]}…{text[len(text) - tail_length :]}"
 
 
 def format_amount(value: float, unit: str = "") -> str:
@@ -120,10 +120,12 @@ def format_duration(duration: float) -> str:
         return f"{duration:.3g} ms"
     if duration < _MINUTE:
         return f"{duration / _SECOND:.3g} s"
-    size, name, part, part_name = next(each for each in _SIZES if duration >= each[0])
-    rest = int(duration % size // part)
+    size, name, part_size, part_name = next(
+        unit for unit in _SIZES if duration >= unit[0]
+    )
+    part_count = int(duration % size // part_size)
     text = f"{int(duration // size):,} {name}"
-    return f"{text} {rest} {part_name}" if rest else text
+    return f"{text} {part_count} {part_name}" if part_count else text
 
 
 def choose_ticks(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
@@ -137,21 +139,29 @@ def choose_ticks(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
     size = 1
     if unit == "ms":
         sizes = (_DAY, _HOUR, _MINUTE, _SECOND, 1)
-        size = next(each for each in sizes if high - low >= 2 * each or each == 1)
+        size = next(
+            unit_size
+            for unit_size in sizes
+            if high - low >= 2 * unit_size or unit_size == 1
+        )
     step = _round_step((high - low) / size / 4) * size
     if unit != "ms" and all(isinstance(value, int) for value in values):
         step = max(step, 1)
     first, last = math.floor(low / step), math.ceil(high / step)
-    found = [number * step for number in range(first, last + 1)]
+    tick_values = [number * step for number in range(first, last + 1)]
     if unit not in ("bytes", "ms"):
-        return [(value, format_compact(value)) for value in found]
-    return [(value, format_amount(value, unit) if value else "0") for value in found]
+        return [(value, format_compact(value)) for value in tick_values]
+    return [
+        (value, format_amount(value, unit) if value else "0") for value in tick_values
+    ]
 
 
-def _round_step(least: float) -> float:
-    power: float = 10.0 ** math.floor(math.log10(least))
+def _round_step(minimum: float) -> float:
+    power: float = 10.0 ** math.floor(math.log10(minimum))
     factors = (1, 2, 5, 10)
-    return power * next(each for each in factors if each * power >= least * 0.999)
+    return power * next(
+        factor for factor in factors if factor * power >= minimum * 0.999
+    )
 
 
 def choose_time_step(length: int, most: int) -> int:
@@ -159,7 +169,7 @@ def choose_time_step(length: int, most: int) -> int:
 
     Both are milliseconds. The last part can be shorter than the interval.
     """
-    return next((each for each in _STEPS if each * most > length), length // most + 1)
+    return next((step for step in _STEPS if step * most > length), length // most + 1)
 
 
 def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
@@ -177,18 +187,18 @@ def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
     step = choose_time_step(length, _MOST_MARKS)
     # Select the part of "2026-11-21 04:05:06.789" that the interval requires.
     if step < _SECOND:
-        shown = slice(11, 23)
+        visible = slice(11, 23)
     elif step < _MINUTE:
-        shown = slice(11, 19)
+        visible = slice(11, 19)
     elif length < _DAY:
-        shown = slice(11, 16)
+        visible = slice(11, 16)
     elif step < _DAY:
-        shown = slice(5, 16)
+        visible = slice(5, 16)
     else:
-        shown = slice(0, 10)
-    found = [(0.0, first[: shown.stop])]
-    for at in range(start - start % step + step, end, step):
-        part = (at - start) / length
-        if _FIRST_MARK < part < _LAST_MARK and len(found) <= 2 * _MOST_MARKS:
-            found.append((part, format_time(at)[shown]))
-    return [*found, (1.0, last[shown])]
+        visible = slice(0, 10)
+    ticks = [(0.0, first[: visible.stop])]
+    for timestamp in range(start - start % step + step, end, step):
+        fraction = (timestamp - start) / length
+        if _FIRST_MARK < fraction < _LAST_MARK and len(ticks) <= 2 * _MOST_MARKS:
+            ticks.append((fraction, format_time(timestamp)[visible]))
+    return [*ticks, (1.0, last[visible])]

@@ -145,7 +145,7 @@ def _draw_rows(
 
     ``total`` is the number of rows before truncation.
     """
-    more = f"{total - len(rows):,} more" if len(rows) < total else ""
+    more_note = f"{total - len(rows):,} more" if len(rows) < total else ""
     return pages.draw(
         rows=rows,
         series=(),
@@ -153,14 +153,17 @@ def _draw_rows(
         columns=columns,
         # Heat map cells fill almost the whole row height, bars are narrower.
         inset=1 if columns else 5,
-        more=more,
-        legend=[(looks, shorten(each, _LEGEND_CHARACTERS)) for looks, each in legend],
+        more=more_note,
+        legend=[
+            (looks, shorten(explanation, _LEGEND_CHARACTERS))
+            for looks, explanation in legend
+        ],
     )
 
 
-def _list_tones(legend: Legend | None, kind: str) -> Iterator[tuple[str, str]]:
-    for tone, words in (legend or {}).items():
-        yield f"{kind} {check_tone(tone)}", words
+def _list_tones(legend: Legend | None, base_classes: str) -> Iterator[tuple[str, str]]:
+    for tone, explanation in (legend or {}).items():
+        yield f"{base_classes} {check_tone(tone)}", explanation
 
 
 def draw_heat_map(
@@ -176,12 +179,12 @@ def draw_heat_map(
       is struck through if its tone is "bad" or "quiet".
     * ``legend``: explanations by tone.
     """
-    most = max((cell.value for cell in cells.values()), default=0)
+    max_value = max((cell.value for cell in cells.values()), default=0)
     drawn = [
         _Row(
             row,
             [
-                _make_heat_mark(row, number, columns, cells[row, column], most)
+                _make_heat_mark(row, number, columns, cells[row, column], max_value)
                 for number, column in enumerate(columns)
                 if (row, column) in cells
             ],
@@ -189,14 +192,14 @@ def draw_heat_map(
         )
         for row in rows[:MOST_ROWS]
     ]
-    heat = []
-    if most:
-        heat = [(f"cell l{level}", "") for level in range(1, _LEVELS)]
-        heat.append((f"cell l{_LEVELS}", f"up to {format_amount(most)}"))
+    level_legend = []
+    if max_value:
+        level_legend = [(f"cell l{level}", "") for level in range(1, _LEVELS)]
+        level_legend.append((f"cell l{_LEVELS}", f"up to {format_amount(max_value)}"))
     return _draw_rows(
         drawn,
         len(rows),
-        [*heat, *_list_tones(legend, "cell l4")],
+        [*level_legend, *_list_tones(legend, "cell l4")],
         columns=list(_make_column_labels(columns, drawn)),
     )
 
@@ -209,13 +212,15 @@ def _make_column_labels(
     On narrow pages, some of them are hidden.
     """
     count = len(columns)
-    need = count * (6 + max((measure_text(each) for each in columns), default=0))
-    step = math.ceil(need / _find_room(WIDE, rows)) or 1
-    narrow = step * math.ceil(need / _find_room(NARROW, rows) / step)
+    required_width = count * (
+        6 + max((measure_text(name) for name in columns), default=0)
+    )
+    step = math.ceil(required_width / _find_room(WIDE, rows)) or 1
+    narrow = step * math.ceil(required_width / _find_room(NARROW, rows) / step)
     for number in range(0, count, step):
         hidden = " wide" if number % narrow else ""
-        words = shorten(columns[number], LABEL_CHARACTERS)
-        yield _Mark((number + 0.5) * 100 / count, f"middle{hidden}", words=words)
+        label = shorten(columns[number], LABEL_CHARACTERS)
+        yield _Mark((number + 0.5) * 100 / count, f"middle{hidden}", words=label)
 
 
 def _find_room(width: int, rows: Sequence[_Row]) -> int:
@@ -226,22 +231,26 @@ def _find_room(width: int, rows: Sequence[_Row]) -> int:
 
 
 def _make_heat_mark(
-    row: str, number: int, columns: Sequence[str], cell: HeatCell, most: float
+    row: str,
+    column_index: int,
+    columns: Sequence[str],
+    cell: HeatCell,
+    max_value: float,
 ) -> _Mark:
     width = 100 / len(columns)
     level = 0
     if cell.value > 0:
-        level = math.ceil(_LEVELS * math.log1p(cell.value) / math.log1p(most))
+        level = math.ceil(_LEVELS * math.log1p(cell.value) / math.log1p(max_value))
     tone = check_tone(cell.tone)
     has_words = len(columns) <= _WORDS_IN_CELLS
     note = f", {cell.note}" if cell.note else ""
     is_strong = tone in ("bad", "warning")
     return _Mark(
-        number * width,
+        column_index * width,
         f"cell l{level}{'' if has_words else ' dense'} {tone}",
         width,
-        f"{row}, {columns[number]}: {format_amount(cell.value)}{note}",
-        {"row": row, "column": columns[number], "value": cell.value},
+        f"{row}, {columns[column_index]}: {format_amount(cell.value)}{note}",
+        {"row": row, "column": columns[column_index], "value": cell.value},
         words=format_compact(cell.value) if has_words and cell.value else "",
         strike=tone if tone in ("bad", "quiet") and level == 0 else "",
         is_dark=level >= 4 or (level > 0 and is_strong),
@@ -263,16 +272,16 @@ def draw_bars(items: Sequence[tuple[str, float, str, str]], unit: str = "") -> M
     rows = []
     for label, value, tone, note in drawn:
         amount = format_amount(value, unit)
-        words = f"{amount}, {note}" if note else amount
+        description = f"{amount}, {note}" if note else amount
         mark = _Mark(
             (min(value, 0) - low) * scale,
             f"fill {check_tone(tone)}",
             abs(value) * scale,
-            f"{label}: {words}",
+            f"{label}: {description}",
             {"label": label, "value": value},
         )
-        end = words if len(words) <= NOTE_CHARACTERS else amount
-        rows.append(_Row(label, [mark], {}, end))
+        note_text = description if len(description) <= NOTE_CHARACTERS else amount
+        rows.append(_Row(label, [mark], {}, note_text))
     return _draw_rows(rows, len(items))
 
 
@@ -298,23 +307,24 @@ def draw_timeline(tracks: Sequence[Track], legend: Legend | None = None) -> Mark
     return _draw_rows(rows, len(tracks), _list_tones(legend, "fill"), times)
 
 
-def _make_time_axis(start: int, end: int, room: int) -> Iterator[_Mark]:
+def _make_time_axis(start_time: int, end_time: int, axis_width: int) -> Iterator[_Mark]:
     """Return the labels of a time axis, without overlapping texts.
 
-    ``room`` is the minimum axis length in pixels. On narrow pages, only the labels at
-    both ends are displayed.
+    ``axis_width`` is the minimum axis length in pixels. On narrow pages, only the
+    labels at both ends are displayed.
     """
-    ticks = choose_time_ticks(start, end)
-    parts = [(part, words, measure_text(words)) for part, words in ticks]
-    taken, last_width = parts[0][2], parts[-1][2]
-    yield _Mark(0, "", words=parts[0][1])
-    for part, words, width in parts[1:-1]:
-        before, after = part * room - width / 2, part * room + width / 2
-        if before >= taken + _GAP and after + _GAP <= room - last_width:
-            taken = math.ceil(after)
-            yield _Mark(part * 100, "middle wide", words=words)
-    if len(parts) > 1:
-        yield _Mark(100, "end", words=parts[-1][1])
+    ticks = choose_time_ticks(start_time, end_time)
+    labels = [(fraction, label, measure_text(label)) for fraction, label in ticks]
+    used_width, last_width = labels[0][2], labels[-1][2]
+    yield _Mark(0, "", words=labels[0][1])
+    for fraction, label, width in labels[1:-1]:
+        left = fraction * axis_width - width / 2
+        right = fraction * axis_width + width / 2
+        if left >= used_width + _GAP and right + _GAP <= axis_width - last_width:
+            used_width = math.ceil(right)
+            yield _Mark(fraction * 100, "middle wide", words=label)
+    if len(labels) > 1:
+        yield _Mark(100, "end", words=labels[-1][1])
 
 
 def _format_moment(timestamp: float) -> str:
@@ -324,14 +334,14 @@ def _format_moment(timestamp: float) -> str:
 def _make_track(track: Track, ends: tuple[int, int], is_time: bool) -> _Row:
     start, end = ends
     scale = 100 / ((end - start) or 1)
-    format_place = _format_moment if is_time else format_amount
+    format_position = _format_moment if is_time else format_amount
     base = (track.start - start) * scale, "base", (track.end - track.start) * scale
     marks = [_Mark(*base)]
     for span, covered in _merge(track.spans, (end - start) / _MOST_SPANS):
         last = span.end if is_time else span.end - 1
-        words = format_place(span.start)
+        description = format_position(span.start)
         if last > span.start:
-            words += f" to {format_place(last)}"
+            description += f" to {format_position(last)}"
         note = f", {span.note}" if span.note else ""
         width = (span.end - span.start) * scale
         is_moment = span.start == span.end
@@ -340,7 +350,7 @@ def _make_track(track: Track, ends: tuple[int, int], is_time: bool) -> _Row:
             (span.start - start) * scale,
             f"fill{thin} {check_tone(span.tone)}",
             None if is_moment else width,
-            f"{track.label}: {words}{note}",
+            f"{track.label}: {description}{note}",
             {"start": span.start, "end": span.end},
             opacity=max(0.3, covered),
         )
@@ -355,7 +365,7 @@ def _merge(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, float]]:
     If there are too many spans, neighbours are merged that would be indistinguishable.
     The second result is the fraction of a span that is really covered.
     """
-    spans = sorted(spans, key=lambda each: (_ORDER.index(each.tone), each.start))
+    spans = sorted(spans, key=lambda span: (_ORDER.index(span.tone), span.start))
     if len(spans) <= _MOST_SPANS:
         yield from ((span, 1.0) for span in spans)
         return
@@ -375,8 +385,8 @@ def _melt(spans: Sequence[Span]) -> tuple[Span, float]:
         return first, 1.0
     covered = sum(span.end - span.start for span in spans)
     note = f"{len(spans):,} pieces, {covered:,} in all"
-    whole = Span(first.start, end, first.tone, note)
-    return whole, min(1.0, covered / ((end - first.start) or 1))
+    merged_span = Span(first.start, end, first.tone, note)
+    return merged_span, min(1.0, covered / ((end - first.start) or 1))
 
 
 def draw_lines(series: Mapping[str, Sequence[Point]], unit: str) -> Markup:
@@ -388,19 +398,19 @@ def draw_lines(series: Mapping[str, Sequence[Point]], unit: str) -> Markup:
     drawn = dict(list(series.items())[:MOST_SERIES])
     # Include points without a value, so that it is visible if a line ends before the
     # end of the period.
-    times = [at for each in drawn.values() for at, _ in each]
+    times = [timestamp for points in drawn.values() for timestamp, _ in points]
     start, end = min(times, default=0), max(times, default=0)
     values = [
         value
-        for each in drawn.values()
-        for _, value in each
+        for points in drawn.values()
+        for _, value in points
         if value is not None and math.isfinite(value)
     ]
     ticks = choose_ticks(values, unit)
     low, high = ticks[0][0], ticks[-1][0]
     scale = _Scale(start, 100 / ((end - start) or 1), high, 100 / (high - low))
-    label = max(measure_text(words) for _, words in ticks)
-    more = len(series) - len(drawn)
+    label_width = max(measure_text(label) for _, label in ticks)
+    hidden_count = len(series) - len(drawn)
     return pages.draw(
         rows=(),
         series=[
@@ -408,11 +418,13 @@ def draw_lines(series: Mapping[str, Sequence[Point]], unit: str) -> Markup:
             for number, (name, points) in enumerate(drawn.items())
         ],
         ticks=[
-            _Mark(scale.y(value), "grid" if value else "axis", words=words)
-            for value, words in reversed(ticks)
+            _Mark(scale.y(value), "grid" if value else "axis", words=label)
+            for value, label in reversed(ticks)
         ],
-        times=[*_make_time_axis(start, end, WIDE - label - _GAP)] if values else [],
-        more=f"{more:,} more series" if more else "",
+        times=(
+            [*_make_time_axis(start, end, WIDE - label_width - _GAP)] if values else []
+        ),
+        more=f"{hidden_count:,} more series" if hidden_count else "",
         legend=[
             (f"line s{number}", shorten(name, _LEGEND_CHARACTERS))
             for number, name in enumerate(drawn)
@@ -440,30 +452,39 @@ class _Scale(NamedTuple):
 def _make_line(
     name: str, looks: str, points: Sequence[Point], scale: _Scale, unit: str
 ) -> _Line:
-    pieces: list[list[tuple[int, float]]] = [[]]
-    for at, value in points:
+    sections: list[list[tuple[int, float]]] = [[]]
+    for timestamp, value in points:
         if value is None or not math.isfinite(value):
-            pieces.append([])
+            sections.append([])
         else:
-            pieces[-1].append((at, value))
+            sections[-1].append((timestamp, value))
     # Coordinates of the inner SVG drawing, which is stretched to the chart size.
     paths = [
-        " ".join(f"{scale.x(at) * 10:.2f},{scale.y(v) * 2.2:.2f}" for at, v in piece)
-        for piece in pieces
-        if len(piece) > 1
+        " ".join(
+            f"{scale.x(timestamp) * 10:.2f},{scale.y(value) * 2.2:.2f}"
+            for timestamp, value in section
+        )
+        for section in sections
+        if len(section) > 1
     ]
-    known = [point for piece in pieces for point in piece]
-    lonely = [piece[0] for piece in pieces if len(piece) == 1]
+    valid_points = [point for section in sections for point in section]
+    single_points = [section[0] for section in sections if len(section) == 1]
     dots = [
         (
-            scale.x(at),
+            scale.x(timestamp),
             scale.y(value),
-            f"{name}, {_format_moment(at)}: {format_amount(value, unit)}",
+            f"{name}, {_format_moment(timestamp)}: {format_amount(value, unit)}",
         )
-        for at, value in (known if len(known) <= _MOST_DOTS else lonely)
+        for timestamp, value in (
+            valid_points if len(valid_points) <= _MOST_DOTS else single_points
+        )
     ]
     return _Line(
-        name, looks, paths, dots, " ".join(f"{at}:{value}" for at, value in known)
+        name,
+        looks,
+        paths,
+        dots,
+        " ".join(f"{timestamp}:{value}" for timestamp, value in valid_points),
     )
 
 
@@ -475,18 +496,18 @@ def _thin_out(points: Sequence[Point]) -> Sequence[Point]:
     if len(points) <= _MOST_POINTS:
         return points
     size = math.ceil(len(points) / (_MOST_POINTS // 2))
-    found: list[Point] = []
-    for begin in range(0, len(points), size):
-        stretch = points[begin : begin + size]
-        known = [point for point in stretch if point[1] is not None]
-        if not known:
-            found.append(stretch[0])
+    kept: list[Point] = []
+    for start in range(0, len(points), size):
+        section = points[start : start + size]
+        valid_points = [point for point in section if point[1] is not None]
+        if not valid_points:
+            kept.append(section[0])
             continue
-        ends = {min(known, key=_get_value), max(known, key=_get_value)}
+        ends = {min(valid_points, key=_get_value), max(valid_points, key=_get_value)}
         # Keep gaps as well, because they are as relevant as peaks.
-        gaps = [point for point in stretch if point[1] is None][:1]
-        found += sorted([*ends, *gaps], key=_get_time)
-    return found
+        gaps = [point for point in section if point[1] is None][:1]
+        kept += sorted([*ends, *gaps], key=_get_time)
+    return kept
 
 
 def _get_time(point: Point) -> int:

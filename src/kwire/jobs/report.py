@@ -50,14 +50,20 @@ def list_columns(
     """
     columns = []
     for name in shown.split():
-        kind = types.get(name, "bigint")
-        kind = _KIND_OF.get(kind, "count") if isinstance(kind, str) else "count"
+        cell_format = types.get(name, "bigint")
+        cell_format = (
+            _KIND_OF.get(cell_format, "count")
+            if isinstance(cell_format, str)
+            else "count"
+        )
         if name.endswith("_ms"):
-            kind = "ms"
+            cell_format = "ms"
         elif name.endswith("bytes"):
-            kind = "bytes"
+            cell_format = "bytes"
         label = labels.get(name, name.replace("_", " ").capitalize())
-        columns.append((name, f"{label} (UTC)" if kind == "time" else label, kind))
+        columns.append(
+            (name, f"{label} (UTC)" if cell_format == "time" else label, cell_format)
+        )
     return columns
 
 
@@ -138,26 +144,29 @@ class Report:
 
         Raises ``ValueError`` if a format is not listed in ``KINDS``.
         """
-        for _, _, kind in columns:
-            if kind not in KINDS:
+        for _, _, cell_format in columns:
+            if cell_format not in KINDS:
                 raise ValueError(
-                    f"the kind of a column must be one of {KINDS} (got {kind!r})"
+                    f"the kind of a column must be one of {KINDS} (got {cell_format!r})"
                 )
         total = len(rows) if total is None else total
-        shown = rows[:ROWS_SHOWN]
+        shown_rows = rows[:ROWS_SHOWN]
         self._add(
             "table",
             name=name,
             title=title or name.replace("_", " ").capitalize(),
             columns=columns,
             rows=[
-                [_make_cell(row.get(key), kind) for key, _, kind in columns]
-                for row in shown
+                [
+                    _make_cell(row.get(key), cell_format)
+                    for key, _, cell_format in columns
+                ]
+                for row in shown_rows
             ],
             total=total,
             count=f"{total:,}",
             note=note,
-            more=describe_rest(len(shown), total, "rows", name),
+            more=describe_rest(len(shown_rows), total, "rows", name),
         )
 
     def html(self) -> str:
@@ -167,24 +176,24 @@ class Report:
         )
 
 
-def _make_cell(value: Any, kind: str) -> Cell:
+def _make_cell(value: Any, cell_format: str) -> Cell:
     if value is None:
-        return Cell(f"{kind} none", "-")
-    if kind == "tone":
+        return Cell(f"{cell_format} none", "-")
+    if cell_format == "tone":
         tone, word = value
         return Cell("tone", word, word, check_tone(tone))
     if isinstance(value, datetime):
         value = to_milliseconds(value)
-    looks = kind
-    if kind == "text":
+    classes = cell_format
+    if cell_format == "text":
         text = _format_words(value)
         if len(text) > _LONG or len(text) <= _SHORT:
-            looks = "text long" if len(text) > _LONG else "text short"
-    elif kind == "time":
+            classes = "text long" if len(text) > _LONG else "text short"
+    elif cell_format == "time":
         text = format_time(value)
     else:
-        text = format_amount(value, kind)
-    return Cell(looks, text, value)
+        text = format_amount(value, cell_format)
+    return Cell(classes, text, value)
 
 
 def _format_words(value: Any) -> str:

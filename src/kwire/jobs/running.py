@@ -79,8 +79,10 @@ def open_runner(
     """
     if spark is None:
         spark = choose_spark(None, total_bytes)
-    with open_session(spark) if isinstance(spark, str) else nullcontext(spark) as place:
-        yield partial(run_tasks, spark=place, progress=progress)
+    with (
+        open_session(spark) if isinstance(spark, str) else nullcontext(spark) as session
+    ):
+        yield partial(run_tasks, spark=session, progress=progress)
 
 
 def pack_tasks(sized: Iterable[tuple[int, Part]], most: int) -> list[tuple[Part, ...]]:
@@ -164,14 +166,16 @@ def java_problem() -> str | None:
     java = str(Path(home, "bin", "java")) if home else "java"
     advice = f"install one (Debian: openjdk-{_JAVA_VERSION}-jre-headless)"
     if not shutil.which(java):
-        where = f"in JAVA_HOME, {home}" if home else "on the PATH"
-        return f"Spark requires Java {_JAVA_VERSION} or newer (none {where}): {advice}"
-    said = subprocess.run(
+        searched = f"in JAVA_HOME, {home}" if home else "on the PATH"
+        return (
+            f"Spark requires Java {_JAVA_VERSION} or newer (none {searched}): {advice}"
+        )
+    version_output = subprocess.run(
         [java, "-version"], capture_output=True, text=True, check=False
     ).stderr
-    found = re.search(r'version "(\d+)', said)
-    if found is None or int(found[1]) < _JAVA_VERSION:
-        version = "another" if found is None else found[1]
+    version_match = re.search(r'version "(\d+)', version_output)
+    if version_match is None or int(version_match[1]) < _JAVA_VERSION:
+        version = "another" if version_match is None else version_match[1]
         return f"Spark requires Java {_JAVA_VERSION} or newer (got {version}): {advice}"
     return None
 
@@ -224,19 +228,21 @@ def _start(master: str, folder: Path) -> Any:
         text = log.read_text(errors="replace")
         # The first exception is the cause. The following stack trace is not helpful.
         cause = re.search(r"(?:Exception|Error): (.+)", text)
-        said = cause[1] if cause else " ".join(text.split())[-_LOG_SHOWN:]
-        raise JobError(f"Spark did not start: {_first_line(error)} {said}") from error
+        failure_text = cause[1] if cause else " ".join(text.split())[-_LOG_SHOWN:]
+        raise JobError(
+            f"Spark did not start: {_first_line(error)} {failure_text}"
+        ) from error
     return SparkSession.builder.getOrCreate()
 
 
 @contextmanager
 def _environment(values: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
+    previous_values = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in previous_values.items():
             if value is None:
                 del os.environ[name]
             else:
@@ -255,20 +261,20 @@ def _run_on_spark(
     from pyspark import cloudpickle
     from pyspark.errors import PySparkException
 
-    ended = session.sparkContext.accumulator(0)
-    work = _worker(
+    processed_bytes = session.sparkContext.accumulator(0)
+    worker = _worker(
         cloudpickle.dumps(function),
         [cloudpickle.dumps(task) for task in tasks],
         list(sizes),
-        ended,
+        processed_bytes,
     )
     count = len(tasks)
-    done = session.range(0, count, 1, count).mapInArrow(
-        work, "task bigint, summary binary"
+    results = session.range(0, count, 1, count).mapInArrow(
+        worker, "task bigint, summary binary"
     )
     try:
-        with _watching(ended, progress):
-            rows = done.collect()
+        with _watching(processed_bytes, progress):
+            rows = results.collect()
     except (PySparkException, Py4JError) as error:
         raise _cause(error, session) from None
     summaries = {row.task: bytes(row.summary) for row in rows}
@@ -276,14 +282,14 @@ def _run_on_spark(
 
 
 def _worker(
-    function: bytes, tasks: list[bytes], sizes: list[int], ended: Any
+    function: bytes, tasks: list[bytes], sizes: list[int], processed_bytes: Any
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Create the function that runs in Spark's Python workers.
 
     kwire may not be installed there. The function is pickled by value, so it must not
     refer to globals of this module.
     """
-    home, (begin, end) = _HOME, _MARKS
+    home, (begin_mark, end_mark) = _HOME, _MARKS
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import base64
@@ -312,12 +318,16 @@ def _worker(
                         pickle.loads(pickled)
                     except Exception:
                         pickled = b""
-                    sent = base64.b64encode(pickle.dumps((text, pickled))).decode()
-                    raise RuntimeError(f"{text} {begin}{sent}{end}") from None
+                    encoded_error = base64.b64encode(
+                        pickle.dumps((text, pickled))
+                    ).decode()
+                    raise RuntimeError(
+                        f"{text} {begin_mark}{encoded_error}{end_mark}"
+                    ) from None
                 yield pyarrow.RecordBatch.from_pydict(
                     {"task": [number], "summary": [data]}
                 )
-                ended.add(sizes[number])
+                processed_bytes.add(sizes[number])
 
     return work
 
@@ -355,8 +365,8 @@ def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
 def _cause(error: Exception, session: Any) -> Exception:
     """Find the exception of a task within the text of a Spark error."""
     text = str(error)
-    found = re.search("(.*?)".join(map(re.escape, _MARKS)), text, re.DOTALL)
-    if found is None:
+    marker_match = re.search("(.*?)".join(map(re.escape, _MARKS)), text, re.DOTALL)
+    if marker_match is None:
         from ..spark.shipping.worker_python import find_worker_problem
 
         # If a worker process has crashed, its imports were successful, so there is no
@@ -364,13 +374,13 @@ def _cause(error: Exception, session: Any) -> Exception:
         has_died = "exited unexpectedly" in text
         problem = None if has_died else find_worker_problem(session)
         return JobError(problem or f"Spark failed: {_first_line(error)}")
-    words, pickled = pickle.loads(base64.b64decode(found[1]))
-    if "No module named 'kwire" in words:
+    summary, pickled = pickle.loads(base64.b64decode(marker_match[1]))
+    if "No module named 'kwire" in summary:
         return JobError(
             "kwire is missing on Spark's workers; ship it with kwire spark-bundle"
         )
     if not pickled:
-        return JobError(words)
+        return JobError(summary)
     cause: Exception = pickle.loads(pickled)
     return cause
 

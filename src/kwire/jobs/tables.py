@@ -242,12 +242,12 @@ class Output:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
         try:
-            if kind is None:
+            if error_type is None:
                 self.commit()
         finally:
             shutil.rmtree(self._partial, ignore_errors=True)

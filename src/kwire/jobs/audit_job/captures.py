@@ -116,8 +116,8 @@ class _RecordingReader:
         If at least half of the maximum number of rows remain, return them as well,
         because their responses were probably not recorded.
         """
-        complete = [row for row in self.rows if not row.is_open]
-        self.rows = [row for row in self.rows if row.is_open]
+        complete = [captured for captured in self.rows if not captured.is_open]
+        self.rows = [captured for captured in self.rows if captured.is_open]
         if len(self.rows) >= _MOST_ROWS // 2:
             complete += self.rows
             self.rows = []
@@ -126,10 +126,10 @@ class _RecordingReader:
     def read(self, batch: Any) -> None:
         """Process a frame batch."""
         *columns, frames = batch.columns
-        number = _Frame._fields.index("timestamp")
-        columns[number] = columns[number].cast("int64")
-        lists = (column.to_pylist() for column in columns)
-        for frame in map(_Frame, *lists, frames):
+        timestamp_index = _Frame._fields.index("timestamp")
+        columns[timestamp_index] = columns[timestamp_index].cast("int64")
+        column_values = (column.to_pylist() for column in columns)
+        for frame in map(_Frame, *column_values, frames):
             connection = self._connections[frame.recording, frame.connection]
             if frame.direction == REQUEST:
                 self._read_request(connection, frame)
@@ -144,17 +144,21 @@ class _RecordingReader:
             return
         is_from_broker = False
         if api_key == API_VERSIONS:
-            asked = _decode(frame, ApiVersionsRequest)
-            if asked and (asked.client_software_name or asked.client_software_version):
+            versions_request = _decode(frame, ApiVersionsRequest)
+            if versions_request and (
+                versions_request.client_software_name
+                or versions_request.client_software_version
+            ):
                 connection.software = (
-                    asked.client_software_name or None,
-                    asked.client_software_version or None,
+                    versions_request.client_software_name or None,
+                    versions_request.client_software_version or None,
                 )
         elif api_key == FetchRequest.api_key and api_version not in connection.fetches:
             connection.fetches.add(api_version)
-            fetch = _decode(frame, FetchRequest)
-            is_from_broker = fetch is not None and (
-                fetch.replica_id >= 0 or fetch.replica_state.replica_id >= 0
+            fetch_request = _decode(frame, FetchRequest)
+            is_from_broker = fetch_request is not None and (
+                fetch_request.replica_id >= 0
+                or fetch_request.replica_state.replica_id >= 0
             )
         request = make_request(
             api_key,
@@ -170,27 +174,29 @@ class _RecordingReader:
         )
         row = CapturedRequest(request, is_from_broker)
         self.rows.append(row)
-        for given_up in connection.awaited.add(frame.correlation_id, api_key, row):
-            given_up.is_open = False
+        for abandoned in connection.awaited.add(frame.correlation_id, api_key, row):
+            abandoned.is_open = False
 
     def _read_response(self, connection: _Connection, frame: _Frame) -> None:
-        taken = connection.awaited.take(frame.correlation_id)
-        for row in taken:
-            row.is_open = False
-        if taken:
-            sent = taken[-1].request.timestamp
-            if frame.timestamp is not None and sent is not None:
-                latency_ms = (frame.timestamp - sent) / 1000
-                taken[-1].request = taken[-1].request._replace(latency_ms=latency_ms)
+        answered = connection.awaited.take(frame.correlation_id)
+        for captured in answered:
+            captured.is_open = False
+        if answered:
+            sent_timestamp = answered[-1].request.timestamp
+            if frame.timestamp is not None and sent_timestamp is not None:
+                latency_ms = (frame.timestamp - sent_timestamp) / 1000
+                answered[-1].request = answered[-1].request._replace(
+                    latency_ms=latency_ms
+                )
         if frame.api_key == API_VERSIONS and frame.frame.is_valid:
-            data = frame.frame.as_py()
-            offer = frame.broker_address, frame.api_version, data[4:]
+            response_bytes = frame.frame.as_py()
+            offer = frame.broker_address, frame.api_version, response_bytes[4:]
             if offer not in self._offers:
                 # A broker offers the same versions to all clients, so decode every
                 # distinct response only once. The first four bytes are the correlation
                 # id.
                 self._offers.add(offer)
-                highest = _read_offered(data, frame.api_version)
+                highest = _read_offered(response_bytes, frame.api_version)
                 self._sightings.offer(frame.broker_address, highest)
 
 
@@ -208,7 +214,7 @@ def _read_offered(frame: bytes, api_version: int | None) -> list[tuple[int, int]
     if api_version is None:
         return []
     try:
-        answer = framing.decode_response(
+        response = framing.decode_response(
             ApiVersionsResponse, frame, api_version, compat="java"
         )[1]
     except KwireError:
@@ -216,4 +222,4 @@ def _read_offered(frame: bytes, api_version: int | None) -> list[tuple[int, int]
         # version 0 and an error. The client then repeats the request with another
         # version.
         return []
-    return [(each.api_key, each.max_version) for each in answer.api_keys]
+    return [(api.api_key, api.max_version) for api in response.api_keys]

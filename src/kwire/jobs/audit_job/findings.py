@@ -81,25 +81,27 @@ class AuditFindings(NamedTuple):
 
 def find_breaks(target: Target, seen: Iterable[Sightings]) -> AuditFindings:
     """Merge the sightings of all tasks, and judge every client."""
-    whole = Sightings()
-    for each in seen:
-        whole.merge(each)
-    whole.settle()
+    total = Sightings()
+    for task_sightings in seen:
+        total.merge(task_sightings)
+    total.settle()
     clients, breaks = [], []
-    for client, usage in whole.clients.items():
-        judgement = judge(client, usage, target, whole.offered)
+    for client, usage in total.clients.items():
+        judgement = judge(client, usage, target, total.offered)
         clients.append(_make_client_row(client, usage, judgement))
         breaks += _make_break_rows(client, usage, judgement, target)
     clients.sort(key=_order_by_risk)
     breaks.sort(key=lambda row: (-row["requests"], *_list_names(row), row["api_key"]))
-    problems = [each._asdict() for each in whole.problems]
-    return AuditFindings(target, whole, clients, breaks, problems)
+    problems = [problem._asdict() for problem in total.problems]
+    return AuditFindings(target, total, clients, breaks, problems)
 
 
 def _make_client_row(
     client: Client, usage: Usage, judgement: Judgement
 ) -> dict[str, Any]:
-    breaking = (usage.versions[each[:2]].count for each in judgement.breaks)
+    breaking_counts = (
+        usage.versions[version_break[:2]].count for version_break in judgement.breaks
+    )
     apis = (
         f"{find_api_name(key)} {format_versions(versions)}"
         for key, versions in usage.by_api().items()
@@ -110,7 +112,7 @@ def _make_client_row(
         "reason": judgement.reason or None,
         "apis": "; ".join(apis),
         "negotiates": usage.negotiates or client.software_name is not None,
-        "breaking_requests": sum(breaking),
+        "breaking_requests": sum(breaking_counts),
         **_make_seen_row(usage.total()),
     }
 
@@ -121,20 +123,24 @@ def _make_break_rows(
     return [
         {
             **client._asdict(),
-            "api_key": each.api_key,
-            "api": find_api_name(each.api_key),
-            "api_version": each.api_version,
-            **_make_seen_row(usage.versions[each[:2]]),
-            "target_speaks": str(target.speaks(each.api_key)),
-            "removed_in": find_fate(*each[:2]).removed_in,
-            "what_to_do": each.what_to_do,
+            "api_key": version_break.api_key,
+            "api": find_api_name(version_break.api_key),
+            "api_version": version_break.api_version,
+            **_make_seen_row(usage.versions[version_break[:2]]),
+            "target_speaks": str(target.speaks(version_break.api_key)),
+            "removed_in": find_fate(*version_break[:2]).removed_in,
+            "what_to_do": version_break.what_to_do,
         }
-        for each in judgement.breaks
+        for version_break in judgement.breaks
     ]
 
 
-def _make_seen_row(seen: SeenRequests) -> dict[str, Any]:
-    return {"requests": seen.count, "first_seen": seen.first, "last_seen": seen.last}
+def _make_seen_row(requests: SeenRequests) -> dict[str, Any]:
+    return {
+        "requests": requests.count,
+        "first_seen": requests.first,
+        "last_seen": requests.last,
+    }
 
 
 def _order_by_risk(row: dict[str, Any]) -> tuple[Any, ...]:

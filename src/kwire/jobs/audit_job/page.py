@@ -119,7 +119,7 @@ def _add_heat_map(report: Report, findings: AuditFindings) -> None:
         return
     broken = findings.list_broken()
     keys = sorted({key for key, _ in counts})
-    gone = [
+    removed_pairs = [
         (key, version)
         for key in keys
         for version in range(target.speaks(key).min)
@@ -129,9 +129,12 @@ def _add_heat_map(report: Report, findings: AuditFindings) -> None:
         (find_api_name(key), str(version)): _make_cell(
             findings, (key, version), count, broken
         )
-        for (key, version), count in [*counts.items(), *((pair, 0) for pair in gone)]
+        for (key, version), count in [
+            *counts.items(),
+            *((pair, 0) for pair in removed_pairs),
+        ]
     }
-    columns = sorted({version for _, version in [*counts, *gone]})
+    columns = sorted({version for _, version in [*counts, *removed_pairs]})
     if columns[-1] <= _MOST_COLUMNS:
         columns = list(range(columns[-1] + 1))
     report.add_chart(
@@ -160,8 +163,8 @@ def _make_cell(
     target, fate = findings.target, find_fate(*pair)
     if not target.refuses(*pair):
         if fate.deprecated:
-            gone = f", gone in {fate.removed_in}" if fate.removed_in else ""
-            return charts.HeatCell(count, "warning", f"deprecated{gone}")
+            removal_note = f", gone in {fate.removed_in}" if fate.removed_in else ""
+            return charts.HeatCell(count, "warning", f"deprecated{removal_note}")
         return charts.HeatCell(count)
     note = f"removed in {fate.removed_in}" if fate.removed_in else "not spoken"
     if pair in broken:
@@ -173,7 +176,7 @@ def _add_risks(report: Report, findings: AuditFindings) -> None:
     risky = [row for row in findings.clients if row["verdict"] != OK]
     if not risky:
         return
-    shown = risky[:_MOST_CLIENTS]
+    shown_clients = risky[:_MOST_CLIENTS]
     items = [
         (
             _name_client(row),
@@ -181,11 +184,11 @@ def _add_risks(report: Report, findings: AuditFindings) -> None:
             TONES[row["verdict"]],
             f"{row['verdict']}: {row['reason']}",
         )
-        for row in shown
+        for row in shown_clients
     ]
     note = "Of clients that break the requests that do, of unknown ones all requests."
-    rest = describe_rest(len(shown), len(risky), "clients", "clients")
-    report.add_chart("Clients by risk", charts.draw_bars(items), f"{note} {rest}")
+    rest_note = describe_rest(len(shown_clients), len(risky), "clients", "clients")
+    report.add_chart("Clients by risk", charts.draw_bars(items), f"{note} {rest_note}")
 
 
 def _name_client(row: dict[str, Any]) -> str:
@@ -199,47 +202,55 @@ def _add_times(report: Report, findings: AuditFindings) -> None:
     broken = findings.list_broken()
     if not minutes:
         return
-    begin = min(minute for *_, minute in minutes)
-    end = max(minute for *_, minute in minutes) + 1
-    step = -(-(end - begin) // _MOST_SPANS)
+    first_minute = min(minute for *_, minute in minutes)
+    end_minute = max(minute for *_, minute in minutes) + 1
+    step = -(-(end_minute - first_minute) // _MOST_SPANS)
     counts: dict[tuple[int, int], Counter[int]] = {}
     for (key, version, minute), count in minutes.items():
         bins = counts.setdefault((key, version), Counter())
-        bins[(minute - begin) // step] += count
-    seen = findings.sightings.by_version()
+        bins[(minute - first_minute) // step] += count
+    requests_by_version = findings.sightings.by_version()
     ranked = sorted(
         counts, key=lambda pair: (pair not in broken, -counts[pair].total(), pair)
     )
     tracks = []
     for pair in ranked[:_MOST_TRACKS]:
         tone = "bad" if pair in broken else "warning"
-        gone = find_fate(*pair).removed_in
+        removed_in = find_fate(*pair).removed_in
         spans = [
-            _make_span(begin + number * step, step, seen[pair], tone, count)
+            _make_span(
+                first_minute + number * step,
+                step,
+                requests_by_version[pair],
+                tone,
+                count,
+            )
             for number, count in sorted(counts[pair].items())
         ]
         tracks.append(
             charts.Track(
                 f"{find_api_name(pair[0])} {pair[1]}",
-                begin * _MINUTE_MS,
-                (begin + step * -(-(end - begin) // step)) * _MINUTE_MS,
+                first_minute * _MINUTE_MS,
+                (first_minute + step * -(-(end_minute - first_minute) // step))
+                * _MINUTE_MS,
                 spans,
-                f"{counts[pair].total():,}" + (f", gone in {gone}" if gone else ""),
+                f"{counts[pair].total():,}"
+                + (f", gone in {removed_in}" if removed_in else ""),
             )
         )
     note = f"Requests of versions that are deprecated, or that {target.name} refuses."
-    rest = describe_rest(len(tracks), len(counts), "versions", "requests")
+    rest_note = describe_rest(len(tracks), len(counts), "versions", "requests")
     report.add_chart(
         "When old versions were used",
         charts.draw_timeline(
             tracks, legend={"bad": "clients break", "warning": "deprecated or gone"}
         ),
-        f"{note} {rest}",
+        f"{note} {rest_note}",
     )
 
 
 def _make_span(
-    minute: int, minutes: int, seen: SeenRequests, tone: str, count: int
+    minute: int, minutes: int, requests: SeenRequests, tone: str, count: int
 ) -> charts.Span:
     """Return a timeline span for several minutes, limited to the observed period.
 
@@ -247,9 +258,9 @@ def _make_span(
     request are exact, so a single request becomes a single moment.
     """
     start, end = minute * _MINUTE_MS, (minute + minutes) * _MINUTE_MS
-    if seen.first is not None and seen.last is not None:
-        start = min(max(start, seen.first // 1000), end)
-        end = max(min(end, seen.last // 1000), start)
+    if requests.first is not None and requests.last is not None:
+        start = min(max(start, requests.first // 1000), end)
+        end = max(min(end, requests.last // 1000), start)
     return charts.Span(start, end, tone, format_count(count, "request"))
 
 

@@ -80,15 +80,15 @@ class Usage:
 
     def by_api(self) -> dict[int, list[int]]:
         """Return the used versions by API key, both in ascending order."""
-        found: dict[int, list[int]] = {}
+        versions_by_api: dict[int, list[int]] = {}
         for api_key, version in sorted(self.versions):
-            found.setdefault(api_key, []).append(version)
-        return found
+            versions_by_api.setdefault(api_key, []).append(version)
+        return versions_by_api
 
     def merge(self, other: Usage) -> None:
         """Add the behaviour that another task has observed for the same client."""
-        for pair, seen in other.versions.items():
-            self.versions.setdefault(pair, SeenRequests()).merge(seen)
+        for pair, requests in other.versions.items():
+            self.versions.setdefault(pair, SeenRequests()).merge(requests)
         for key, brokers in other.brokers.items():
             self.brokers.setdefault(key, set()).update(brokers)
         self.unreadable.merge(other.unreadable)
@@ -96,10 +96,10 @@ class Usage:
 
     def total(self) -> SeenRequests:
         """Return the sum of all requests, including unreadable frames."""
-        whole = SeenRequests()
-        for seen in (*self.versions.values(), self.unreadable):
-            whole.merge(seen)
-        return whole
+        total = SeenRequests()
+        for requests in (*self.versions.values(), self.unreadable):
+            total.merge(requests)
+        return total
 
 
 class InputProblem(NamedTuple):
@@ -165,9 +165,11 @@ class Sightings:
         ``highest`` contains (API key, version) pairs.
         """
         if broker is not None:
-            known = self.offered.setdefault(broker, {})
+            broker_versions = self.offered.setdefault(broker, {})
             for api_key, version in highest:
-                known[api_key] = max(version, known.get(api_key, version))
+                broker_versions[api_key] = max(
+                    version, broker_versions.get(api_key, version)
+                )
 
     def merge(self, other: Sightings) -> None:
         """Add the observations from another task."""
@@ -180,11 +182,11 @@ class Sightings:
 
     def by_version(self) -> dict[tuple[int, int], SeenRequests]:
         """Return the requests from all clients, by (API key, version)."""
-        found: dict[tuple[int, int], SeenRequests] = {}
+        totals: dict[tuple[int, int], SeenRequests] = {}
         for usage in self.clients.values():
-            for pair, seen in usage.versions.items():
-                found.setdefault(pair, SeenRequests()).merge(seen)
-        return found
+            for pair, requests in usage.versions.items():
+                totals.setdefault(pair, SeenRequests()).merge(requests)
+        return totals
 
     def settle(self) -> None:
         """Assign ApiVersions requests without a software name to their sender.
@@ -195,13 +197,14 @@ class Sightings:
         """
         for client, usage in list(self.clients.items()):
             if client.software_name is None and list(usage.by_api()) == [API_VERSIONS]:
-                same = [
-                    each
-                    for each in self.clients
-                    if each[:2] == client[:2] and each.software_name is not None
+                senders = [
+                    candidate
+                    for candidate in self.clients
+                    if candidate[:2] == client[:2]
+                    and candidate.software_name is not None
                 ]
-                if len(same) == 1:
-                    self.clients[same[0]].merge(self.clients.pop(client))
+                if len(senders) == 1:
+                    self.clients[senders[0]].merge(self.clients.pop(client))
 
 
 def split_host(address: str | None) -> str | None:

@@ -80,13 +80,13 @@ def find_sources(
     sources: list[CaptureTask | LogTask] = []
     sizes: list[int] = []
     for path in dict.fromkeys(os.fspath(path) for path in paths):
-        found = list(_list_sources(path))
-        if not found:
+        sized_sources = list(_list_sources(path))
+        if not sized_sources:
             raise FileNotFoundError(
                 2, "no captures and no request logs in this folder", path
             )
-        sources += (source for source, _ in found)
-        sizes += (size for _, size in found)
+        sources += (source for source, _ in sized_sources)
+        sizes += (size for _, size in sized_sources)
     return sources, sizes
 
 
@@ -100,12 +100,12 @@ def _list_sources(path: str) -> Iterator[tuple[CaptureTask | LogTask, int]]:
             if is_remote:
                 raise
             files = []
-        folders: dict[str, list[CaptureFile]] = {}
+        files_by_folder: dict[str, list[CaptureFile]] = {}
         for file in files:
-            folders.setdefault(os.path.dirname(file.path), []).append(file)
-        for group in folders.values():
-            size = sum(_measure_file(file.path) for file in group)
-            yield CaptureTask(tuple(group)), size
+            files_by_folder.setdefault(os.path.dirname(file.path), []).append(file)
+        for capture_files in files_by_folder.values():
+            size = sum(_measure_file(file.path) for file in capture_files)
+            yield CaptureTask(tuple(capture_files)), size
         if not is_folder:
             return
     try:
@@ -142,9 +142,9 @@ def read_source(task: AuditTask) -> Sightings:
     else:
         requests = _read_log(task.source, task.timezone, sightings)
     with open_rows(task.requests, requests_schema(), requests_batch) as writer:
-        for found in requests:
-            writer.write(found.request)
-            sightings.add(found.request, found.is_from_broker, target.phases_out)
+        for entry in requests:
+            writer.write(entry.request)
+            sightings.add(entry.request, entry.is_from_broker, target.phases_out)
     return sightings
 
 
@@ -152,21 +152,24 @@ def _read_log(
     source: LogTask, timezone: tzinfo, sightings: Sightings
 ) -> Iterator[LoggedRequest]:
     """Read the requests of a log. Unreadable lines are added to ``sightings``."""
-    is_empty, shown = True, format_name(source.path)
+    is_empty, path_name = True, format_name(source.path)
     try:
-        for found in read_request_log(*source, timezone=timezone):
+        for entry in read_request_log(*source, timezone=timezone):
             is_empty = False
-            if isinstance(found, BadLine):
-                sightings.problems.append(InputProblem(*found))
+            if isinstance(entry, BadLine):
+                sightings.problems.append(InputProblem(*entry))
                 continue
-            if found.offered:
-                highest = ((key, each.max) for key, each in found.offered.items())
-                sightings.offer(found.request.broker_address, highest)
-            yield found
+            if entry.offered:
+                highest = (
+                    (key, version_range.max)
+                    for key, version_range in entry.offered.items()
+                )
+                sightings.offer(entry.request.broker_address, highest)
+            yield entry
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        sightings.problems.append(InputProblem(shown, None, None, reason))
+        sightings.problems.append(InputProblem(path_name, None, None, reason))
         return
     if is_empty and (source.start, source.end) == (0, None):
         reason = "no request in it: neither a capture nor a request log"
-        sightings.problems.append(InputProblem(shown, None, None, reason))
+        sightings.problems.append(InputProblem(path_name, None, None, reason))

@@ -97,13 +97,13 @@ def find_broker_apis() -> frozenset[int]:
 
     KRaft brokers do not offer these APIs on their broker listener.
     """
-    found: set[int] = set()
+    broker_apis: set[int] = set()
     for release in releases.NAMES:
         if "broker" in releases.listeners(release):
             offered = releases.ranges(release, "broker").keys()
-            found |= releases.ranges(release).keys() - offered
-            found -= offered
-    return frozenset(found | _FROM_BROKERS_TOO)
+            broker_apis |= releases.ranges(release).keys() - offered
+            broker_apis -= offered
+    return frozenset(broker_apis | _FROM_BROKERS_TOO)
 
 
 def find_release(name: str) -> str:
@@ -147,40 +147,56 @@ def judge(
         if api_key in find_broker_apis():
             continue
         is_judged = True
-        known = [version for version in versions if _is_of_kafka(api_key, version)]
-        if len(known) < len(versions):
-            rest = [version for version in versions if version not in known]
-            unknown.append(f"{_format_break(api_key, rest)} is of no release of Kafka")
-        gone = [version for version in known if target.refuses(api_key, version)]
-        if not gone:
-            old = [each for each in known if target.deprecates(api_key, each)]
-            if old:
-                notes.append(f"{target.name} deprecates {_format_break(api_key, old)}")
+        kafka_versions = [
+            version for version in versions if _is_of_kafka(api_key, version)
+        ]
+        if len(kafka_versions) < len(versions):
+            other_versions = [
+                version for version in versions if version not in kafka_versions
+            ]
+            unknown.append(
+                f"{_format_break(api_key, other_versions)} is of no release of Kafka"
+            )
+        refused = [
+            version for version in kafka_versions if target.refuses(api_key, version)
+        ]
+        if not refused:
+            deprecated = [
+                version
+                for version in kafka_versions
+                if target.deprecates(api_key, version)
+            ]
+            if deprecated:
+                notes.append(
+                    f"{target.name} deprecates {_format_break(api_key, deprecated)}"
+                )
             continue
         speaks = target.speaks(api_key)
-        verdict, why = BREAKS, ""
+        verdict, explanation = BREAKS, ""
         if negotiates:
-            verdict, why = _judge_negotiation(
-                client, usage, api_key, known, speaks, offered
+            verdict, explanation = _judge_negotiation(
+                client, usage, api_key, kafka_versions, speaks, offered
             )
         if verdict == BREAKS:
             broken.append(
-                f"{_format_break(api_key, gone)} ({_format_spoken(target, api_key)})"
+                f"{_format_break(api_key, refused)} ({_format_spoken(target, api_key)})"
             )
             advice = _advise(client, target, api_key, negotiates)
-            breaks += (VersionBreak(api_key, version, advice) for version in gone)
+            breaks += (VersionBreak(api_key, version, advice) for version in refused)
         elif verdict == UNKNOWN:
             unknown.append(
-                f"{_format_break(api_key, gone)} {why}; whether it has {speaks} as well"
-                " was not seen"
+                f"{_format_break(api_key, refused)} {explanation}; whether it has"
+                f" {speaks} as well was not seen"
             )
         else:
-            notes.append(f"has versions besides {_format_break(api_key, gone)}")
+            notes.append(f"has versions besides {_format_break(api_key, refused)}")
     if usage.unreadable.count:
         unknown.append("frames that cannot be read; they may be TLS, or not Kafka")
     if breaks:
-        why = "it has no higher ones" if negotiates else "it never asks for versions"
-        return Judgement(BREAKS, "; ".join((*broken, why)), tuple(breaks))
+        explanation = (
+            "it has no higher ones" if negotiates else "it never asks for versions"
+        )
+        return Judgement(BREAKS, "; ".join((*broken, explanation)), tuple(breaks))
     if unknown:
         return Judgement(UNKNOWN, "; ".join(unknown))
     if not is_judged:
@@ -218,19 +234,21 @@ def _judge_negotiation(
         return BREAKS, ""
     if any(version in speaks for version in versions):
         return OK, ""
-    if own := _find_java_versions(client, api_key):
-        return (OK if own & speaks else BREAKS), ""
+    if own_versions := _find_java_versions(client, api_key):
+        return (OK if own_versions & speaks else BREAKS), ""
     highest = max(versions)
     if highest > speaks.max:
         return UNKNOWN, "is newer"
     brokers = usage.brokers.get(api_key, ())
-    ends = [offered.get(broker, {}).get(api_key, -1) for broker in brokers]
-    end = max(ends, default=-1)
-    if end > highest:
+    offered_versions = [offered.get(broker, {}).get(api_key, -1) for broker in brokers]
+    highest_offered = max(offered_versions, default=-1)
+    if highest_offered > highest:
         return BREAKS, ""
     return (
         UNKNOWN,
-        "is all that its broker has" if end >= 0 else "is all it was seen with",
+        "is all that its broker has"
+        if highest_offered >= 0
+        else "is all it was seen with",
     )
 
 
@@ -239,8 +257,8 @@ def _find_java_versions(client: Client, api_key: int) -> VersionRange:
 
     The result is empty if it is not a Java client, or its release is unknown.
     """
-    found = _find_java_release(client)
-    return NONE if found is None else releases.ranges(found).get(api_key, NONE)
+    release = _find_java_release(client)
+    return NONE if release is None else releases.ranges(release).get(api_key, NONE)
 
 
 def _find_java_release(client: Client) -> str | None:
@@ -258,9 +276,9 @@ def _advise(client: Client, target: Target, api_key: int, negotiates: bool) -> s
     if not speaks:
         return f"Stop using {name}: {target.name} has nothing in its place by this name"
     since = next(
-        each
-        for each in releases.NAMES
-        if speaks.min in releases.ranges(each).get(api_key, NONE)
+        release
+        for release in releases.NAMES
+        if speaks.min in releases.ranges(release).get(api_key, NONE)
     )
     update = f"Update it to one that speaks {name} {speaks.min}"
     if client.software_name == _JAVA:

@@ -104,7 +104,7 @@ class GroupRecords:
     @property
     def rebalances(self) -> list[Row]:
         """``rebalances`` rows, in log order."""
-        return [RebalanceRow(**each) for each in self._rebalances]
+        return [RebalanceRow(**row) for row in self._rebalances]
 
     def learn_topic(self, topic_id: str | None, name: str) -> None:
         """Remember the name that belongs to a topic id."""
@@ -122,29 +122,32 @@ class GroupRecords:
         all records of a batch result in a single state, which ``end_batch`` writes.
         Returns descriptions of problems in the record.
         """
-        name = type(key).__name__.removesuffix("Key")
-        if name == "GroupMetadata":
+        message_name = type(key).__name__.removesuffix("Key")
+        if message_name == "GroupMetadata":
             return self._apply_classic(key.group, value, timestamp, log_offset)
         self._learn_topics(value)
-        prefix = next((each for each in _KINDS if name.startswith(each)), None)
+        prefix = next(
+            (candidate for candidate in _KINDS if message_name.startswith(candidate)),
+            None,
+        )
         if prefix is None:
             return []
         group = self._groups.setdefault(key.group_id, _Group())
         if group.kind != _KINDS[prefix]:
             group.kind = _KINDS[prefix]
             group.parts.clear()
-        what = name.removeprefix(prefix)
-        if what == "Metadata":
+        record_type = message_name.removeprefix(prefix)
+        if record_type == "Metadata":
             group.epoch = None if value is None else value.epoch
             group.is_deleted = value is None
-        elif what == "TargetAssignmentMetadata":
+        elif record_type == "TargetAssignmentMetadata":
             group.assignment_epoch = None if value is None else value.assignment_epoch
-        elif what in _OF_MEMBERS:
-            parts = group.parts.setdefault(key.member_id, {})
-            parts[what] = value
+        elif record_type in _OF_MEMBERS:
+            member_records = group.parts.setdefault(key.member_id, {})
+            member_records[record_type] = value
             if value is None:
-                del parts[what]
-            if not parts:
+                del member_records[record_type]
+            if not member_records:
                 del group.parts[key.member_id]
         else:
             return []
@@ -155,21 +158,21 @@ class GroupRecords:
         """Write the new state of every group that the current batch has changed."""
         for name, (timestamp, log_offset) in self._touched.items():
             group = self._groups[name]
-            state = DEAD if group.is_deleted else _find_state(group)
+            state_name = DEAD if group.is_deleted else _find_state(group)
             members = [
-                self._make_member(group, member, group.parts[member])
-                for member in sorted(group.parts)
+                self._make_member(group, member_id, group.parts[member_id])
+                for member_id in sorted(group.parts)
             ]
-            made = _State(group.epoch, None, None, None, state, members)
-            self._write_state(name, group, timestamp, log_offset, made)
+            new_state = _State(group.epoch, None, None, None, state_name, members)
+            self._write_state(name, group, timestamp, log_offset, new_state)
         self._touched.clear()
 
     def _learn_topics(self, value: Any) -> None:
         """Remember topic names from records that contain names together with ids."""
         for attribute in ("topics", "initializing_topics", "initialized_topics"):
-            for each in getattr(value, attribute, ()):
-                if hasattr(each, "topic_id"):
-                    self.learn_topic(format_uuid(each.topic_id), each.topic_name)
+            for topic in getattr(value, attribute, ()):
+                if hasattr(topic, "topic_id"):
+                    self.learn_topic(format_uuid(topic.topic_id), topic.topic_name)
 
     def _apply_classic(
         self, name: str, value: Any, timestamp: int, log_offset: int
@@ -184,7 +187,7 @@ class GroupRecords:
         else:
             members = [
                 _make_classic_member(member, value.protocol_type, problems)
-                for member in sorted(value.members, key=lambda each: each.member_id)
+                for member in sorted(value.members, key=lambda member: member.member_id)
             ]
             state = _State(
                 value.generation,
@@ -205,23 +208,27 @@ class GroupRecords:
         group: _Group,
         timestamp: int,
         log_offset: int,
-        new: _State,
+        new_state: _State,
     ) -> None:
         """Write a state row, and start or complete the rebalance that led to it."""
         self._write(
-            (timestamp, name, group.kind, *new, log_offset, self._log_partition)
+            (timestamp, name, group.kind, *new_state, log_offset, self._log_partition)
         )
-        generation = new.generation
-        members = frozenset(member["member_id"] for member in new.members)
-        last = group.rebalance
-        if last is not None and generation != last["to_generation"]:
-            last["duration_ms"] = timestamp - last["timestamp"]
-            group.rebalance = last = None
+        generation = new_state.generation
+        members = frozenset(member["member_id"] for member in new_state.members)
+        rebalance = group.rebalance
+        if rebalance is not None and generation != rebalance["to_generation"]:
+            rebalance["duration_ms"] = timestamp - rebalance["timestamp"]
+            group.rebalance = rebalance = None
         # The first state in the log is not a rebalance, because the previous state is
         # unknown. A deleted group is known to have no members.
-        is_known = group.generation is not None or group.state == DEAD
-        if is_known and generation is not None and generation != group.generation:
-            group.rebalance = last = {
+        is_previous_known = group.generation is not None or group.state == DEAD
+        if (
+            is_previous_known
+            and generation is not None
+            and generation != group.generation
+        ):
+            group.rebalance = rebalance = {
                 "timestamp": timestamp,
                 "group": name,
                 "from_generation": group.generation,
@@ -231,33 +238,37 @@ class GroupRecords:
                 "duration_ms": None,
                 "settled_ms": None,
             }
-            self._rebalances.append(last)
-        is_settled = new.state == STABLE and group.kind in ("consumer", "streams")
-        if last is not None and last["settled_ms"] is None and is_settled:
-            last["settled_ms"] = timestamp - last["timestamp"]
-        group.generation, group.members, group.state = generation, members, new.state
+            self._rebalances.append(rebalance)
+        is_settled = new_state.state == STABLE and group.kind in ("consumer", "streams")
+        if rebalance is not None and rebalance["settled_ms"] is None and is_settled:
+            rebalance["settled_ms"] = timestamp - rebalance["timestamp"]
+        group.generation, group.members, group.state = (
+            generation,
+            members,
+            new_state.state,
+        )
 
     def _make_member(
-        self, group: _Group, member_id: str, parts: dict[str, Any]
+        self, group: _Group, member_id: str, member_records: dict[str, Any]
     ) -> dict[str, Any]:
-        about = parts.get("MemberMetadata")
-        current = parts.get("CurrentMemberAssignment")
+        metadata = member_records.get("MemberMetadata")
+        current = member_records.get("CurrentMemberAssignment")
         row: dict[str, Any] = {"member_id": member_id}
-        if about is not None:
+        if metadata is not None:
             row |= {
-                "instance_id": getattr(about, "instance_id", None),
-                "client_id": about.client_id,
-                "host": about.client_host,
-                "subscriptions": getattr(about, "subscribed_topic_names", None),
-                "subscribed_regex": getattr(about, "subscribed_topic_regex", None)
+                "instance_id": getattr(metadata, "instance_id", None),
+                "client_id": metadata.client_id,
+                "host": metadata.client_host,
+                "subscriptions": getattr(metadata, "subscribed_topic_names", None),
+                "subscribed_regex": getattr(metadata, "subscribed_topic_regex", None)
                 or None,
             }
         if current is not None:
             row["epoch"] = current.member_epoch
             if group.kind == "streams":
                 row["assignment"] = [
-                    {"subtopology": each.subtopology_id, "partitions": each.partitions}
-                    for each in current.active_tasks
+                    {"subtopology": task.subtopology_id, "partitions": task.partitions}
+                    for task in current.active_tasks
                 ]
             else:
                 row["assignment"] = list(
@@ -286,14 +297,17 @@ def _find_state(group: _Group) -> str | None:
         # A streams group can alternatively be waiting for its internal topics, so its
         # state is ambiguous.
         return ASSIGNING if group.kind == "consumer" else None
-    current = [parts.get("CurrentMemberAssignment") for parts in group.parts.values()]
-    settled = all(
-        each is not None
-        and each.state == _STABLE_MEMBER
-        and each.member_epoch == group.assignment_epoch
-        for each in current
+    assignments = [
+        member_records.get("CurrentMemberAssignment")
+        for member_records in group.parts.values()
+    ]
+    is_settled = all(
+        assignment is not None
+        and assignment.state == _STABLE_MEMBER
+        and assignment.member_epoch == group.assignment_epoch
+        for assignment in assignments
     )
-    return STABLE if settled else RECONCILING
+    return STABLE if is_settled else RECONCILING
 
 
 def _make_classic_member(
@@ -309,8 +323,8 @@ def _make_classic_member(
         return row
 
     def read(cls: Any, name: str) -> Any:
-        what = f"the {name} of {member.member_id}"
-        return _read_embedded(cls, getattr(member, name), what, problems)
+        description = f"the {name} of {member.member_id}"
+        return _read_embedded(cls, getattr(member, name), description, problems)
 
     subscription = read(messages.ConsumerProtocolSubscription, "subscription")
     assignment = read(messages.ConsumerProtocolAssignment, "assignment")
@@ -318,13 +332,13 @@ def _make_classic_member(
         row["subscriptions"] = subscription.topics
     if assignment is not None:
         row["assignment"] = [
-            {"topic": each.topic, "partitions": each.partitions}
-            for each in assignment.assigned_partitions
+            {"topic": assigned.topic, "partitions": assigned.partitions}
+            for assigned in assignment.assigned_partitions
         ]
     return row
 
 
-def _read_embedded(cls: Any, data: bytes, what: str, problems: list[str]) -> Any:
+def _read_embedded(cls: Any, data: bytes, description: str, problems: list[str]) -> Any:
     """Decode data that group members exchange through the classic group protocol.
 
     Format: an INT16 version, then the message. The version can be higher than the
@@ -337,8 +351,8 @@ def _read_embedded(cls: Any, data: bytes, what: str, problems: list[str]) -> Any
         return None
     try:
         _, version = read_version(data, "value")
-        known = min(version, cls.valid_versions.max)
-        return decode(cls, bytes(data)[2:], known, compat="java")
+        supported_version = min(version, cls.valid_versions.max)
+        return decode(cls, bytes(data)[2:], supported_version, compat="java")
     except DecodeError as error:
-        problems.append(f"{what}: {error}")
+        problems.append(f"{description}: {error}")
         return None

@@ -45,8 +45,8 @@ class LogInputs:
         self.paths = tuple(os.fspath(path) for path in paths)
         replicas: dict[tuple[str, int], dict[str, Partition]] = {}
         for path in self.paths:
-            found = LogDirectory(path)
-            for error in found.unreadable:
+            directory = LogDirectory(path)
+            for error in directory.unreadable:
                 self.problems.append(
                     ProblemRow(
                         error.path,
@@ -55,11 +55,13 @@ class LogInputs:
                         error=error.reason,
                     )
                 )
-            for skipped in found.skipped:
+            for skipped in directory.skipped:
                 self.problems.append(make_failure_row(path, None, None, skipped))
-            for each in found:
-                place = replicas.setdefault((each.topic, each.partition), {})
-                place[str(each.path)] = each
+            for partition in directory:
+                partition_replicas = replicas.setdefault(
+                    (partition.topic, partition.partition), {}
+                )
+                partition_replicas[str(partition.path)] = partition
         for (topic, number), folders in sorted(replicas.items()):
             longest = _choose_longest(list(folders.values()))
             if topic == TOPIC:
@@ -67,17 +69,19 @@ class LogInputs:
             else:
                 self.topics[topic, number] = longest
         if not self.offsets:
-            where = ", ".join(self.paths) or "."
+            path_list = ", ".join(self.paths) or "."
             raise FileNotFoundError(
                 errno.ENOENT,
                 f"no partition of {TOPIC} in it; give the log directories of brokers",
-                where,
+                path_list,
             )
 
     @property
     def size(self) -> int:
         """Total segment size in bytes."""
-        return sum(each.size for each in (*self.offsets, *self.topics.values()))
+        return sum(
+            partition.size for partition in (*self.offsets, *self.topics.values())
+        )
 
     @property
     def work(self) -> int:
@@ -85,7 +89,7 @@ class LogInputs:
 
         Topics count much less than their size, because only batch headers are read.
         """
-        return sum(log.size for log in self.offsets) + self.size // _HOPPED
+        return sum(partition.size for partition in self.offsets) + self.size // _HOPPED
 
     def topic_names(self) -> dict[str, str]:
         """Find topic names by topic id, according to ``partition.metadata`` files."""
@@ -109,7 +113,8 @@ def _choose_longest(replicas: list[Partition]) -> Partition:
     if len(replicas) == 1:
         return replicas[0]
     return max(
-        replicas, key=lambda each: (_find_end(each), -each.start_offset, each.size)
+        replicas,
+        key=lambda replica: (_find_end(replica), -replica.start_offset, replica.size),
     )
 
 

@@ -79,12 +79,12 @@ def offsets(
     if isinstance(groups, str):
         groups = (groups,)
     inputs = paths if isinstance(paths, LogInputs) else LogInputs(paths)
-    wanted = None if groups is None else frozenset(groups)
+    group_names = None if groups is None else frozenset(groups)
     with (
         Output(out) as output,
         running.open_runner(spark, inputs.work, progress) as run_tasks,
     ):
-        tasks = _make_read_tasks(inputs, output, wanted)
+        tasks = _make_read_tasks(inputs, output, group_names)
         sizes = [log.size for log in inputs.offsets]
         summaries = run_tasks(read_offsets, tasks, sizes=sizes)
         sums = GroupTotals(
@@ -94,8 +94,8 @@ def offsets(
         )
         lag_tasks = _make_lag_tasks(inputs, output, sums, stuck_after_ms)
         lag_sizes = [sum(map(_measure_log, task.places)) for task in lag_tasks]
-        for lag in run_tasks(measure_lag, lag_tasks, sizes=lag_sizes):
-            sums.add_lag(lag)
+        for lag_summary in run_tasks(measure_lag, lag_tasks, sizes=lag_sizes):
+            sums.add_lag(lag_summary)
         if progress is not None:
             # Report the logs that were skipped because no group has committed to them.
             progress(inputs.size - sum(sizes) - sum(lag_sizes))
@@ -107,8 +107,10 @@ def offsets(
         tables = sums.tables()
         for name, rows in tables.items():
             output.write_table(name, make_table_of(name, rows))
-        found = read_back("problems", problems, COLUMNS["problems"])
-        output.write_report(write_page(inputs, sums, tables, found, stuck_after_ms))
+        problem_table = read_back("problems", problems, COLUMNS["problems"])
+        output.write_report(
+            write_page(inputs, sums, tables, problem_table, stuck_after_ms)
+        )
     return output.result(findings=len(sums.stuck))
 
 
@@ -139,23 +141,25 @@ def _make_lag_tasks(
     """
     sized = [
         (
-            _measure_log(place) + _COMMIT_BYTES * place.commits.num_rows + _PLACE_BYTES,
-            place,
+            _measure_log(partition)
+            + _COMMIT_BYTES * partition.commits.num_rows
+            + _PLACE_BYTES,
+            partition,
         )
-        for place in sums.list_places(inputs.topics)
+        for partition in sums.list_places(inputs.topics)
     ]
     return [
         LagTask(
-            places,
+            partitions,
             sums.end,
             sums.samples,
             stuck_after_ms,
             output.table_path("lag", number),
             output.table_path("problems", len(inputs.offsets) + number),
         )
-        for number, places in enumerate(running.pack_tasks(sized, _TASK_BYTES))
+        for number, partitions in enumerate(running.pack_tasks(sized, _TASK_BYTES))
     ]
 
 
-def _measure_log(place: PartitionCommits) -> int:
-    return 0 if place.log is None else place.log.size
+def _measure_log(partition: PartitionCommits) -> int:
+    return 0 if partition.log is None else partition.log.size

@@ -63,13 +63,13 @@ class PartitionCommits(NamedTuple):
 
         The slice is empty if a group is assigned, but has never committed.
         """
-        start = 0
+        first_row = 0
         committed = set()
         for group, rows in groupby(self.commits["group"].to_pylist()):
-            stop = start + len(list(rows))
+            stop_row = first_row + len(list(rows))
             committed.add(group)
-            yield group, slice(start, stop)
-            start = stop
+            yield group, slice(first_row, stop_row)
+            first_row = stop_row
         for group in sorted(self.assigned.keys() - committed):
             yield group, slice(0, 0)
 
@@ -127,11 +127,11 @@ class LogEnds:
             start = self.final = log.start_offset
             rows = (
                 (
-                    each.max_timestamp,
-                    each.next_offset,
-                    each.record_count and not each.is_control,
+                    header.max_timestamp,
+                    header.next_offset,
+                    header.record_count and not header.is_control,
                 )
-                for each in log.headers(on_corrupt=self.problems.append)
+                for header in log.headers(on_corrupt=self.problems.append)
             )
             headers = np.fromiter(rows, _HEADER)
         times = headers["time"]
@@ -144,8 +144,8 @@ class LogEnds:
             self.final = int(headers["end"][-1])
         # If the log start offset is 0, the log end offset was 0 before the first batch.
         # Otherwise older records have been deleted, and the offset is unknown.
-        before = 0 if log is not None and start == 0 else -1
-        self._ends: NDArray[Any] = np.append(before, headers["end"])
+        initial_end = 0 if log is not None and start == 0 else -1
+        self._ends: NDArray[Any] = np.append(initial_end, headers["end"])
         self.last_time = int(self._times[-1]) if headers.size else -1
         self._data_times = self._times[headers["has_data"]]
         self._data_ends = headers["end"][headers["has_data"]]
@@ -193,22 +193,22 @@ def measure_lag(task: LagTask) -> LagSummary:
         open_table(task.lag, make_schema_of("lag")) as lag,
         open_rows_of("problems", task.problems) as problems,
     ):
-        for place in task.places:
-            ends = _read_log(place, task.end, problems)
-            measured = _PartitionLag(task, place, ends)
-            lag.write(measured.make_rows())
-            for group, rows in place.list_groups():
-                measured.add_samples(group, rows, summary)
-                measured.add_position(group, rows, summary)
+        for partition in task.places:
+            ends = _read_log(partition, task.end, problems)
+            partition_lag = _PartitionLag(task, partition, ends)
+            lag.write(partition_lag.make_rows())
+            for group, rows in partition.list_groups():
+                partition_lag.add_samples(group, rows, summary)
+                partition_lag.add_position(group, rows, summary)
     return summary
 
 
-def _read_log(place: PartitionCommits, end: int, problems: RowWriter) -> LogEnds:
+def _read_log(partition: PartitionCommits, end: int, problems: RowWriter) -> LogEnds:
     try:
-        ends = LogEnds(place.log, end)
+        ends = LogEnds(partition.log, end)
     except OSError as error:
-        path = "" if place.log is None else place.log.path
-        row = make_failure_row(path, place.topic, place.partition, error)
+        path = "" if partition.log is None else partition.log.path
+        row = make_failure_row(path, partition.topic, partition.partition, error)
         problems.write(row)
         return LogEnds(None, end)
     for problem in ends.problems:
@@ -224,9 +224,11 @@ class _PartitionLag:
     commits to a deleted topic with the same name but another topic id.
     """
 
-    def __init__(self, task: LagTask, place: PartitionCommits, ends: LogEnds) -> None:
-        self._task, self._place, self._ends = task, place, ends
-        commits = place.commits
+    def __init__(
+        self, task: LagTask, partition: PartitionCommits, ends: LogEnds
+    ) -> None:
+        self._task, self._place, self._ends = task, partition, ends
+        commits = partition.commits
         self._times = commits["timestamp"].to_numpy()
         self._is_commit = commits["offset"].is_valid().to_numpy()
         self._offsets = commits["offset"].fill_null(-1).to_numpy()
@@ -249,7 +251,7 @@ class _PartitionLag:
             pyarrow.repeat(self._place.topic, count),
             pyarrow.array(np.full(count, self._place.partition, "i4")),
             commits["offset"],
-            *(pyarrow.array(each, mask=~is_known) for each in measured),
+            *(pyarrow.array(values, mask=~is_known) for values in measured),
             commits["log_offset"],
         ]
         rows = pyarrow.table(columns, schema=make_schema_of("lag"))
@@ -282,23 +284,25 @@ class _PartitionLag:
 
     def add_position(self, group: str, rows: slice, summary: LagSummary) -> None:
         """Add the group's final position, and report it if the group is stuck."""
-        task, place, ends = self._task, self._place, self._ends
-        assigned = place.assigned.get(group, ())
+        task, partition, ends = self._task, self._place, self._ends
+        assigned = partition.assigned.get(group, ())
         is_assigned = bool(len(assigned) and assigned[-1])
-        where = group, place.topic, place.partition
+        key_columns = group, partition.topic, partition.partition
         if rows.start == rows.stop or not self._is_commit[rows.stop - 1]:
             if is_assigned:
                 summary.positions.append(
-                    PartitionRow(*where, None, ends.final, None, is_assigned)
+                    PartitionRow(*key_columns, None, ends.final, None, is_assigned)
                 )
             return
         offset = int(self._offsets[rows.stop - 1])
-        final = lag = None
+        final_end = lag = None
         if ends.final is not None and self._comparable[rows.stop - 1] >= 0:
-            final = max(ends.final, offset)
-            lag = final - offset
-        summary.positions.append(PartitionRow(*where, offset, final, lag, is_assigned))
-        if final is None:
+            final_end = max(ends.final, offset)
+            lag = final_end - offset
+        summary.positions.append(
+            PartitionRow(*key_columns, offset, final_end, lag, is_assigned)
+        )
+        if final_end is None:
             return
         is_moved = (self._offsets[rows] != offset) | ~self._is_commit[rows]
         since, *_ = self._times[rows][np.append(0, np.nonzero(is_moved)[0] + 1)[-1] :]
@@ -306,8 +310,10 @@ class _PartitionLag:
         if waiting is None:
             return
         if max(task.end, ends.last_time) - waiting >= task.stuck_after_ms:
-            last = self._times[rows.stop - 1]
-            summary.stuck.append(StuckRow(*where, offset, final, int(since), int(last)))
+            last_commit = self._times[rows.stop - 1]
+            summary.stuck.append(
+                StuckRow(*key_columns, offset, final_end, int(since), int(last_commit))
+            )
 
 
 def make_sums(count: int) -> NDArray[Any]:

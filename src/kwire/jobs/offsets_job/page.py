@@ -117,11 +117,11 @@ def write_page(
         " assigned, which only the consumer and streams protocols log.",
     )
     _add_table(report, "growth", sums.growth, f"The keys with most bytes in {TOPIC}.")
-    shown = problems.slice(0, ROWS_SHOWN).to_pylist()
+    shown_problems = problems.slice(0, ROWS_SHOWN).to_pylist()
     report.add_table(
         "problems",
         _list_columns("problems"),
-        shown,
+        shown_problems,
         problems.num_rows,
         "What could not be read; everything else is complete.",
     )
@@ -140,8 +140,8 @@ def _add_table(report: Report, name: str, rows: Sequence[Any], note: str) -> Non
 
 def _make_cells(name: str, row: Any) -> dict[str, Any]:
     cells = {}
-    for (key, kind), value in zip(COLUMNS[name].items(), row, strict=True):
-        if kind == "timestamp" and value is not None and value < 0:
+    for (key, column_type), value in zip(COLUMNS[name].items(), row, strict=True):
+        if column_type == "timestamp" and value is not None and value < 0:
             value = None
         if isinstance(value, list):
             # Only show the member count, because there can be hundreds of long ids.
@@ -210,23 +210,23 @@ def _add_figures(
 
 def _describe_history(sums: GroupTotals) -> str:
     """Describe since when the history is complete despite compaction."""
-    known = [row for row in sums.history if row.first_offset is not None]
-    cleaned = [row for row in known if row.complete_from_offset != row.first_offset]
-    if not known:
+    filled = [row for row in sums.history if row.first_offset is not None]
+    compacted = [row for row in filled if row.complete_from_offset != row.first_offset]
+    if not filled:
         return f"{TOPIC} holds no record."
-    if not cleaned:
+    if not compacted:
         return (
             "History is complete: no segment of it was compacted. It begins"
-            f" {format_time(min(row.first_timestamp for row in known))} UTC."
+            f" {format_time(min(row.first_timestamp for row in filled))} UTC."
         )
-    starts = [row.complete_from for row in known if row.complete_from is not None]
+    starts = [row.complete_from for row in filled if row.complete_from is not None]
     text = (
         "Kafka keeps no more than the last commit of each key in compacted segments of"
-        f" {TOPIC}; {len(cleaned):,} of {format_count(len(known), 'partition')}"
-        f" {'has' if len(cleaned) == 1 else 'have'} such."
+        f" {TOPIC}; {len(compacted):,} of {format_count(len(filled), 'partition')}"
+        f" {'has' if len(compacted) == 1 else 'have'} such."
     )
-    if len(starts) < len(known):
-        return f"{text} Of {len(known) - len(starts):,} nothing else is left."
+    if len(starts) < len(filled):
+        return f"{text} Of {len(filled) - len(starts):,} nothing else is left."
     text += f" From {format_time(max(starts))} UTC on history is complete"
     if min(starts) < max(starts):
         text += f", in some from {format_time(min(starts))} UTC on"
@@ -249,13 +249,13 @@ def _add_lag_charts(report: Report, groups: Sequence[Any], lags: Sequence[Any]) 
         points.append((row.timestamp, lag))
         worst[row.group] = max(worst.get(row.group, 0), lag or 0)
     stuck = {row.group: row.stuck for row in groups}
-    drawn = [
+    drawable = [
         group
         for group, topics in series.items()
         if worst[group] and max(map(len, topics.values())) > 1
     ]
     order = sorted(
-        drawn,
+        drawable,
         key=lambda group: (-stuck.get(group, 0), -worst[group], group),
     )
     for group in order[:_CHARTS]:
@@ -267,20 +267,20 @@ def _add_lag_charts(report: Report, groups: Sequence[Any], lags: Sequence[Any]) 
         drawing = charts.draw_lines(
             {name: topics[name] for name in ranked[:_TOPICS]}, "records"
         )
-        rest = describe_rest(_TOPICS, len(ranked), "topics", "lag_over_time")
-        report.add_chart(f"Lag of {group}", drawing, rest)
-    gaps = (
+        rest_note = describe_rest(_TOPICS, len(ranked), "topics", "lag_over_time")
+        report.add_chart(f"Lag of {group}", drawing, rest_note)
+    gap_note = (
         " A line has a gap where the lag of a partition is unknown: it is assigned and"
         " has no commit, or its log no longer has that time."
         if has_gaps
         else ""
     ) + (" Partitions without a log in the input are left out." if has_no_log else "")
     if not order:
-        report.add_text(f"There is no lag to draw.{gaps}")
+        report.add_text(f"There is no lag to draw.{gap_note}")
         return
     report.add_text(
         "Lag is what lies between the commit and the end of the log, summed up over the"
-        f" partitions of a topic.{gaps}"
+        f" partitions of a topic.{gap_note}"
         f" {describe_rest(_CHARTS, len(order), 'groups', 'lag_over_time')}".rstrip()
     )
 
@@ -300,11 +300,11 @@ def _add_commit_map(report: Report, sums: GroupTotals, rate: Sequence[Any]) -> N
         for time, group, commits in rate
         if time in names
     }
-    rest = describe_rest(_HEAT_ROWS, len(rows), "groups", "commit_rate")
+    rest_note = describe_rest(_HEAT_ROWS, len(rows), "groups", "commit_rate")
     report.add_chart(
         "Commits over time",
         charts.draw_heat_map(rows[:_HEAT_ROWS], list(names.values()), cells),
-        f"Commits in each {format_duration(step)}, times in UTC. {rest}",
+        f"Commits in each {format_duration(step)}, times in UTC. {rest_note}",
     )
 
 
@@ -321,32 +321,40 @@ def _format_clock(time: int, step: int) -> str:
 def _add_timeline(report: Report, sums: GroupTotals) -> None:
     counts = Counter(row.group for row in sums.rebalances)
     rows = sorted(sums.states, key=lambda group: (-counts[group], group))
-    mark = max((sums.end - sums.start) // _MARK, 1)
+    min_length = max((sums.end - sums.start) // _MARK, 1)
     tracks = []
     for group in rows[:_TRACKS]:
         count = counts[group]
-        spans = _make_spans(sums, group, mark)
+        spans = _make_spans(sums, group, min_length)
         note = format_count(count, "rebalance") if count else ""
-        tracks.append(charts.Track(group, sums.start, sums.end + mark, spans, note))
+        tracks.append(
+            charts.Track(group, sums.start, sums.end + min_length, spans, note)
+        )
     if not tracks:
         return
     legend = {"good": "stable", "warning": "rebalance", "quiet": "no members"}
-    rest = describe_rest(_TRACKS, len(rows), "groups", "group_state")
+    rest_note = describe_rest(_TRACKS, len(rows), "groups", "group_state")
     report.add_chart(
         "Groups and their rebalances",
         charts.draw_timeline(tracks, legend),
-        f"Times in UTC. {rest}",
+        f"Times in UTC. {rest_note}",
     )
 
 
-def _make_spans(sums: GroupTotals, group: str, mark: int) -> list[charts.Span]:
+def _make_spans(sums: GroupTotals, group: str, min_length: int) -> list[charts.Span]:
     """Return timeline spans for the states of a group, and for its rebalances.
 
     A state lasts until the next state begins.
     """
     spans = []
-    states = [each for each in sums.states[group] if each.timestamp is not None]
-    ends = [each.timestamp or 0 for each in states[1:]] + [sums.end + mark]
+    states = [
+        group_state
+        for group_state in sums.states[group]
+        if group_state.timestamp is not None
+    ]
+    ends = [group_state.timestamp or 0 for group_state in states[1:]] + [
+        sums.end + min_length
+    ]
     # If no state has a timestamp, ``ends`` has one element more than ``states``.
     for state, end in zip(states, ends, strict=False):
         begin = max(state.timestamp or 0, sums.start)
@@ -360,12 +368,12 @@ def _make_spans(sums: GroupTotals, group: str, mark: int) -> list[charts.Span]:
             )
     for row in sums.rebalances:
         if row.group == group and row.timestamp >= sums.start:
-            words = (
+            description = (
                 f"generation {row.from_generation} to {row.to_generation}:"
                 f" {len(row.members_joined)} joined, {len(row.members_left)} left"
             )
-            end = row.timestamp + mark
-            spans.append(charts.Span(row.timestamp, end, "warning", words))
+            end = row.timestamp + min_length
+            spans.append(charts.Span(row.timestamp, end, "warning", description))
     return spans
 
 

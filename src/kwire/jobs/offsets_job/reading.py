@@ -162,18 +162,18 @@ class _PartitionReader:
             )
         for producer, (offset, path, groups) in sorted(self._pending.items()):
             names = ", ".join(dict.fromkeys(groups[:_NAMED]))
-            words = (
+            explanation = (
                 f"not counted: {format_count(len(groups), 'offset commit')} of {names},"
                 f" in a transaction of producer {producer} that was never ended"
             )
-            self._note_problem(self._make_row(path, offset, "pending", words))
+            self._note_problem(self._make_row(path, offset, "pending", explanation))
 
     def summary(self) -> OffsetsSummary:
         """Return the summary. Must be called after ``run``."""
         growth = [key.row(self._number) for key in self._keys.values() if key.records]
-        nothing = None, None
-        first, last = self._first or nothing, self._last or nothing
-        complete = self._complete or nothing
+        no_position = None, None
+        first, last = self._first or no_position, self._last or no_position
+        complete_from = self._complete or no_position
         history = HistoryRow(
             log_partition=self._number,
             path=format_name(self._partition.path),
@@ -182,8 +182,8 @@ class _PartitionReader:
             end_offset=None if last[0] is None else last[0] + 1,
             first_timestamp=first[1],
             last_timestamp=last[1],
-            complete_from_offset=complete[0],
-            complete_from=complete[1],
+            complete_from_offset=complete_from[0],
+            complete_from=complete_from[1],
             records=self._records,
             commits=self._committed,
             aborted_commits=self._aborted,
@@ -211,8 +211,12 @@ class _PartitionReader:
                 self._find_cleaned(segment)
             expected = batch.last_offset + 1
             self._read_batch(batch)
-        above = segment.next_base_offset
-        if above is not None and not damaged and expected not in (None, above):
+        next_base_offset = segment.next_base_offset
+        if (
+            next_base_offset is not None
+            and not damaged
+            and expected not in (None, next_base_offset)
+        ):
             self._find_cleaned(segment)
         self._note_damage(damaged)
 
@@ -221,24 +225,26 @@ class _PartitionReader:
 
         The log cleaner may have removed any record up to the end of the segment.
         """
-        above = segment.next_base_offset
-        end = 2**63 - 1 if above is None else above
-        self._clean_start = max(self._clean_start, end)
+        next_base_offset = segment.next_base_offset
+        segment_end = 2**63 - 1 if next_base_offset is None else next_base_offset
+        self._clean_start = max(self._clean_start, segment_end)
         self._complete = None
 
-    def _note_damage(self, found: list[Problem]) -> None:
-        for problem in found:
+    def _note_damage(self, damaged: list[Problem]) -> None:
+        for problem in damaged:
             self._note_problem(make_problem_row(problem))
-        found.clear()
+        damaged.clear()
 
     def _read_batch(self, batch: Batch) -> None:
         header = batch.header
         if header.is_control:
             return
         is_aborted = self._transactions.hides(header)
-        since = self._transactions.open.get(header.producer_id)
+        open_offset = self._transactions.open.get(header.producer_id)
         is_pending = (
-            header.is_transactional and since is not None and batch.base_offset >= since
+            header.is_transactional
+            and open_offset is not None
+            and batch.base_offset >= open_offset
         )
         for record in batch.records:
             self._records += 1
@@ -250,22 +256,26 @@ class _PartitionReader:
                 self._note_undecodable(record, error)
                 continue
             self._note_time(record, getattr(value, "commit_timestamp", -1))
-            known = self._keys.get(record.key)
-            if known is None:
-                known = self._keys[record.key] = _Key(key)
-            if self._wanted is not None and known.group not in self._wanted:
+            key_counts = self._keys.get(record.key)
+            if key_counts is None:
+                key_counts = self._keys[record.key] = _Key(key)
+            if self._wanted is not None and key_counts.group not in self._wanted:
                 continue
-            known.count(record)
+            key_counts.count(record)
             if is_aborted:
-                self._aborted += known.is_commit
+                self._aborted += key_counts.is_commit
             elif is_pending:
-                self._keep_pending(header.producer_id, record.offset, known.group)
-            elif known.is_commit:
+                self._keep_pending(header.producer_id, record.offset, key_counts.group)
+            elif key_counts.is_commit:
                 self._apply_commit(key, value, record)
             else:
-                for words in self._groups.apply(key, value, self._time, record.offset):
+                for explanation in self._groups.apply(
+                    key, value, self._time, record.offset
+                ):
                     self._note_problem(
-                        self._make_row(self._path, record.offset, "undecodable", words)
+                        self._make_row(
+                            self._path, record.offset, "undecodable", explanation
+                        )
                     )
         self._groups.end_batch()
 
@@ -287,11 +297,11 @@ class _PartitionReader:
             self._complete = self._last
 
     def _apply_commit(self, key: Any, value: Any, record: Record) -> None:
-        place = self._time, key.group, key.topic, key.partition
-        log = record.offset, self._number
+        columns = self._time, key.group, key.topic, key.partition
+        log_columns = record.offset, self._number
         if value is None:
             self._commits.write(
-                (*place, None, None, None, None, True, *log, None, None)
+                (*columns, None, None, None, None, True, *log_columns, None, None)
             )
             return
         self._committed += 1
@@ -302,13 +312,13 @@ class _PartitionReader:
         self._groups.learn_topic(topic_id, key.topic)
         self._commits.write(
             (
-                *place,
+                *columns,
                 value.offset,
                 epoch if epoch >= 0 else None,
                 value.metadata,
                 expires if 0 <= expires <= _LATEST else None,
                 False,
-                *log,
+                *log_columns,
                 int.from_bytes((record.value or b"")[:2], "big"),
                 topic_id,
             )
@@ -320,13 +330,15 @@ class _PartitionReader:
 
     def _note_undecodable(self, record: Record, error: Exception) -> None:
         reason = "newer" if isinstance(error, UnsupportedVersion) else "undecodable"
-        words = str(error)
+        explanation = str(error)
         try:
             key, _ = internal_topics.decode(TOPIC, record.key, None)
-            words = f"{words}; the key is {key!r}"
+            explanation = f"{explanation}; the key is {key!r}"
         except (DecodeError, UnsupportedVersion):
             pass
-        self._note_problem(self._make_row(self._path, record.offset, reason, words))
+        self._note_problem(
+            self._make_row(self._path, record.offset, reason, explanation)
+        )
 
     def _make_row(self, path: str, offset: int, reason: str, error: str) -> ProblemRow:
         number = self._number

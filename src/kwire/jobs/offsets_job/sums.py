@@ -82,19 +82,19 @@ class GroupTotals:
 
         self._compute = compute
         self._commits = self._sort_commits(commits)
-        self.history = [each.history for each in summaries]
+        self.history = [summary.history for summary in summaries]
         self.rebalances = sorted(
-            chain.from_iterable(each.rebalances for each in summaries),
+            chain.from_iterable(summary.rebalances for summary in summaries),
             key=lambda row: (row.timestamp, row.group, row.to_generation),
         )
         self.growth = order_growth(
-            chain.from_iterable(each.growth for each in summaries)
+            chain.from_iterable(summary.growth for summary in summaries)
         )
         self.stuck: list[Any] = []
         self.states = self._list_states(states)
         self._positions: list[Any] = []
         self._lags: dict[tuple[str, str], NDArray[Any]] = {}
-        self.end = max((each.end for each in summaries), default=-1)
+        self.end = max((summary.end for summary in summaries), default=-1)
         began = _list_known(row.first_timestamp for row in self.history)
         complete = _list_known(row.complete_from for row in self.history)
         self.start = min(min(complete or began, default=0), max(self.end, 0))
@@ -124,16 +124,18 @@ class GroupTotals:
             (row["topic"], row["partition"]): row["count_all"]
             for row in keys.aggregate([([], "count_all")]).to_pylist()
         }
-        begin = 0
+        first_row = 0
         for key in (*counts, *sorted(self.assigned.keys() - counts.keys())):
-            end = begin + counts.get(key, 0)
+            stop_row = first_row + counts.get(key, 0)
             # Copy the rows, because a slice would be pickled together with the whole
             # table.
-            commits = self._commits.take(pyarrow.array(range(begin, end), "int64"))
+            commits = self._commits.take(
+                pyarrow.array(range(first_row, stop_row), "int64")
+            )
             yield PartitionCommits(
                 *key, logs.get(key), commits, self.assigned.get(key, {})
             )
-            begin = end
+            first_row = stop_row
 
     def _list_assigned(self, states: Any) -> dict[tuple[str, int], dict[str, Any]]:
         """Determine the assigned groups of every partition at the sample times.
@@ -141,21 +143,28 @@ class GroupTotals:
         The values have the format of ``PartitionCommits.assigned``. Topics are omitted
         if the log only contains their id, and the name is unknown.
         """
-        found: dict[tuple[str, int], dict[str, Any]] = {}
+        assigned: dict[tuple[str, int], dict[str, Any]] = {}
         samples = np.array(self.samples, "i8")
         nothing: NDArray[Any] = np.zeros(len(samples), bool)
-        for name, own in self.states.items():
-            times = [-1 if each.timestamp is None else each.timestamp for each in own]
-            passed = np.maximum.accumulate(np.array(times, "i8"))
-            latest: NDArray[Any] = np.searchsorted(passed, samples, "right") - 1
+        for name, group_states in self.states.items():
+            times = [
+                -1 if state.timestamp is None else state.timestamp
+                for state in group_states
+            ]
+            effective_times = np.maximum.accumulate(np.array(times, "i8"))
+            latest: NDArray[Any] = (
+                np.searchsorted(effective_times, samples, "right") - 1
+            )
             for index in set(latest[latest >= 0].tolist()):
-                for place in _list_places(states["members"][own[index].row].as_py()):
-                    groups = found.setdefault(place, {})
+                for partition in _list_places(
+                    states["members"][group_states[index].row].as_py()
+                ):
+                    groups = assigned.setdefault(partition, {})
                     groups[name] = groups.get(name, nothing) | (latest == index)
-        return found
+        return assigned
 
     def _list_states(self, states: Any) -> dict[str, list[GroupState]]:
-        found: dict[str, list[GroupState]] = {}
+        states_by_group: dict[str, list[GroupState]] = {}
         columns = [
             states["group"],
             read_milliseconds(states["timestamp"]),
@@ -164,10 +173,10 @@ class GroupTotals:
             states["state"],
             self._compute.list_value_length(states["members"]),
         ]
-        values = [each.to_pylist() for each in columns]
+        values = [column.to_pylist() for column in columns]
         for name, *state in zip(*values, range(states.num_rows), strict=True):
-            found.setdefault(name, []).append(GroupState(*state))
-        return found
+            states_by_group.setdefault(name, []).append(GroupState(*state))
+        return states_by_group
 
     def add_lag(self, lag: LagSummary) -> None:
         """Add the result of a lag task."""
@@ -217,10 +226,10 @@ class GroupTotals:
         rows = []
         for name in {*by_group, *self.states, *lags}:
             state = self.states[name][-1] if name in self.states else _NO_STATE
-            known = [lag for lag in lags.get(name, ()) if lag is not None]
+            known_lags = [lag for lag in lags.get(name, ()) if lag is not None]
             count = len(lags.get(name, ()))
-            known_lag = min(sum(known), _HIGHEST) if known else None
-            commits, first, last = by_group.get(name, (0, None, None))
+            known_lag = min(sum(known_lags), _HIGHEST) if known_lags else None
+            commits, first_commit, last_commit = by_group.get(name, (0, None, None))
             rows.append(
                 GroupRow(
                     group=name,
@@ -229,11 +238,11 @@ class GroupTotals:
                     members=state.members,
                     partitions=count,
                     commits=commits,
-                    first_commit=first,
-                    last_commit=last,
+                    first_commit=first_commit,
+                    last_commit=last_commit,
                     rebalances=rebalances[name],
-                    lag=known_lag if len(known) == count else None,
-                    unknown_lags=count - len(known),
+                    lag=known_lag if len(known_lags) == count else None,
+                    unknown_lags=count - len(known_lags),
                     stuck=stuck[name],
                     known_lag=known_lag,
                 )
@@ -249,12 +258,17 @@ class GroupTotals:
         """
         rows: list[Any] = []
         for key, sums in sorted(self._lags.items()):
-            for time, each in zip(self.samples, sums, strict=True):
-                lag, known, unknown, without_log = each
-                known_lag = min(lag, _HIGHEST) if known else None
-                counts = (None if unknown else known_lag, known, unknown, known_lag)
-                if known or unknown:
-                    rows.append(TopicLagRow(time, *key, *counts, without_log))
+            for timestamp, sample in zip(self.samples, sums, strict=True):
+                lag, known_count, unknown_count, without_log = sample
+                known_lag = min(lag, _HIGHEST) if known_count else None
+                counts = (
+                    None if unknown_count else known_lag,
+                    known_count,
+                    unknown_count,
+                    known_lag,
+                )
+                if known_count or unknown_count:
+                    rows.append(TopicLagRow(timestamp, *key, *counts, without_log))
         return rows
 
     def commit_rate(self) -> list[Row]:
@@ -275,17 +289,19 @@ class GroupTotals:
             .sort_by([("group", "ascending"), ("start", "ascending")])
             .select(["start", "group", "count_all"])
         )
-        return list(zip(*(each.to_pylist() for each in counted.columns), strict=True))
+        return list(
+            zip(*(column.to_pylist() for column in counted.columns), strict=True)
+        )
 
 
 def _list_places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
     """Find the partitions assigned to the members of a group."""
     return {
-        (each["topic"], partition)
+        (assignment["topic"], partition)
         for member in members or ()
-        for each in member["assignment"] or ()
-        if each["topic"] is not None
-        for partition in each["partitions"]
+        for assignment in member["assignment"] or ()
+        if assignment["topic"] is not None
+        for partition in assignment["partitions"]
     }
 
 

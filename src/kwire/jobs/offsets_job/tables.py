@@ -194,9 +194,9 @@ def make_table_of(name: str, rows: Sequence[tuple[Any, ...]]) -> Any:
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = [
         make_timestamps(values)
-        if pyarrow.types.is_timestamp(kind)
-        else pyarrow.array(values, kind)
-        for values, kind in zip(columns, schema.types, strict=True)
+        if pyarrow.types.is_timestamp(column_type)
+        else pyarrow.array(values, column_type)
+        for values, column_type in zip(columns, schema.types, strict=True)
     ]
     return pyarrow.table(arrays, schema=schema)
 
@@ -207,8 +207,8 @@ def make_timestamps(milliseconds: Any) -> Any:
     from pyarrow import compute
 
     times = pyarrow.array(milliseconds, pyarrow.int64())
-    known = compute.if_else(compute.greater_equal(times, 0), times, None)
-    in_milliseconds = known.cast(pyarrow.timestamp("ms", tz="UTC"))
+    valid_times = compute.if_else(compute.greater_equal(times, 0), times, None)
+    in_milliseconds = valid_times.cast(pyarrow.timestamp("ms", tz="UTC"))
     return in_milliseconds.cast(pyarrow.timestamp("us", tz="UTC"))
 
 
