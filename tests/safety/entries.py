@@ -389,24 +389,37 @@ def spark():
         errors = VERSIONED if failfast else ()
         mode = "failfast" if failfast else "permissive"
         options = {"failfast": failfast}
-        run = on.spark("request_headers.read_headers", **options)
+        run = on.column_call("messages.columns.request_headers.read_headers", **options)
         given = partial(on_rows, good.requests)
         yield Entry(f"spark headers {mode}", run, given, errors, share=20, growth=900)
         for name in ("MetadataRequest", "ProduceRequest"):
-            run = on.spark("message_reading.read_messages", name, **options)
+            run = on.column_call(
+                "messages.columns.message_reading.read_messages", name, **options
+            )
             frames = partial(on_rows, partial(good.framed, name))
             title = f"spark messages {name} {mode}"
             yield Entry(title, run, frames, errors, share=10, growth=2000)
-            run = on.spark("message_reading.read_json", name, **options)
+            run = on.column_call(
+                "messages.columns.message_reading.read_json", name, **options
+            )
             yield Entry(f"spark JSON {name} {mode}", run, frames, errors, share=10)
-        run = on.spark("message_reading.read_json", None, **options)
+        run = on.column_call(
+            "messages.columns.message_reading.read_json", None, **options
+        )
         yield Entry(f"spark JSON {mode}", run, given, errors, share=10, growth=400)
-        run = on.spark("message_reading.read_messages", "FetchResponse", 11, **options)
+        run = on.column_call(
+            "messages.columns.message_reading.read_messages",
+            "FetchResponse",
+            11,
+            **options,
+        )
         frames = partial(on_rows, partial(good.responses, "FetchResponse", 11))
         yield Entry(
             f"spark responses {mode}", run, frames, errors, share=10, growth=2000
         )
-        run = on.spark("record_lists.read_records", errors="replace", **options)
+        run = on.column_call(
+            "records.record_lists.read_records", errors="replace", **options
+        )
         sets = partial(on_rows, good.batches)
         yield Entry(f"spark records {mode}", run, sets, errors, share=10, growth=2000)
         for topic in on.TOPICS:

@@ -552,12 +552,12 @@ def captures(package, path):
     return list(reader.read_captures(path))
 
 
-def spark(path, *arguments, **options):
+def column_call(path, *arguments, **options):
     """Make a call of a function on columns, with the input as rows of one."""
     name, _, function = path.rpartition(".")
 
     def run(package, data):
-        read = getattr(module(package, f"spark.columns.{name}"), function)
+        read = getattr(module(package, name), function)
         return checked(read(rows_of(data), *arguments, **options))
 
     return run
@@ -568,13 +568,13 @@ def topic_columns(function, topic, failfast, package, data):
     with split_and_use(data) as (key, value):
         both = [None if one is None else one.tobytes() for one in (key, value)]
     keys, values = (pa.array([None, each, each], pa.binary()) for each in both)
-    read = getattr(module(package, "spark.columns.internal_topics"), function)
+    read = getattr(module(package, "messages.columns.internal_topics"), function)
     return checked(read(topic, keys, values, failfast=failfast))
 
 
 def paired(package, data):
     """Pair a request and its response out of captured rows."""
-    pairs = module(package, "spark.columns.request_pairs")
+    pairs = module(package, "spark.capture.request_pairs")
     names = {"direction": ["request", "response"], "correlation_id": [7, 7]}
     names |= {"api_key": [0, 0], "sequence": [0, 1], "frame": [bytes(data)] * 2}
     schema = module(package, "recording").capture_schema()
@@ -588,7 +588,7 @@ def paired(package, data):
 
 def write_json_column(package, text):
     """Write a message out of a text of its JSON form, as a column."""
-    write = module(package, "spark.columns.message_writing").write_messages
+    write = module(package, "messages.columns.message_writing").write_messages
     return checked(write(pa.array([text, None]), "MetadataRequest", 12))
 
 

@@ -9,7 +9,7 @@ import pyarrow
 
 from examples.drop_in import by_hand
 from kwire import records
-from kwire.spark.columns import record_lists
+from kwire.records import record_lists
 
 
 def test_both_ways_give_the_same_records():

@@ -13,8 +13,8 @@ import pytest
 import kwire
 from kwire import messages
 from kwire.messages import framing
+from kwire.messages.columns import internal_topics as internal_topic_columns
 from kwire.spark import functions as ks
-from kwire.spark.columns import internal_topics as internal_topic_columns
 from tests.spark.test_functions_pairs import Capture, pairs_of
 from tests.spark.test_functions_topics import TOPICS, columns, records
 

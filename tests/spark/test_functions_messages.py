@@ -26,7 +26,7 @@ PARTS = 8
 
 def room(kwire, name):
     """Import a file of the Spark rooms on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.spark.{name}")
+    return importlib.import_module(f"{kwire.__name__}.messages.{name}")
 
 
 @cache

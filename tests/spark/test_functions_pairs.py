@@ -16,9 +16,9 @@ import pytest
 START = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def rooms(kwire, name="columns.request_pairs"):
+def rooms(kwire, name="spark.capture.request_pairs"):
     """Import a file on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.spark.{name}")
+    return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
 class Capture:
@@ -200,7 +200,7 @@ def test_a_capture_of_requests_alone_takes_little_memory(kwire):
 
 def test_headers_of_frames(kwire):
     """Every field, nulls, and the errors of ``decode_request``; flat or as structs."""
-    room = rooms(kwire, "columns.request_headers")
+    room = rooms(kwire, "messages.columns.request_headers")
     frames = [
         kwire.messages.framing.encode_request(
             kwire.messages.FetchRequest(), 17, correlation_id=-5, client_id="ä"

@@ -16,7 +16,7 @@ import pytest
 
 def room(kwire):
     """Import the file on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.spark.columns.record_lists")
+    return importlib.import_module(f"{kwire.__name__}.records.record_lists")
 
 
 def binary(rows):

@@ -16,7 +16,7 @@ ROW_TIME = 1_700_000_000_123
 
 def load(kwire, name):
     """Import a module of the columns on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.spark.columns.{name}")
+    return importlib.import_module(f"{kwire.__name__}.{name}")
 
 
 def list_of(*fields, nullable=True):
@@ -47,7 +47,7 @@ BIGINT_TIME = list_of(
 
 def test_records_have_requested_fields_order_names_and_types(kwire):
     """A bigint timestamp is milliseconds, -1 for none; damage is a null element."""
-    made = load(kwire, "record_lists").read_records(
+    made = load(kwire, "records.record_lists").read_records(
         make_rows(kwire), schema=BIGINT_TIME
     )
     made.validate(full=True)
@@ -93,7 +93,7 @@ def test_records_have_requested_fields_order_names_and_types(kwire):
 )
 def test_any_fields_of_records_equal_those_of_the_whole_type(kwire, names):
     """With and without damage, and with the whole types of the fields."""
-    lists = load(kwire, "record_lists")
+    lists = load(kwire, "records.record_lists")
     source = lists.RECORD_LIST.value_type
     schema = list_of(*((name, source.field(name).type) for name in names))
     for rows in (make_rows(kwire), make_rows(kwire)[:2], make_rows(kwire)[1:2]):
@@ -120,7 +120,7 @@ def test_exploded_records_have_the_columns_of_the_schema(kwire):
     schema = pyarrow.struct(
         [("TIMESTAMP", pyarrow.int64()), ("offset", pyarrow.int64())]
     )
-    (made,) = load(kwire, "record_lists").explode_records(
+    (made,) = load(kwire, "records.record_lists").explode_records(
         [table], "sets", ["id"], schema=schema
     )
     assert made.schema.names == ["id", "TIMESTAMP", "offset"]
@@ -131,7 +131,7 @@ def test_exploded_records_have_the_columns_of_the_schema(kwire):
 
 def test_failfast_raises_whatever_the_schema_has(kwire):
     """Also if no field is decoded that the damage is in."""
-    lists = load(kwire, "record_lists")
+    lists = load(kwire, "records.record_lists")
     with pytest.raises(kwire.CorruptBatch):
         lists.read_records(make_rows(kwire), failfast=True, schema=BIGINT_TIME)
     good = make_rows(kwire)[:1]
@@ -142,7 +142,7 @@ def test_failfast_raises_whatever_the_schema_has(kwire):
 
 def test_nulls_that_a_schema_does_not_permit_are_errors(kwire):
     """Values, elements of damage and header values; parents that are null count not."""
-    lists = load(kwire, "record_lists")
+    lists = load(kwire, "records.record_lists")
     good, bad = make_rows(kwire)[:2], make_rows(kwire)[2:]
     offset = pyarrow.field("offset", pyarrow.int64(), nullable=False)
     key = pyarrow.field("key", pyarrow.binary(), nullable=False)
@@ -193,7 +193,7 @@ def test_messages_have_requested_fields_at_every_level(kwire):
             ("ThrottleTimeMs", pyarrow.int64()),
         ]
     )
-    read = load(kwire, "message_reading").read_messages
+    read = load(kwire, "messages.columns.message_reading").read_messages
     made = read(rows, "MetadataResponse", versions, schema=schema)
     made.validate(full=True)
     assert made.type == schema
@@ -212,8 +212,8 @@ def test_messages_have_requested_fields_at_every_level(kwire):
 
 def test_whole_types_of_all_messages_are_found_by_any_spelling(kwire):
     """No struct of a message has two fields that differ in case or underscores."""
-    types = load(kwire, "message_types")
-    chosen = load(kwire, "chosen_fields")
+    types = load(kwire, "messages.columns.message_types")
+    chosen = load(kwire, "messages.columns.chosen_fields")
 
     def spell(kind, change):
         if pyarrow.types.is_struct(kind):
@@ -266,7 +266,7 @@ WRONG = [
 @pytest.mark.parametrize(("schema", "words"), WRONG)
 def test_wrong_schemas_are_errors_that_help(kwire, schema, words):
     """The error names the field, the types that fit and the fields that there are."""
-    lists = load(kwire, "record_lists")
+    lists = load(kwire, "records.record_lists")
     with pytest.raises(ValueError) as caught:
         lists.read_records(make_rows(kwire), schema=schema)
     assert words in str(caught.value)

@@ -42,7 +42,7 @@ def records():
 
 def rooms(kwire):
     """Import the file on one engine."""
-    return importlib.import_module(f"{kwire.__name__}.spark.columns.internal_topics")
+    return importlib.import_module(f"{kwire.__name__}.messages.columns.internal_topics")
 
 
 def binary(rows):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._files import create_file, sync_folder
-from ..records.arrow_types import load_pyarrow, make_arrow_schema
+from ..messages.arrow_types import load_pyarrow, make_arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

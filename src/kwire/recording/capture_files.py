@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from .._files import create_file, sync_folder
 from .._text import format_name
 from ..errors import KwireError
-from ..records.arrow_types import load_pyarrow, make_arrow_schema
+from ..messages.arrow_types import load_pyarrow, make_arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..records.arrow_types import make_arrow_schema
+from ..messages.arrow_types import make_arrow_schema
 from ..schema import releases
 from ..schema.versions import NONE, VersionRange
 

@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from ..messages.internal_topics import TOPICS
-from .columns.chosen_fields import narrow_type
-from .columns.internal_topics import JSON as TOPIC_JSON
-from .columns.internal_topics import read_topic, read_topic_json, topic_type
-from .columns.message_reading import JSON, read_json, read_messages
-from .columns.message_types import (
+from ..messages.columns.chosen_fields import narrow_type
+from ..messages.columns.internal_topics import JSON as TOPIC_JSON
+from ..messages.columns.internal_topics import read_topic, read_topic_json, topic_type
+from ..messages.columns.message_reading import JSON, read_json, read_messages
+from ..messages.columns.message_types import (
     ddl,
     find_message,
     make_list_type,
@@ -34,12 +33,13 @@ from .columns.message_types import (
     table_ddl,
     with_error,
 )
-from .columns.message_writing import DATA, write_messages
-from .columns.record_lists import RECORD, RECORD_LIST, explode_records
-from .columns.record_lists import read_records as record_lists
-from .columns.request_headers import HEADER, flat_headers
-from .columns.request_headers import read_headers as header_structs
-from .columns.request_pairs import COLUMNS, ORDER, PAIRS, pair_batches
+from ..messages.columns.message_writing import DATA, write_messages
+from ..messages.columns.request_headers import HEADER, flat_headers
+from ..messages.columns.request_headers import read_headers as header_structs
+from ..messages.internal_topics import TOPICS
+from ..records.record_lists import RECORD, RECORD_LIST, explode_records
+from ..records.record_lists import read_records as record_lists
+from .capture.request_pairs import COLUMNS, ORDER, PAIRS, pair_batches
 from .result_schemas import make_arrow_type, read_array_type, read_struct_type
 from .short_errors import shorten_errors
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
-    from .columns.message_types import Api
+    from ..messages.columns.message_types import Api
 
     ColumnOrName: TypeAlias = Column | str
     Options: TypeAlias = Mapping[str, str] | None

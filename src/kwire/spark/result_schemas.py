@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import types
 
-from ..records.arrow_types import load_arrow_types
+from ..messages.arrow_types import load_arrow_types
 
 
 def read_struct_type(schema: Any) -> types.StructType:

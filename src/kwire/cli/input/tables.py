@@ -20,7 +20,7 @@ import click
 from ..._text import escape_line
 from ...errors import KwireError, quote
 from ...messages.arrow_arrays import describe_arrow_error
-from ...records.arrow_types import load_pyarrow
+from ...messages.arrow_types import load_pyarrow
 from ...records.tables import admit_column, read_column_names
 from .arrow_messages import read_batches
 

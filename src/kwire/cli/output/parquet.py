@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from ..._files import create_file
-from ...records.arrow_types import load_pyarrow
+from ...messages.arrow_types import load_pyarrow
 from .byte_formats import compact_json
 from .record_rows import read_timestamp
 from .tables import BinaryStdout, stdout_is_file

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...records.arrow_types import make_arrow_schema
+from ...messages.arrow_types import make_arrow_schema
 from ...records.compression import NAMES
 from ...schema.batch_layout import CODEC_MASK, CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from .partition_batches import USES

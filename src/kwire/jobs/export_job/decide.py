@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..._limits import Limits
 from ...log.walk import MAX_RECORDS_PER_BYTE
-from ...records.arrow_types import make_arrow_schema
+from ...messages.arrow_types import make_arrow_schema
 from ...records.compression import NAMES
 from ...schema.batch_layout import CODEC_MASK, CONTROL
 from ...schema.topic_names import COMPACTED_TOPICS

@@ -14,7 +14,7 @@ from collections import namedtuple
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...records.arrow_types import make_arrow_schema
+from ...messages.arrow_types import make_arrow_schema
 from ..tables import open_rows
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..._files import open_regular
 from ..._text import escape_line, format_name
-from ...records.arrow_types import load_pyarrow, make_arrow_schema
+from ...messages.arrow_types import load_pyarrow, make_arrow_schema
 from ...schema.topic_names import CLUSTER_METADATA, COORDINATOR_TOPICS
 from ..export_job.batches import BATCHES
 from ..export_job.outcome import TABLES

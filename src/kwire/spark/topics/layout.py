@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...records.arrow_types import load_arrow_types
+from ...messages.arrow_types import load_arrow_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from ... import messages
 from ...errors import EncodeError, InvalidJson, KwireError, version_failure
-from ...messages import codec, framing, json_form
 from ...schema import registry
+from .. import codec, framing, json_form
 from .array_rows import is_valid, make_struct, text_column
 from .message_reading import version_numbers
 from .message_types import (
@@ -31,9 +31,9 @@ from .message_types import (
 )
 
 if TYPE_CHECKING:
-    from ...messages import Message
     from ...schema.model import Field, Struct
     from ...schema.plan import Plan
+    from .. import Message
 
 DATA = pa.struct([("data", pa.binary())])
 """What rows are written to, beside the error."""

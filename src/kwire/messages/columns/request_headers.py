@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ...messages import arrow as message_arrow
 from ...schema import registry, releases
+from .. import arrow as message_arrow
 from .array_rows import as_binary, is_valid, make_struct
 from .message_types import with_error
 

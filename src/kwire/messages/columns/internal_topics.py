@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import KwireError
-from ...messages import internal_topics
 from ...schema import registry
 from ...schema.model import snake_case
+from .. import internal_topics
 from .array_rows import (
     as_binary,
     cut_prefixes,
@@ -35,7 +35,7 @@ from .message_reading import json_text
 from .message_types import message_type, with_error
 
 if TYPE_CHECKING:
-    from ...messages import Message
+    from .. import Message
 
     Part: TypeAlias = tuple[np.ndarray, pa.Array]
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from ...records.arrow_types import OF_PLAN, load_arrow_types
 from ...schema import plan, registry
+from ..arrow_types import OF_PLAN, load_arrow_types
 
 if TYPE_CHECKING:
     from ...schema.model import Field, Message, Struct

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from ... import messages
 from ...errors import version_failure
-from ...messages import arrow as message_arrow
 from ...schema import plan, registry
+from .. import arrow as message_arrow
 from .array_rows import is_valid, join_rows, take_rows
 from .message_types import compile_version, message_type
 

@@ -5,7 +5,7 @@
 import subprocess
 import sys
 
-from kwire.records.arrow_types import OF_PLAN, load_arrow_types
+from kwire.messages.arrow_types import OF_PLAN, load_arrow_types
 from kwire.schema import plan
 
 
@@ -24,6 +24,6 @@ def test_names_and_types_lead_to_each_other():
 
 def test_names_need_no_pyarrow():
     """What only names types imports pyarrow no sooner than it makes one."""
-    code = "import sys, kwire.records.arrow_types; print('pyarrow' in sys.modules)"
+    code = "import sys, kwire.messages.arrow_types; print('pyarrow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr

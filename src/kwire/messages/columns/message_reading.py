@@ -22,9 +22,9 @@ import pyarrow as pa
 
 from ... import messages
 from ...errors import DecodeError, InvalidValue, KwireError, UnsupportedVersion
-from ...messages import arrow as message_arrow
-from ...messages import codec, framing, json_form
 from ...schema import plan, registry
+from .. import arrow as message_arrow
+from .. import codec, framing, json_form
 from .array_rows import (
     as_binary,
     cut_prefixes,
@@ -50,7 +50,7 @@ from .message_types import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...messages import Message
+    from .. import Message
     from .message_types import Api
 
 NO_VERSION = -1

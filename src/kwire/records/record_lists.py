@@ -17,12 +17,23 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ...errors import DecodeError
-from ...records import arrow
-from ...schema.batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
-from .array_rows import as_binary, is_valid, make_struct, text_column, view_memory
-from .chosen_fields import arrange_fields, narrow_type
-from .message_types import ERROR, make_list_type, with_error, without_error
+from ..errors import DecodeError
+from ..messages.columns.array_rows import (
+    as_binary,
+    is_valid,
+    make_struct,
+    text_column,
+    view_memory,
+)
+from ..messages.columns.chosen_fields import arrange_fields, narrow_type
+from ..messages.columns.message_types import (
+    ERROR,
+    make_list_type,
+    with_error,
+    without_error,
+)
+from ..schema.batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
+from . import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
