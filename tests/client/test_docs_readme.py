@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python of README.md runs, and README.md is short and plain text.
+"""The Python of README.md runs, and README.md is short and reads well as plain text.
 
-``tests/spark/test_docs_run.py`` runs the block for Spark. A block has no ``>>>``, so
+``tests/spark/test_docs_run.py`` runs the blocks for Spark. A block has no ``>>>``, so
 that it can be copied; a comment beside ``print`` shows what it prints.
+``tests/project/test_readme_figures.py`` checks the figures.
 """
 
 import re
@@ -13,14 +14,17 @@ import pytest
 
 from tests.client.log_broker import LogBroker
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+QUICK_START = (ROOT / "docs" / "quick-start.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-OURS, LIVE, SPARK = range(3)
+UDF, OURS, LIVE, SPARK = range(4)
 
 
-def test_there_are_three_examples():
-    """A message, a topic and Spark: each is known to the test that runs it."""
-    assert len(BLOCKS) == 3
+def test_there_are_four_examples():
+    """A UDF, a message, a topic and Spark: each is known to the test that runs it."""
+    assert len(BLOCKS) == 4
+    assert "udf(" in BLOCKS[UDF]
     assert "kwire.decode" in BLOCKS[OURS]
     assert "kafka.scan" in BLOCKS[LIVE]
     assert "spark.read" in BLOCKS[SPARK]
@@ -43,17 +47,31 @@ def test_a_topic_is_read_into_polars():
 
 
 def test_it_is_short_and_reads_well_as_plain_text():
-    """A package index shows it without pictures, perhaps as it is written."""
+    """A package index may show it as it is written, without markup."""
     lines = README.splitlines()
     assert len(lines) <= 130
     assert [line for line in lines if len(line) > 88] == []
-    assert not re.search(r"!\[|<\w+|^ {0,3}\[\w+\]:", README, re.MULTILINE)
+    text = README
+    for block in BLOCKS:
+        text = text.replace(block, "")
+    assert not re.search(r"<\w+|^ {0,3}\[\w+\]:", text, re.MULTILINE)
+
+
+def test_it_has_one_picture_that_the_text_before_it_replaces():
+    """The picture shows a ratio faster than text; plain text has the same figures.
+
+    A picture that is the only source of a fact would be lost on a package index.
+    """
+    pictures = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", README)
+    ((words, path),) = pictures
+    assert "the text above has the figures" in " ".join(words.split())
+    assert (ROOT / path).is_file()
 
 
 @pytest.mark.parametrize(
-    "command", re.findall(r"^    kwire (\S+)", README, re.MULTILINE)
+    "command", re.findall(r"^    kwire (\S+)", QUICK_START, re.MULTILINE)
 )
-def test_a_command_that_it_shows_exists(command):
+def test_a_command_that_the_quick_start_shows_exists(command):
     from kwire.cli.main import program
 
     assert command in program.list_commands(None)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kwire import client
+from examples.drop_in import by_hand
+from kwire import client, records
 from tests.client.log_broker import LogBroker
 from tests.log.log_files import Folder, log_of
 
@@ -22,7 +23,7 @@ def blocks(name):
 
 
 def test_the_block_of_the_readme_runs(spark, tmp_path):
-    """README.md shows one block for Spark, which reads a topic "orders"."""
+    """README.md shows one block for log files, which reads a topic "orders"."""
     folder = Folder(tmp_path / "kafka-logs" / "orders-0")
     folder.segment(0, log_of([3] * 10))
     (text,) = [text for text in blocks("../README.md") if "spark.read" in text]
@@ -30,6 +31,30 @@ def test_the_block_of_the_readme_runs(spark, tmp_path):
     names = {"spark": spark}
     exec(compile(text, "README.md", "exec"), names)
     assert names["orders"].count() == 30
+
+
+def test_the_udf_of_the_readme_and_its_replacement_return_the_same(spark):
+    """The UDF by hand and ``from_kafka_records`` have equal types and rows."""
+    (text,) = [text for text in blocks("../README.md") if "udf(" in text]
+    batch = records.encode_batch([(b"a", b"1", 1_700_000_000_000), (b"b", b"2", 5)])
+    rows = spark.createDataFrame(
+        [(batch,), (None,), (batch + batch,)], "batches binary"
+    )
+
+    def decode_by_hand(data):
+        """Decode a record set; the type of README.md has no headers."""
+        found = by_hand.decode_records(data)
+        return found and [record[:4] for record in found]
+
+    names = {"rows": rows, "decode_by_hand": decode_by_hand}
+    exec(compile(text, "README.md", "exec"), names)
+    before, after = names["before"], names["after"]
+    assert [field.dataType for field in before.schema] == [
+        field.dataType for field in after.schema
+    ]
+    assert [tuple(row) for row in before.collect()] == [
+        tuple(row) for row in after.collect()
+    ]
 
 
 def test_the_example_counts_the_records_of_topics(spark, tmp_path, monkeypatch, capsys):

@@ -23,6 +23,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from tools import ROOT
+from tools.release import install_lines
 
 META = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt")
 LICENSES = ("licenses/LICENSE", "licenses/NOTICE")
@@ -90,9 +91,15 @@ def sdist_faults(path: Path) -> list[str]:
     """Check an sdist: the package with its engine, and the files of ``LOOSE``."""
     with tarfile.open(path) as archive:
         names = {item.name.partition("/")[2] for item in archive if item.isfile()}
+        folder = archive.getnames()[0].partition("/")[0]
+        readme = archive.extractfile(f"{folder}/README.md")
+        text = readme.read().decode("utf-8") if readme else ""
     found = {name for name in names if not name.startswith("src/kwire.egg-info/")}
     expected = {f"src/{name}" for name in sources(PACKAGE | ENGINE)} | set(LOOSE)
-    return compare(found, expected)
+    faults = compare(found, expected)
+    if install_lines.README_FROM_PYPI not in text:
+        faults.append("README.md does not install kwire from PyPI")
+    return faults
 
 
 def wheel_faults(path: Path) -> list[str]:

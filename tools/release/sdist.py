@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 from tools.prove.engine_copy import copy_tree
+from tools.release import install_lines
 from tools.release.pythons import epoch, run
 
 
@@ -55,6 +56,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         one, other = Path(scratch, "one"), Path(scratch, "a-second-one")
         copy_tree(one / "tree")
+        # PyPI shows the README of the sdist, which can be installed by its name there.
+        install_lines.switch_pages(one / "tree", ("README.md",))
         shutil.copytree(one, other)
         first, second = build(one), build(other)
     if first != second:

@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""README.md: each figure has a source, each part has a link, and the install lines.
+
+The picture and the ratios come from pages that are written by measurements. The install
+lines are those for a clone until CHANGELOG.md has a release.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kwire.drafts.runs import DOCUMENTS
+from tools.generate import readme_picture
+from tools.release import install_lines
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+INDEX = (ROOT / "docs" / "index.md").read_text("utf-8")
+MEASURED = [
+    (ROOT / name).read_text("utf-8")
+    for name in ("benchmarks/RESULTS.md", "docs/project/performance.md")
+]
+PARTS = ("codec", "negotiation", "drafts", "Spark", "wheels", "benchmarks")
+
+
+def part_rows():
+    """Return (part, path, figure) of each row of the table of parts."""
+    return re.findall(r"^\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$", README, re.MULTILINE)
+
+
+def test_the_picture_and_the_text_have_the_measured_figures():
+    """``python -m tools.generate.readme_picture --check`` finds nothing."""
+    assert list(readme_picture.find_problems(readme_picture.read_groups())) == []
+
+
+def test_an_old_figure_in_the_text_and_an_old_picture_are_found(tmp_path, monkeypatch):
+    """A new measurement is compared with the text and with the picture."""
+    readme, picture = tmp_path / "README.md", tmp_path / "speed.svg"
+    monkeypatch.setattr(readme_picture, "ROOT", tmp_path)
+    monkeypatch.setattr(readme_picture, "README", readme)
+    monkeypatch.setattr(readme_picture, "PICTURE", picture)
+    groups = readme_picture.read_groups()
+    readme.write_text(README.replace(groups[0].bars[1].figure, "9.99"), "utf-8")
+    picture.write_text("<svg/>", "utf-8")
+    assert [
+        problem.partition(";")[0] for problem in readme_picture.find_problems(groups)
+    ] == [
+        "speed.svg is old",
+        f"README.md does not have {groups[0].bars[1].figure} of 'from_kafka_records'",
+    ]
+
+
+def test_a_page_without_a_figure_is_named():
+    """The tool does not draw a picture with a missing bar."""
+    with pytest.raises(ValueError, match="has no row 'by hand, plain UDF'"):
+        readme_picture.read_udf_bars("nothing")
+    with pytest.raises(ValueError, match="has no row 'Metadata response v9'"):
+        readme_picture.read_message_bars("nothing")
+
+
+def test_the_table_has_a_row_for_each_part():
+    """In the order of the request, each with a page that exists."""
+    assert tuple(part for part, _, _ in part_rows()) == PARTS
+    for _, path, _ in part_rows():
+        assert (ROOT / path).is_file()
+
+
+@pytest.mark.parametrize(("part", "path", "figure"), part_rows())
+def test_each_figure_of_the_table_is_in_its_page_or_in_the_results(part, path, figure):
+    """A figure without a measurement, or with an old one, is found here."""
+    pages = [(ROOT / path).read_text("utf-8"), *MEASURED]
+    numbers = re.findall(r"\d[\d,]*(?:\.\d+)?", figure)
+    assert numbers, f"the row of {part} has no figure"
+    if part == "drafts":
+        assert numbers == [str(len(DOCUMENTS))]
+        return
+    for number in numbers:
+        pattern = rf"(?<![\d.,]){re.escape(number)}(?![\d,])"
+        assert any(re.search(pattern, page) for page in pages), number
+
+
+@pytest.mark.parametrize("word", ["UDF", "drop-in", "KIP", "draft", "Cython"])
+def test_a_word_that_readers_search_for_is_there(word):
+    """These name the parts of kwire that readers look for."""
+    assert re.search(rf"\b{word}\b", README)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.number)
+def test_each_design_is_linked(document):
+    """README.md and the index have a line with each design."""
+    assert f"](docs/drafts/{document.page}.md)" in README
+    assert f"](drafts/{document.page}.md)" in INDEX
+
+
+def test_the_measured_time_of_kip_951_is_beside_its_design():
+    """The medians with and without the hints are those of the measurement."""
+    page = (ROOT / "docs" / "drafts" / "002-kip-951-measured.md").read_text("utf-8")
+    (hints,) = re.findall(r"^\| with hints \| \d+ \| (\d+) \|", page, re.MULTILINE)
+    (ignored,) = re.findall(r"^\| hints ignored \| \d+ \| (\d+) \|", page, re.MULTILINE)
+    for text in README, INDEX:
+        start = text.index("002-kip-951-leader-endpoints.md")
+        line = " ".join(text[start : text.index("002-kip-951-measured.md")].split())
+        assert f"{hints} ms" in line
+        assert f"{ignored} ms" in line
+
+
+@pytest.mark.parametrize("name", install_lines.PAGES)
+def test_the_install_lines_are_those_of_a_clone_until_there_is_a_release(name):
+    """The lines are switched in the commit that dates a release in CHANGELOG.md."""
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    is_released = re.search(r"^## [\d.]+ \(\d{4}-\d\d-\d\d\)", changes, re.MULTILINE)
+    text = (ROOT / name).read_text("utf-8")
+    assert install_lines.is_switched(name, text) == bool(is_released)
+
+
+def test_the_switch_installs_from_pypi_and_changes_nothing_else(tmp_path):
+    """A second switch changes nothing; the clone is not mentioned any longer."""
+    for name in install_lines.PAGES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    install_lines.switch_pages(tmp_path)
+    first = [(tmp_path / name).read_text("utf-8") for name in install_lines.PAGES]
+    install_lines.switch_pages(tmp_path)
+    assert first == [
+        (tmp_path / name).read_text("utf-8") for name in install_lines.PAGES
+    ]
+    for name, text in zip(install_lines.PAGES, first, strict=True):
+        assert install_lines.is_switched(name, text)
+        assert re.search(r"^    pip install kwire\b", text, re.MULTILINE)
+        assert "not on PyPI" not in text
+        assert "pip install ." not in text
+        before = (ROOT / name).read_text("utf-8")
+        assert abs(len(before) - len(text)) < 250
+
+
+def test_changed_install_lines_are_an_error_and_not_published_unswitched(tmp_path):
+    """The error names the tool, which has the same lines."""
+    (tmp_path / "README.md").write_text("pip install .\n", "utf-8")
+    with pytest.raises(ValueError, match=r"README\.md has no install lines"):
+        install_lines.switch_pages(tmp_path, ("README.md",))

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Switches install lines to PyPI: ``python -m tools.release.install_lines``.
+
+Before the first release, README.md and the quick start say that kwire is installed from
+a clone. The sdist is built after this switch, so PyPI shows a line that works there.
+The tree is switched once, in the commit of the first release. With ``--check`` this
+program fails if the tree still has the lines for a clone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tools import ROOT
+
+README_FROM_CLONE = """\
+kwire is not on PyPI yet. Install it from a clone:
+
+    pip install .                 # messages, records, log files
+    pip install '.[all]'          # and compression, Arrow, the kwire command
+
+kwire requires Python 3.11 or newer, and a C compiler for the compiled engine. With
+"""
+README_FROM_PYPI = """\
+    pip install kwire             # messages, records, log files
+    pip install 'kwire[all]'      # and compression, Arrow, the kwire command
+
+kwire requires Python 3.11 or newer. Wheels contain the compiled engine. With
+"""
+QUICK_START_FROM_CLONE = """\
+    pip install kwire
+
+kwire is not on PyPI yet. Until then, run these commands in a clone with `.` instead of
+`kwire`: `pip install .` and `pip install '.[cli]'`.
+"""
+QUICK_START_FROM_PYPI = """\
+    pip install kwire
+"""
+PAGES = {
+    "README.md": (README_FROM_CLONE, README_FROM_PYPI),
+    "docs/quick-start.md": (QUICK_START_FROM_CLONE, QUICK_START_FROM_PYPI),
+}
+"""Lines for a clone and lines for PyPI, by page."""
+
+
+def is_switched(name: str, text: str) -> bool:
+    """Whether a page has the lines for PyPI.
+
+    Raises ValueError if it has neither these lines nor those for a clone.
+    """
+    from_clone, from_pypi = PAGES[name]
+    if text.count(from_clone) == 1:
+        return False
+    if text.count(from_pypi) == 1:
+        return True
+    raise ValueError(
+        f"{name} has no install lines that tools/release/install_lines.py knows;"
+        " change the page and the tool together"
+    )
+
+
+def switch_pages(root: Path, names: tuple[str, ...] = tuple(PAGES)) -> None:
+    """Give the pages of a tree the lines for PyPI; a switched page stays unchanged."""
+    for name in names:
+        path = root / name
+        text = path.read_text("utf-8")
+        if not is_switched(name, text):
+            path.write_text(text.replace(*PAGES[name]), "utf-8")
+
+
+def main() -> int:
+    """Switch or check the tree; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true")
+    if not parser.parse_args().check:
+        switch_pages(ROOT)
+        return 0
+    status = 0
+    for name in PAGES:
+        if not is_switched(name, (ROOT / name).read_text("utf-8")):
+            print(f"{name} installs from a clone; run python -m {__spec__.name}")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
