@@ -32,10 +32,10 @@ def by_key(api_key: int, kind: str, family: str | None = None) -> type:
     Raises ``KeyError`` if no class or more than one class matches.
     """
     key = (api_key, kind, family)
-    found = _by_key.get(key)
-    if found is None:
-        found = _by_key[key] = _build(registry.find_by_key(*key).name)
-    return found
+    cls = _by_key.get(key)
+    if cls is None:
+        cls = _by_key[key] = _build(registry.find_by_key(*key).name)
+    return cls
 
 
 def message_class(text: str) -> type[Any]:
@@ -72,11 +72,11 @@ _by_key: dict[tuple[int, str, str | None], type] = {}
 
 
 def _build(name: str) -> type:
-    found: type | None = globals().get(name)
-    if found is None:
-        made = codec.build_class(registry.load(name), __name__)
-        found = globals().setdefault(name, made)
-    return found
+    cls: type | None = globals().get(name)
+    if cls is None:
+        new_class = codec.build_class(registry.load(name), __name__)
+        cls = globals().setdefault(name, new_class)
+    return cls
 
 
 def __getattr__(name: str) -> object:
@@ -92,9 +92,9 @@ def __getattr__(name: str) -> object:
         return _build(name)
     # Python itself frequently looks up names with underscores, so do not search for
     # suggestions.
-    near = "" if name.startswith("_") else suggest_names(name, registry.names())
+    suggestions = "" if name.startswith("_") else suggest_names(name, registry.names())
     raise AttributeError(
-        f"Kafka has no message {name!r:.100}{near or '; see kwire.messages.ALL'}"
+        f"Kafka has no message {name!r:.100}{suggestions or '; see kwire.messages.ALL'}"
     )
 
 

@@ -40,11 +40,11 @@ class ApiRegistry:
         for cls in classes:
             self._add(cls)
         for api_key, kind in self._classes:
-            other = _KINDS[kind == "request"]
-            if (api_key, other) not in self._classes:
+            other_kind = _KINDS[kind == "request"]
+            if (api_key, other_kind) not in self._classes:
                 raise ValueError(
-                    f"API key {api_key} has a {kind} class but no {other} class; pass"
-                    " both"
+                    f"API key {api_key} has a {kind} class but no {other_kind} class;"
+                    " pass both"
                 )
 
     def by_key(self, api_key: int, kind: str) -> type[Any]:
@@ -52,8 +52,8 @@ class ApiRegistry:
 
         Raises ``KeyError`` if the class does not exist.
         """
-        found = self._classes.get((api_key, kind))
-        return messages.by_key(api_key, kind) if found is None else found
+        cls = self._classes.get((api_key, kind))
+        return messages.by_key(api_key, kind) if cls is None else cls
 
     def __repr__(self) -> str:
         names = [cls.__name__ for cls in self._classes.values()]

@@ -58,13 +58,15 @@ def build_class(message: Message, module: str = plan.__package__) -> type:
     for struct in message.structs():
         # Only include the structs of direct fields, so that the total size of all
         # classes is linear in the number of fields.
-        moved = {
+        moved_structs = {
             field.struct.name: _MovedStruct(message.name, field.struct.name)
             for field in struct.fields
             if field.struct is not None
         }
-        _build(struct, f"{message.name}.{struct.name}", module, {}, binding, moved)
-    facts: dict[str, object] = {
+        _build(
+            struct, f"{message.name}.{struct.name}", module, {}, binding, moved_structs
+        )
+    class_attributes: dict[str, object] = {
         "api_key": message.api_key,
         "kind": message.kind,
         "valid_versions": message.valid_versions,
@@ -72,7 +74,7 @@ def build_class(message: Message, module: str = plan.__package__) -> type:
         "__doc__": message.summary(),
         **{struct.name: binding.classes[struct.name] for struct in message.structs()},
     }
-    return _build(message.struct, message.name, module, facts, binding)
+    return _build(message.struct, message.name, module, class_attributes, binding)
 
 
 def _build(
@@ -84,11 +86,11 @@ def _build(
     moved: Mapping[str, _MovedStruct] = MappingProxyType({}),
 ) -> type:
     attributes = tuple(field.attribute for field in struct.fields)
-    uses = Counter(attributes)
+    use_counts = Counter(attributes)
     for field in struct.fields:
         name = field.attribute
-        taken = uses[name] > 1 or iskeyword(name)
-        if taken or name in facts or name in _RESERVED:
+        is_taken = use_counts[name] > 1 or iskeyword(name)
+        if is_taken or name in facts or name in _RESERVED:
             raise SchemaError(
                 f"the field's name in Python would be {name!r}, which is in use",
                 "attribute-taken",
@@ -98,22 +100,22 @@ def _build(
             )
     defaults = tuple(_default(field, binding) for field in struct.fields)
     secrets = frozenset(field.attribute for field in struct.fields if field.secret)
-    made = engine.make_struct(
+    cls = engine.make_struct(
         struct.name,
         qualname,
         attributes,
         defaults,
         tuple(field.is_array for field in struct.fields),
         {
-            **{name: value for name, value in moved.items() if name not in uses},
+            **{name: value for name, value in moved.items() if name not in use_counts},
             **{"__module__": module, "_binding": binding, "_secrets": secrets},
             **facts,
         },
     )
-    binding.classes[struct.name] = made
+    binding.classes[struct.name] = cls
     binding.defaults[struct.name] = defaults
-    binding.shared[struct.name] = made()
-    return made
+    binding.shared[struct.name] = cls()
+    return cls
 
 
 def _default(field: Field, binding: plan.Binding) -> object:

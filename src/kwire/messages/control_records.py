@@ -106,13 +106,13 @@ def decode_control_record(
 def _read_appended(cls: type[M], data: Buffer | None, part: str, limits: Limits) -> M:
     """Decode a prefixed message to which newer versions only append fields."""
     data, version = read_version(data, part)
-    newest = cls.valid_versions.max
+    max_version = cls.valid_versions.max
     return read_message(
         cls,
         data,
-        min(version, newest),
+        min(version, max_version),
         2,
         part,
-        compat="java" if version > newest else None,
+        compat="java" if version > max_version else None,
         limits=limits,
     )

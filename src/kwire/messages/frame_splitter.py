@@ -123,18 +123,20 @@ class FrameSplitter:
         frames: list[Frame] = []
         if type(chunk) is bytes and not self._pending:
             return frames if self._failure is not None else self._cut_frames(chunk)
-        with memoryview(chunk) as whole, whole.cast("B") as source:
-            at, end = 0, len(source)
+        with memoryview(chunk) as view, view.cast("B") as source:
+            position, end = 0, len(source)
             # Only the incomplete frame requires the splitter's memory.
-            while self._pending and at < end and self._failure is None:
-                room = self._room(end - at)
-                count = min(len(room), self._wanted - self._pending, end - at)
-                room[:count] = source[at : at + count]
-                room.release()
+            while self._pending and position < end and self._failure is None:
+                free_memory = self._room(end - position)
+                count = min(
+                    len(free_memory), self._wanted - self._pending, end - position
+                )
+                free_memory[:count] = source[position : position + count]
+                free_memory.release()
                 frames += self.buffer_updated(count)
-                at += count
-            if at < end and self._failure is None:
-                frames += self._cut_frames(source[at:].tobytes())
+                position += count
+            if position < end and self._failure is None:
+                frames += self._cut_frames(source[position:].tobytes())
         return frames
 
     def get_buffer(self, hint: int = -1) -> memoryview:
@@ -156,10 +158,10 @@ class FrameSplitter:
         Raises ``ValueError`` if ``count`` exceeds the length of the buffer.
         """
         view = self._view
-        room = 0 if view is None else len(view) - self._pending
-        if view is None or not 0 <= count <= room:
+        capacity = 0 if view is None else len(view) - self._pending
+        if view is None or not 0 <= count <= capacity:
             raise ValueError(
-                f"count must be 0 to {room}, the length of the buffer (got {count})"
+                f"count must be 0 to {capacity}, the length of the buffer (got {count})"
             )
         if self._failure is not None:
             return []
@@ -197,34 +199,36 @@ class FrameSplitter:
         """
         frames: list[Frame] = []
         highest = self._highest
-        at, end = 0, len(data)
+        position, end = 0, len(data)
         self._wanted = _SIZE_BYTES
-        while end - at >= _SIZE_BYTES:
-            (size,) = _size_at(data, at)
+        while end - position >= _SIZE_BYTES:
+            (size,) = _size_at(data, position)
             if not 0 <= size <= highest:
-                self._start += at
-                self._failure = self._judge(size, data[at : at + _SIZE_BYTES])
+                self._start += position
+                self._failure = self._judge(
+                    size, data[position : position + _SIZE_BYTES]
+                )
                 return frames
-            start = at + _SIZE_BYTES
-            after = start + size
-            if after > end:
-                self._wanted = after - at
+            start = position + _SIZE_BYTES
+            frame_end = start + size
+            if frame_end > end:
+                self._wanted = frame_end - position
                 break
-            frames.append(data[start:after])
-            at = after
-        self._start += at
-        if at < end:
-            self._keep(data, at)
+            frames.append(data[start:frame_end])
+            position = frame_end
+        self._start += position
+        if position < end:
+            self._keep(data, position)
         return frames
 
     def _keep(self, data: bytes, at: int) -> None:
         """Store an incomplete frame until its remaining bytes have been received."""
         end = len(data)
         while at < end:
-            room = self._room(end - at)
-            count = min(len(room), end - at)
-            room[:count] = data[at : at + count]
-            room.release()
+            free_memory = self._room(end - at)
+            count = min(len(free_memory), end - at)
+            free_memory[:count] = data[at : at + count]
+            free_memory.release()
             self._pending += count
             at += count
 
@@ -264,9 +268,9 @@ class FrameSplitter:
         reason = f"a frame of {size} bytes is over the limit of {limit}"
         first, second, *_ = head
         if first in (_TLS_ALERT, _TLS_HANDSHAKE) and second == 3:
-            what = "alert" if first == _TLS_ALERT else "handshake"
+            message_type = "alert" if first == _TLS_ALERT else "handshake"
             reason += (
-                f"; the bytes look like a TLS {what}: the peer speaks TLS where"
+                f"; the bytes look like a TLS {message_type}: the peer speaks TLS where"
                 " plaintext was expected"
             )
         elif head == _HTTP_RESPONSE or head in _HTTP_METHODS:

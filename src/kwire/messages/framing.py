@@ -73,23 +73,23 @@ def _decode_request(
     limits: Limits,
     registry: ApiRegistry,
 ) -> tuple[RequestHeader, Request]:
-    head, _ = frame_hints.take_first_bytes(frame, 4)
-    if len(head) < 4:
+    first_bytes, _ = frame_hints.take_first_bytes(frame, 4)
+    if len(first_bytes) < 4:
         # The frame is shorter than the smallest header. Decoding it raises an error
         # that contains the number of missing bytes.
         engine.decode_prefix(RequestHeader, frame, 0)
-    api_key = int.from_bytes(head[:2], "big", signed=True)
-    version = int.from_bytes(head[2:], "big", signed=True)
+    api_key = int.from_bytes(first_bytes[:2], "big", signed=True)
+    version = int.from_bytes(first_bytes[2:], "big", signed=True)
     try:
         cls = registry.by_key(api_key, "request")
     except KeyError:
-        known = schemas.keys("request")
+        api_keys = schemas.keys("request")
         raise UnsupportedVersion(
-            f"no request has the API key {api_key}; kwire has {known[0]} to"
-            f" {known[-1]}; pass registry=ApiRegistry(...) for an API of your own"
+            f"no request has the API key {api_key}; kwire has {api_keys[0]} to"
+            f" {api_keys[-1]}; pass registry=ApiRegistry(...) for an API of your own"
         ) from None
     message = engine.binding_of(cls).message
-    header, start = engine.decode_prefix(
+    header, body_start = engine.decode_prefix(
         RequestHeader,
         frame,
         plan.request_header_version(message, version),
@@ -101,5 +101,11 @@ def _decode_request(
             errors.INPUT_CHANGED, 0, 0, "request_api_key", "RequestHeader"
         )
     return header, read_message(
-        cls, frame, version, start, zero_copy=zero_copy, compat=compat, limits=limits
+        cls,
+        frame,
+        version,
+        body_start,
+        zero_copy=zero_copy,
+        compat=compat,
+        limits=limits,
     )

@@ -105,28 +105,31 @@ def encode(
     Raises ``EncodeError`` or ``UnsupportedVersion`` if a message cannot be encoded, and
     ``TypeError`` if the messages do not belong to the topic or to each other.
     """
-    framed = is_framed(topic)
-    record_type = _record_type(value if framed else key)
-    if framed:
-        fitting: tuple[object, object] = (
+    has_frame = is_framed(topic)
+    record_type = _record_type(value if has_frame else key)
+    if has_frame:
+        expected_types: tuple[object, object] = (
             type(None),
             _find_framed_class(topic, record_type),
         )
     else:
-        fitting = _find_keyed_classes(topic, record_type) or (None, None)
-    tombstone = value is None and not framed
-    if (type(key), fitting[1] if tombstone else type(value)) != fitting:
+        expected_types = _find_keyed_classes(topic, record_type) or (None, None)
+    is_tombstone = value is None and not has_frame
+    if (
+        type(key),
+        expected_types[1] if is_tombstone else type(value),
+    ) != expected_types:
         raise TypeError(
             f"no record of {topic} has the key {quote(key)}"
             f" and the value {quote(value)}"
         )
     body = b"" if value is None else engine.encode(value, version)
     if key is None:
-        head = (_FRAME_VERSION, record_type, version)
-        return None, b"".join((*map(wire.encode_unsigned_varint, head), body))
+        prefix_numbers = (_FRAME_VERSION, record_type, version)
+        return None, b"".join((*map(wire.encode_unsigned_varint, prefix_numbers), body))
     return (
         _int16(record_type) + engine.encode(key, key.valid_versions.max),
-        None if tombstone else _int16(version) + body,
+        None if is_tombstone else _int16(version) + body,
     )
 
 
@@ -226,10 +229,10 @@ def _find_retired_classes() -> dict[int, tuple[type[Message], type[Message]]]:
 
 
 def _record_type(message: Message | None) -> int:
-    facts = engine.binding_of(type(message)).message
+    schema = engine.binding_of(type(message)).message
     # A retired key has no record type number, so its maximum version is the record
     # type, as explained in ``_find_retired_classes``.
-    return facts.valid_versions.max if facts.api_key is None else facts.api_key
+    return schema.valid_versions.max if schema.api_key is None else schema.api_key
 
 
 def _unknown_type(topic: str, record_type: int) -> UnsupportedVersion:

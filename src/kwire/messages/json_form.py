@@ -132,15 +132,15 @@ class _Reader:
         keys = set()
         for step in layout.steps:
             key = _key(step)
-            where = prefix + step.attribute
+            field_path = prefix + step.attribute
             keys.add(key)
             if key not in value:
                 if step.place == plan.PRESENT:
-                    self.fail(f"this version requires the key {key!r}", where)
+                    self.fail(f"this version requires the key {key!r}", field_path)
             elif step.place not in (plan.PRESENT, plan.TAGGED):
-                self.fail(f"this version has no key {key!r}", where)
+                self.fail(f"this version has no key {key!r}", field_path)
             else:
-                fields[step.attribute] = self.field(value[key], step, where)
+                fields[step.attribute] = self.field(value[key], step, field_path)
         for key in value:
             if key not in keys:
                 self.fail(f"{layout.name} has no key {_describe(key)}", path)
@@ -162,12 +162,12 @@ class _Reader:
     def value(self, value: object, step: plan.Step, path: str, null: str) -> object:
         if step.plan is not None and isinstance(value, dict):
             return self.struct(value, step.plan, path)
-        found = _read_scalar(value, step.code)
-        if found is None:
+        scalar = _read_scalar(value, step.code)
+        if scalar is None:
             self.refuse(_WORDS[step.code] + null, value, path, step)
         if step.code == plan.STRING:
-            self.check_text(str(found), path)
-        return found
+            self.check_text(str(scalar), path)
+        return scalar
 
     def check_text(self, text: str, path: str) -> None:
         try:
@@ -189,8 +189,8 @@ class _Reader:
             is_secret = self.binding.message.has_secrets()
         else:
             is_secret = step.secret
-        shown = plan.mask_secret(value) if is_secret else _describe(value)
-        self.fail(f"expected {words}, got {shown}", path)
+        description = plan.mask_secret(value) if is_secret else _describe(value)
+        self.fail(f"expected {words}, got {description}", path)
 
     def fail(self, reason: str, path: str) -> NoReturn:
         name = self.binding.message.name

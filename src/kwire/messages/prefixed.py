@@ -58,11 +58,11 @@ def decode_prefixed(
     """
     version = _read_int16(data, "version", cls.__name__)
     message = engine.binding_of(cls).message
-    newest = message.valid_versions.max
-    if version > newest and plan.reads_newer_versions(message):
-        read = engine.decode_prefix
-        return read(
-            cls, data, newest, 2, zero_copy=zero_copy, compat=compat, limits=limits
+    max_version = message.valid_versions.max
+    if version > max_version and plan.reads_newer_versions(message):
+        decode_prefix = engine.decode_prefix
+        return decode_prefix(
+            cls, data, max_version, 2, zero_copy=zero_copy, compat=compat, limits=limits
         )[0]
     return read_message(
         cls, data, version, 2, zero_copy=zero_copy, compat=compat, limits=limits
@@ -124,12 +124,12 @@ def read_version(
 
 
 def _read_int16(data: Buffer, path: str, message_name: str = "") -> int:
-    head, _ = frame_hints.take_first_bytes(data, 2)
-    if len(head) < 2:
+    first_bytes, _ = frame_hints.take_first_bytes(data, 2)
+    if len(first_bytes) < 2:
         raise errors.decode_failure(
-            errors.TRUNCATED, 2 - len(head), len(head), path, message_name
+            errors.TRUNCATED, 2 - len(first_bytes), len(first_bytes), path, message_name
         )
-    return int.from_bytes(head, "big", signed=True)
+    return int.from_bytes(first_bytes, "big", signed=True)
 
 
 def place_error(error: DecodeError, part: str) -> DecodeError:
