@@ -34,7 +34,7 @@ def by_key(api_key: int, kind: str, family: str | None = None) -> type:
     key = (api_key, kind, family)
     cls = _by_key.get(key)
     if cls is None:
-        cls = _by_key[key] = _build(registry.find_by_key(*key).name)
+        cls = _by_key[key] = _build_class(registry.find_by_key(*key).name)
     return cls
 
 
@@ -71,7 +71,7 @@ _MODULES = ("arrow", "framing", "internal_topics", "wire")
 _by_key: dict[tuple[int, str, str | None], type] = {}
 
 
-def _build(name: str) -> type:
+def _build_class(name: str) -> type:
     cls: type | None = globals().get(name)
     if cls is None:
         new_class = codec.build_class(registry.load(name), __name__)
@@ -89,7 +89,7 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
     if name in registry.names():
-        return _build(name)
+        return _build_class(name)
     # Python itself frequently looks up names with underscores, so do not search for
     # suggestions.
     suggestions = "" if name.startswith("_") else suggest_names(name, registry.names())

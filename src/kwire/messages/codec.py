@@ -63,7 +63,7 @@ def build_class(message: Message, module: str = plan.__package__) -> type:
             for field in struct.fields
             if field.struct is not None
         }
-        _build(
+        _make_struct_class(
             struct, f"{message.name}.{struct.name}", module, {}, binding, moved_structs
         )
     class_attributes: dict[str, object] = {
@@ -74,10 +74,12 @@ def build_class(message: Message, module: str = plan.__package__) -> type:
         "__doc__": message.summary(),
         **{struct.name: binding.classes[struct.name] for struct in message.structs()},
     }
-    return _build(message.struct, message.name, module, class_attributes, binding)
+    return _make_struct_class(
+        message.struct, message.name, module, class_attributes, binding
+    )
 
 
-def _build(
+def _make_struct_class(
     struct: Struct,
     qualname: str,
     module: str,
@@ -98,7 +100,7 @@ def _build(
                 binding.message.name,
                 *field.position,
             )
-    defaults = tuple(_default(field, binding) for field in struct.fields)
+    defaults = tuple(_resolve_default(field, binding) for field in struct.fields)
     secrets = frozenset(field.attribute for field in struct.fields if field.secret)
     cls = engine.make_struct(
         struct.name,
@@ -118,7 +120,7 @@ def _build(
     return cls
 
 
-def _default(field: Field, binding: plan.Binding) -> object:
+def _resolve_default(field: Field, binding: plan.Binding) -> object:
     value = plan.resolve_default(field)
     if value is not plan.STRUCT_DEFAULT:
         return value

@@ -109,7 +109,7 @@ class FrameSplitter:
         the stream. Time is linear in the number of bytes.
         """
         self._ready.extend(self.split(chunk))
-        return self._frames()
+        return self._yield_frames()
 
     def split(self, chunk: Buffer) -> list[Frame]:
         """Process the next bytes of the stream.
@@ -122,12 +122,12 @@ class FrameSplitter:
         """
         frames: list[Frame] = []
         if type(chunk) is bytes and not self._pending:
-            return frames if self._failure is not None else self._cut_frames(chunk)
+            return frames if self._failure is not None else self._split_frames(chunk)
         with memoryview(chunk) as view, view.cast("B") as source:
             position, end = 0, len(source)
             # Only the incomplete frame requires the splitter's memory.
             while self._pending and position < end and self._failure is None:
-                free_memory = self._room(end - position)
+                free_memory = self._reserve_memory(end - position)
                 count = min(
                     len(free_memory), self._wanted - self._pending, end - position
                 )
@@ -136,7 +136,7 @@ class FrameSplitter:
                 frames += self.buffer_updated(count)
                 position += count
             if position < end and self._failure is None:
-                frames += self._cut_frames(source[position:].tobytes())
+                frames += self._split_frames(source[position:].tobytes())
         return frames
 
     def get_buffer(self, hint: int = -1) -> memoryview:
@@ -147,7 +147,7 @@ class FrameSplitter:
         only exists for ``asyncio`` and is ignored, because the buffer size depends on
         the received bytes.
         """
-        return self._room(LEAST_MEMORY)
+        return self._reserve_memory(LEAST_MEMORY)
 
     def buffer_updated(self, count: int) -> list[Frame]:
         """Process ``count`` bytes in the buffer.
@@ -184,7 +184,7 @@ class FrameSplitter:
         # Slices of bytes are independent frames, but slices of the memory are not.
         data = view[: self._pending].tobytes()
         self._pending = 0
-        return self._cut_frames(data)
+        return self._split_frames(data)
 
     def check(self) -> None:
         """Raise the error in the stream, if there is one."""
@@ -192,7 +192,7 @@ class FrameSplitter:
             kind, reason = self._failure
             raise kind(reason, self._start, "size")
 
-    def _cut_frames(self, data: bytes) -> list[Frame]:
+    def _split_frames(self, data: bytes) -> list[Frame]:
         """Split bytes that start with a frame.
 
         Store the incomplete frame at the end.
@@ -205,7 +205,7 @@ class FrameSplitter:
             (size,) = _size_at(data, position)
             if not 0 <= size <= highest:
                 self._start += position
-                self._failure = self._judge(
+                self._failure = self._describe_failure(
                     size, data[position : position + _SIZE_BYTES]
                 )
                 return frames
@@ -218,21 +218,21 @@ class FrameSplitter:
             position = frame_end
         self._start += position
         if position < end:
-            self._keep(data, position)
+            self._store_pending(data, position)
         return frames
 
-    def _keep(self, data: bytes, at: int) -> None:
+    def _store_pending(self, data: bytes, at: int) -> None:
         """Store an incomplete frame until its remaining bytes have been received."""
         end = len(data)
         while at < end:
-            free_memory = self._room(end - at)
+            free_memory = self._reserve_memory(end - at)
             count = min(len(free_memory), end - at)
             free_memory[:count] = data[at : at + count]
             free_memory.release()
             self._pending += count
             at += count
 
-    def _room(self, least: int) -> memoryview:
+    def _reserve_memory(self, least: int) -> memoryview:
         """Return the available memory after the pending bytes.
 
         Allocate it if necessary.
@@ -256,12 +256,14 @@ class FrameSplitter:
             view = self._view = memoryview(self._memory)
         return view[self._pending :]
 
-    def _frames(self) -> Iterator[Frame]:
+    def _yield_frames(self) -> Iterator[Frame]:
         while self._ready:
             yield self._ready.popleft()
         self.check()
 
-    def _judge(self, size: int, head: bytes) -> tuple[type[DecodeError], str]:
+    def _describe_failure(
+        self, size: int, head: bytes
+    ) -> tuple[type[DecodeError], str]:
         if size < 0:
             return InvalidLength, f"a frame cannot have {size} bytes"
         limit = self._limits.frame_bytes

@@ -78,12 +78,12 @@ def decode(
         record_type, version, start = read_frame(topic, value)
         cls = _find_framed_class(topic, record_type)
         if cls is None:
-            raise _unknown_type(topic, record_type)
+            raise _make_unknown_type_error(topic, record_type)
         return None, read(cls, value, version, start, "value", zero_copy=zero_copy)
     key, record_type = read_version(key, "key", "type")
     classes = _find_keyed_classes(topic, record_type)
     if classes is None:
-        raise _unknown_type(topic, record_type)
+        raise _make_unknown_type_error(topic, record_type)
     key_class, value_class = classes
     key_message = read(key_class, key, key_class.valid_versions.max, 2, "key")
     if value is None:
@@ -106,7 +106,7 @@ def encode(
     ``TypeError`` if the messages do not belong to the topic or to each other.
     """
     has_frame = is_framed(topic)
-    record_type = _record_type(value if has_frame else key)
+    record_type = _find_record_type(value if has_frame else key)
     if has_frame:
         expected_types: tuple[object, object] = (
             type(None),
@@ -128,8 +128,8 @@ def encode(
         prefix_numbers = (_FRAME_VERSION, record_type, version)
         return None, b"".join((*map(wire.encode_unsigned_varint, prefix_numbers), body))
     return (
-        _int16(record_type) + engine.encode(key, key.valid_versions.max),
-        None if is_tombstone else _int16(version) + body,
+        _encode_int16(record_type) + engine.encode(key, key.valid_versions.max),
+        None if is_tombstone else _encode_int16(version) + body,
     )
 
 
@@ -228,19 +228,19 @@ def _find_retired_classes() -> dict[int, tuple[type[Message], type[Message]]]:
     }
 
 
-def _record_type(message: Message | None) -> int:
+def _find_record_type(message: Message | None) -> int:
     schema = engine.binding_of(type(message)).message
     # A retired key has no record type number, so its maximum version is the record
     # type, as explained in ``_find_retired_classes``.
     return schema.valid_versions.max if schema.api_key is None else schema.api_key
 
 
-def _unknown_type(topic: str, record_type: int) -> UnsupportedVersion:
+def _make_unknown_type_error(topic: str, record_type: int) -> UnsupportedVersion:
     return UnsupportedVersion(
         f"kwire has no record type {record_type} of {topic};"
         " a newer Kafka may have written it"
     )
 
 
-def _int16(number: int) -> bytes:
+def _encode_int16(number: int) -> bytes:
     return number.to_bytes(2, "big", signed=True)

@@ -51,10 +51,10 @@ def from_json(cls: type, obj: Any, version: int) -> Any:
     if cls is not binding.classes[binding.message.name]:
         raise TypeError(f"{cls.__qualname__} is a struct of a message, not a message")
     layout = binding.plan(version)
-    return _Reader(binding, version).struct(obj, layout, "")
+    return _Reader(binding, version).read_struct(obj, layout, "")
 
 
-def _key(step: plan.Step) -> str:
+def _make_key(step: plan.Step) -> str:
     return step.name[0].lower() + step.name[1:]
 
 
@@ -73,7 +73,7 @@ def _write_struct(
             field = [_write_value(element, step, binding) for element in field]
         elif field is not None:
             field = _write_value(field, step, binding)
-        fields[_key(step)] = field
+        fields[_make_key(step)] = field
     return fields
 
 
@@ -84,7 +84,7 @@ def _write_value(value: Any, step: plan.Step, binding: plan.Binding) -> object:
     if step.code in plan.INT_RANGES:
         return int(operator.index(value))
     if step.code == plan.UUID:
-        return _uuid_text(value.bytes)
+        return _format_uuid(value.bytes)
     if step.code == plan.BYTES:
         return base64.b64encode(value).decode()
     if step.code == plan.RECORDS:
@@ -124,14 +124,14 @@ class _Reader:
         self.binding = binding
         self.version = version
 
-    def struct(self, value: object, layout: plan.Plan, path: str) -> Any:
+    def read_struct(self, value: object, layout: plan.Plan, path: str) -> Any:
         if not isinstance(value, dict):
-            self.refuse(_WORDS[plan.STRUCT], value, path)
+            self.reject(_WORDS[plan.STRUCT], value, path)
         prefix = f"{path}." if path else ""
         fields = {}
         keys = set()
         for step in layout.steps:
-            key = _key(step)
+            key = _make_key(step)
             field_path = prefix + step.attribute
             keys.add(key)
             if key not in value:
@@ -140,31 +140,33 @@ class _Reader:
             elif step.place not in (plan.PRESENT, plan.TAGGED):
                 self.fail(f"this version has no key {key!r}", field_path)
             else:
-                fields[step.attribute] = self.field(value[key], step, field_path)
+                fields[step.attribute] = self.read_field(value[key], step, field_path)
         for key in value:
             if key not in keys:
                 self.fail(f"{layout.name} has no key {_describe(key)}", path)
         return self.binding.classes[layout.name](**fields)
 
-    def field(self, value: object, step: plan.Step, path: str) -> object:
+    def read_field(self, value: object, step: plan.Step, path: str) -> object:
         if value is None and step.nullable:
             return None
         null = " or null" if step.nullable else ""
         if not step.is_array:
-            return self.value(value, step, path, null)
+            return self.read_value(value, step, path, null)
         if not isinstance(value, list):
-            self.refuse(f"an array{null}", value, path, step)
+            self.reject(f"an array{null}", value, path, step)
         return tuple(
-            self.value(element, step, f"{path}[{index}]", "")
+            self.read_value(element, step, f"{path}[{index}]", "")
             for index, element in enumerate(value)
         )
 
-    def value(self, value: object, step: plan.Step, path: str, null: str) -> object:
+    def read_value(
+        self, value: object, step: plan.Step, path: str, null: str
+    ) -> object:
         if step.plan is not None and isinstance(value, dict):
-            return self.struct(value, step.plan, path)
+            return self.read_struct(value, step.plan, path)
         scalar = _read_scalar(value, step.code)
         if scalar is None:
-            self.refuse(_WORDS[step.code] + null, value, path, step)
+            self.reject(_WORDS[step.code] + null, value, path, step)
         if step.code == plan.STRING:
             self.check_text(str(scalar), path)
         return scalar
@@ -181,7 +183,7 @@ class _Reader:
                 path,
             )
 
-    def refuse(
+    def reject(
         self, words: str, value: object, path: str, step: plan.Step | None = None
     ) -> NoReturn:
         """Raise an error that contains the unexpected value, unless it is secret."""
@@ -243,14 +245,14 @@ def _read_base64(text: str) -> bytes | None:
 
 def _read_uuid(text: str) -> object:
     raw = _read_base64(text.replace("-", "+").replace("_", "/") + "==")
-    if raw is None or len(raw) != 16 or _uuid_text(raw) != text:
+    if raw is None or len(raw) != 16 or _format_uuid(raw) != text:
         return None
     import uuid
 
     return uuid.UUID(bytes=raw)
 
 
-def _uuid_text(raw: bytes) -> str:
+def _format_uuid(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 

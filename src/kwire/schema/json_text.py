@@ -63,7 +63,7 @@ def read_value(text: str) -> Value:
     """
     reader = _Reader(text)
     reader.skip_blanks()
-    value = reader.value(0)
+    value = reader.parse_value(0)
     reader.skip_blanks()
     if reader.at < len(text):
         reader.fail("the schema has ended; remove what follows it", reader.at)
@@ -115,7 +115,7 @@ class _Reader:
         if self.text.startswith("/*", self.at):
             self.fail("this comment is never closed; end it with */", self.at)
 
-    def value(self, depth: int) -> Value:
+    def parse_value(self, depth: int) -> Value:
         start = self.at
         character = self.peek()
         if character in ("{", "["):
@@ -125,9 +125,13 @@ class _Reader:
                     start,
                     "nesting-too-deep",
                 )
-            return self.object(depth) if character == "{" else self.array(depth)
+            return (
+                self.parse_object(depth)
+                if character == "{"
+                else self.parse_array(depth)
+            )
         if character == '"':
-            return Value(STRING, self.position(start), self.string())
+            return Value(STRING, self.position(start), self.parse_string())
         if match := _NUMBER.match(self.text, start):
             self.at = match.end()
             return Value(NUMBER, self.position(start), match[0])
@@ -136,7 +140,7 @@ class _Reader:
             return Value(_WORDS[match[0]], self.position(start), match[0])
         self.fail(f"expected a JSON value (got {self.describe_next()})", start)
 
-    def object(self, depth: int) -> Value:
+    def parse_object(self, depth: int) -> Value:
         value = Value(OBJECT, self.position(self.at))
         self.at += 1
         self.skip_blanks()
@@ -149,7 +153,7 @@ class _Reader:
                     f"expected a key in quotes (got {self.describe_next()})", self.at
                 )
             key_position = self.position(self.at)
-            key = self.string()
+            key = self.parse_string()
             self.skip_blanks()
             if self.peek() != ":":
                 self.fail(
@@ -160,11 +164,11 @@ class _Reader:
             # If the key is repeated, delete its earlier value first, so that the key
             # moves to the end of the dict.
             value.members.pop(key, None)
-            value.members[key] = (key_position, self.value(depth + 1))
-            if self.ends("}"):
+            value.members[key] = (key_position, self.parse_value(depth + 1))
+            if self.consume_separator("}"):
                 return value
 
-    def array(self, depth: int) -> Value:
+    def parse_array(self, depth: int) -> Value:
         value = Value(ARRAY, self.position(self.at))
         self.at += 1
         self.skip_blanks()
@@ -172,11 +176,11 @@ class _Reader:
             self.at += 1
             return value
         while True:
-            value.elements.append(self.value(depth + 1))
-            if self.ends("]"):
+            value.elements.append(self.parse_value(depth + 1))
+            if self.consume_separator("]"):
                 return value
 
-    def ends(self, bracket: str) -> bool:
+    def consume_separator(self, bracket: str) -> bool:
         self.skip_blanks()
         character = self.peek()
         if character not in (",", bracket) or not character:
@@ -185,7 +189,7 @@ class _Reader:
         self.skip_blanks()
         return character == bracket
 
-    def string(self) -> str:
+    def parse_string(self) -> str:
         start = self.at
         self.at += 1
         parts = []
@@ -199,7 +203,7 @@ class _Reader:
                 self.at += 1
                 return "".join(parts)
             if character == "\\":
-                parts.append(self.escape())
+                parts.append(self.parse_escape())
             elif not character:
                 self.fail('this string is never closed; end it with "', start)
             elif character < " ":
@@ -210,24 +214,24 @@ class _Reader:
             else:
                 self.fail("a string cannot hold a lone surrogate; remove it", self.at)
 
-    def escape(self) -> str:
+    def parse_escape(self) -> str:
         start = self.at
         letter = self.text[start + 1 : start + 2]
         if letter in _ESCAPES:
             self.at += 2
             return _ESCAPES[letter]
-        code = self.unit(start)
+        code = self.parse_unit(start)
         if code is None:
             self.fail("JSON has no such escape; write \\\\ for a backslash", start)
         if 0xD800 <= code < 0xDC00:
-            low = self.unit(self.at)
+            low = self.parse_unit(self.at)
             if low is not None and 0xDC00 <= low < 0xE000:
                 return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00))
         if 0xD800 <= code < 0xE000:
             self.fail("a string cannot hold a lone surrogate; write the pair", start)
         return chr(code)
 
-    def unit(self, start: int) -> int | None:
+    def parse_unit(self, start: int) -> int | None:
         r"""Parse ``\uXXXX`` at ``start`` as a UTF-16 unit, or return None."""
         if not self.text.startswith("\\u", start):
             return None

@@ -58,7 +58,7 @@ def read_message(text: str, name: str) -> Message:
                     break
                 if text[end : end + 1] not in (" ", "#", "\n"):
                     break
-            return _Reader(text[start:end], text.count("\n", 0, start)).message()
+            return _Reader(text[start:end], text.count("\n", 0, start)).parse_message()
         name_index = text.find(needle, name_index + 1)
     raise SchemaError("the definition file lacks this message", message_name=name)
 
@@ -140,12 +140,12 @@ class _Reader:
         ]
         self.name = ""
 
-    def message(self) -> Message:
+    def parse_message(self) -> Message:
         number, header = self.lines[0]
         words = header.split()
         kind, self.name = words[0], words[1]
         api_key = int(words[2]) if words[2] != "versions" else None
-        facts = self.pairs(words[2 if api_key is None else 3 :], number)
+        facts = self.parse_properties(words[2 if api_key is None else 3 :], number)
         fields: list[Field] = []
         common: list[Struct] = []
         struct_fields: list[Field] = []
@@ -160,11 +160,11 @@ class _Reader:
             del levels[depth:]
             words = content.split(" ", 3)
             if words[0] == "struct":
-                struct = Struct(words[1], self.range(words[2], number), [])
+                struct = Struct(words[1], self.parse_range(words[2], number), [])
                 common.append(struct)
                 levels.append(struct.fields)
                 continue
-            field = self.field(words, number)
+            field = self.parse_field(words, number)
             levels[-1].append(field)
             if field.type in _PRIMITIVES:
                 continue
@@ -178,17 +178,19 @@ class _Reader:
         return Message(
             kind,
             api_key,
-            Struct(self.name, self.range(str(facts["versions"]), number), fields),
-            self.range(str(facts["flexible"]), number),
+            Struct(self.name, self.parse_range(str(facts["versions"]), number), fields),
+            self.parse_range(str(facts["flexible"]), number),
             common_structs=common,
-            deprecated_versions=self.range(str(facts.get("deprecated", "none")), 0),
+            deprecated_versions=self.parse_range(
+                str(facts.get("deprecated", "none")), 0
+            ),
             listeners=tuple(str(facts["listeners"]).split(","))
             if "listeners" in facts
             else (),
             latest_version_unstable="unstable" in facts,
         )
 
-    def field(self, words: list[str], number: int) -> Field:
+    def parse_field(self, words: list[str], number: int) -> Field:
         if len(words) < 3:
             self.fail("a field needs a name, a type and versions", number)
         name, type_text, versions_text = words[:3]
@@ -196,7 +198,7 @@ class _Reader:
         field = Field(
             name,
             type_text[2:] if is_array else type_text,
-            self.range(versions_text, number),
+            self.parse_range(versions_text, number),
             is_array=is_array,
             position=(number, 1),
         )
@@ -209,16 +211,16 @@ class _Reader:
 
                 default = json.loads(default)
             field.default = default
-        for key, value in self.pairs(properties.split(), number).items():
+        for key, value in self.parse_properties(properties.split(), number).items():
             if key == "nullable":
-                field.nullable_versions = self.range(str(value), number)
+                field.nullable_versions = self.parse_range(str(value), number)
             elif key == "tag":
                 field.tag = int(value)
                 field.tagged_versions = field.tagged_versions or field.versions
             elif key == "tagged":
-                field.tagged_versions = self.range(str(value), number)
+                field.tagged_versions = self.parse_range(str(value), number)
             elif key == "flexible":
-                field.flexible_versions = self.range(str(value), number)
+                field.flexible_versions = self.parse_range(str(value), number)
             elif key == "ignorable":
                 field.ignorable = True
             elif key == "key":
@@ -233,7 +235,7 @@ class _Reader:
                 self.fail(f"unknown word {key!r}", number)
         return field
 
-    def pairs(self, words: list[str], number: int) -> dict[str, str]:
+    def parse_properties(self, words: list[str], number: int) -> dict[str, str]:
         facts = {}
         remaining_words = iter(words)
         for word in remaining_words:
@@ -246,7 +248,7 @@ class _Reader:
                 facts[word] = str(value)
         return facts
 
-    def range(self, text: str, number: int) -> VersionRange:
+    def parse_range(self, text: str, number: int) -> VersionRange:
         versions = _RANGES.get(text)
         if versions is None:
             try:
