@@ -23,10 +23,8 @@ class Limits:
       64 bytes, because even an empty record becomes an object or a row. Functions that
       return one batch at a time start a new total for every batch.
     * ``records``: maximum record count in a batch.
-    * ``array_elements``: maximum element count in an array. Applies to all arrays in
-      messages.
-    * ``tagged_fields``: maximum field count in a tag section. Applies to all tag
-      sections.
+    * ``array_elements``: maximum element count, per array in a message.
+    * ``tagged_fields``: maximum field count, per tag section in a message.
 
     None disables a limit. Kafka 4.4 rejects arrays with more than 1,000,000 elements
     and tag sections with more than 10,000 fields. To reject the same messages, use

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """kwire's exceptions, and the messages for errors that the engines detect.
 
-The engines do not contain messages. When an engine detects an error, it reports one of
-the codes below with the byte offset and one number. ``decode_failure`` and
+The engines do not contain messages. When an engine detects an error, it reports an
+error code (see below) with the byte offset and a number. ``decode_failure`` and
 ``encode_failure`` create the exception from these values, so that both engines raise
 identical exceptions. ``TypeError`` indicates an error in the caller's code, and is
 raised where it is detected.
@@ -385,9 +385,9 @@ _BRACKETS: dict[type, tuple[str, str]] = {
 def quote(value: object, most: int = 40) -> str:
     """Format a value for an error message, with at most ``most`` characters.
 
-    The format is that of ``repr``. Strings and built-in containers are only formatted
-    up to the limit, so the time does not depend on the element count. If ``repr``
-    fails, the result is the type name.
+    The format is identical to ``repr``. Strings and built-in containers are only
+    formatted up to the limit, so the time does not depend on the element count. If
+    ``repr`` fails, the result is the type name.
     """
     text = ""
     try:

@@ -9,8 +9,8 @@ This module has no sockets. ``first`` returns the first token of an exchange, an
 end. ``connection`` transfers the tokens. Any object with these methods and the
 attribute ``mechanism`` can replace these classes.
 
-Some methods import cryptographic modules when they are called, because every command
-imports this module but few connections use SCRAM.
+The methods of ``Scram`` import cryptographic modules when they are called, because
+commands import this module for its names, but few connections use SCRAM.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ class OAuthBearer:
         """Let the function prepare a token in a thread that may block.
 
         The asyncio client calls this method before every connection. It has no effect
-        unless the function has an attribute ``prepare``.
+        unless the function has a method ``prepare``.
         """
         prepare = getattr(self._new_token, "prepare", None)
         if prepare is not None:

@@ -66,7 +66,7 @@ def release_name(text: str) -> str:
 
 
 def apis(release: str = NEWEST) -> list[Api]:
-    """List the APIs that a release or an older release supports, by API key."""
+    """List the APIs that a release or a previous release supports, by API key."""
     names = releases.NAMES[: releases.NAMES.index(release) + 1]
     stable = releases.ranges(release)
     deprecated = releases.deprecated(release)

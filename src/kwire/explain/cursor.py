@@ -180,5 +180,5 @@ class MapCursor:
 
 
 def join_path(path: str, more: str) -> str:
-    """Concatenate a field path and a relative path below it."""
+    """Concatenate a field path and a relative path below this field."""
     return f"{path}.{more}" if path and more and more[0] != "[" else path + more

@@ -35,7 +35,7 @@ _UNALIGNED = "unaligned_records"
 
 
 class MessageWalk(SpanNotes):
-    """Reads a message and its frame between two positions in the input."""
+    """Reads a message, optionally with its frame, between two input positions."""
 
     def __init__(self, data: bytes, start: int, end: int | None, limits: Limits):
         end = len(data) if end is None else end
@@ -114,7 +114,7 @@ class MessageWalk(SpanNotes):
         self._read_message(engine.binding_of(ResponseHeader).plan(header_version))
 
     def read_version_prefix(self, cls: type[Message]) -> int:
-        """Read the version prefix of a message."""
+        """Decode the version prefix that precedes a message."""
         self.part = cls.__name__
         self.cursor.subject = cls.__name__, None
         self.cursor.path.append("version")

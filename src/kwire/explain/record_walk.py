@@ -300,5 +300,5 @@ def _find_control_type(key: bytes | None, value: bytes | None) -> str | None:
 
 
 def _wrap_int64(value: int) -> int:
-    """Wrap a sum to the INT64 range, because sums in Kafka overflow in the same way."""
+    """Wrap a sum to the INT64 range, because additions in Kafka also overflow."""
     return (value + 2**63) % 2**64 - 2**63

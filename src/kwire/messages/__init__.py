@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Classes for all of Kafka's messages, generated on first use.
+"""Classes for all Kafka messages, generated on first use.
 
 ``ALL`` contains their names, ``by_key`` looks them up by number, and ``message_class``
 generates a class from a schema. ``framing``, ``wire``, ``internal_topics`` and
@@ -25,9 +25,9 @@ def by_key(api_key: int, kind: str, family: str | None = None) -> type:
 
     * ``kind``: "request", "response", "metadata", "coordinator-key" or
       "coordinator-value".
-    * ``family``: name of the definition file (``group-coordinator``). API keys of
-      requests and responses are unique. Required if a different number is used more
-      than once.
+    * ``family``: name of the definition file (``group-coordinator``). Required if
+      messages in several families have the same number. Request and response API keys
+      are unique.
 
     Raises ``KeyError`` if no class or more than one class matches.
     """
@@ -49,9 +49,9 @@ def message_class(text: str) -> type[Any]:
     Raises ``SchemaError`` with the position, field and rule if Kafka's generator would
     reject the text. Additional limits:
 
-    * Array elements must not have a size of 0 bytes, because such arrays cannot be
-      decoded safely. Using a version with such an array raises ``SchemaError`` with
-      rule ``empty-element``.
+    * Array elements must have a size greater than 0 bytes, because the input size would
+      not limit the array length otherwise. Using a version with such an array raises
+      ``SchemaError`` with rule ``empty-element``.
     * A message can have at most 65,536 fields, where a struct is counted once per use.
       The default value contains all of them. Otherwise, the rule is
       ``layout-too-large``.

@@ -31,7 +31,7 @@ _RESERVED = frozenset(("replace", "to_dict", "unknown_tagged_fields"))
 class _MovedStruct:
     """Class attribute that explains where a nested struct is actually available.
 
-    Structs are attributes of the message, and not of other structs. Accessing this
+    A struct is an attribute of the message, but not of other structs. Accessing this
     attribute raises ``AttributeError`` with the correct name.
     """
 

@@ -87,7 +87,7 @@ class FrameSplitter:
 
     @property
     def pending(self) -> int:
-        """Number of received bytes that belong to the incomplete frame."""
+        """Number of received bytes in the incomplete frame."""
         return self._pending
 
     @property
@@ -106,7 +106,7 @@ class FrameSplitter:
         Raises ``LimitExceeded`` if a size exceeds ``limits.frame_bytes``. The message
         mentions TLS or HTTP if the bytes resemble these protocols. Raises
         ``InvalidLength`` if a size is negative. Offsets are counted from the start of
-        the stream. Time is linear in the number of bytes.
+        the stream. Time is linear in the input size.
         """
         self._ready.extend(self.split(chunk))
         return self._yield_frames()
@@ -155,7 +155,7 @@ class FrameSplitter:
         Return the completed frames.
 
         As with ``split``, only ``check`` raises stream errors.
-        Raises ``ValueError`` if ``count`` exceeds the length of the buffer.
+        Raises ``ValueError`` if ``count`` exceeds the buffer length.
         """
         view = self._view
         capacity = 0 if view is None else len(view) - self._pending
@@ -171,8 +171,8 @@ class FrameSplitter:
         if self._wanted == _SIZE_BYTES:
             (size,) = _size_at(view)
             if self._pending < _SIZE_BYTES + size <= _SIZE_BYTES + self._highest:
-                # The memory can receive the rest of the frame directly, without
-                # splitting or copying.
+                # The memory can receive the remaining frame directly, without splitting
+                # or copying.
                 self._wanted = _SIZE_BYTES + size
                 return []
         if self._wanted > LEAST_MEMORY and self._pending == self._wanted == len(view):

@@ -49,7 +49,7 @@ def decode_request(
     limits: Limits = DEFAULT,
     registry: ApiRegistry = KAFKA,
 ) -> tuple[RequestHeader, Request]:
-    """Decode the header and body of a request for any API.
+    """Decode the request header and body for any API.
 
     ``registry`` contains the classes of APIs that are not part of Kafka.
 

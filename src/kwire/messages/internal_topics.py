@@ -199,7 +199,7 @@ def _find_framed_class(topic: str, record_type: int) -> type[Message] | None:
 def _find_keyed_classes(
     topic: str, record_type: int
 ) -> tuple[type[Message], type[Message]] | None:
-    """Return the key class and value class of a record type, or None."""
+    """Return the key class and value class for a record type, or None."""
     family, *retired = _FAMILIES[topic]
     try:
         return (

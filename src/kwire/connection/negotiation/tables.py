@@ -35,8 +35,8 @@ _refused = {
 }
 """Lowest API versions that some brokers advertise but reject, by API key.
 
-A broker rejects these versions if its versions of all other listed APIs are within the
-ranges in the second element.
+A broker rejects these versions if it supports all APIs in the second element, but only
+within the ranges that are specified there.
 """
 
 
