@@ -37,7 +37,8 @@ def _to_datetime(timestamp: int) -> datetime | None:
 def format_time(timestamp: int) -> str:
     """Format a time with milliseconds.
 
-    If the calendar cannot represent the time, the result is the number itself.
+    The result is "-" for -1. If the calendar cannot represent the time, it is the
+    number itself.
     """
     if timestamp == -1:
         return "-"

@@ -52,7 +52,7 @@ def render(name: str, /, **values: Any) -> str:
 def stream(name: str, /, **values: Any) -> Iterator[str]:
     """Render the page ``name`` incrementally.
 
-    Iterables in ``values`` are consumed once.
+    Iterables in ``values`` are consumed once, while the page is rendered.
     """
     pieces = _load_template(name).stream(**_make_shell(name), **values)
     pieces.enable_buffering(_PIECES)

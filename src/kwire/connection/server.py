@@ -159,8 +159,8 @@ class ServerConnection(Endpoint):
     def send_sasl_token(self, data: bytes) -> None:
         """Send a token without a header, after SaslHandshake version 0.
 
-        Raises ``LocalProtocolError`` in any other state, or if responses are still
-        missing.
+        Raises ``LocalProtocolError`` in any other state, or if earlier requests have no
+        response yet.
         """
         self._check_open()
         if not self._raw:

@@ -516,9 +516,9 @@ class Binding:
     def plan(self, version: object) -> Plan:
         """Return the plan for one version.
 
-        If the engine has used the version, its plan is returned. Otherwise, the plan is
-        compiled again. Raises ``UnsupportedVersion`` if the message does not have this
-        version.
+        If the engine has already used the version, its existing plan is returned.
+        Otherwise, the plan is compiled. Raises ``UnsupportedVersion`` if the message
+        does not have this version.
         """
         number = self.number(version)
         program = self.programs.get(number)
