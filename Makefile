@@ -90,7 +90,7 @@ check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types,
 	$(PY) -m tools.generate.draft_requirements --check
 	$(PY) -m tools.generate.readme_picture --check
 	$(PY) -m pytest --quiet tools/check tools/generate tools/prove
-	$(PY) -m pytest --quiet benchmarks --ignore benchmarks/spark --numprocesses 2 --dist loadfile
+	$(PY) -m pytest --quiet benchmarks --ignore benchmarks/spark --ignore benchmarks/spark_udf --numprocesses 2 --dist loadfile
 
 docs: $(BUILT) $(VENV)/.has-docs  ## the site of the documentation, into build/docs
 	$(PY) -m tools.generate.docs
@@ -155,7 +155,7 @@ spark-live: $(TESTED)
 	$(PY) -m tools.interop.spark.own_source
 	$(PY) -m tools.interop.spark.own_sink
 	$(PY) -m tools.interop.spark.live_kills --kills 6
-	$(PY) -m pytest --quiet benchmarks/spark
+	$(PY) -m pytest --quiet benchmarks/spark benchmarks/spark_udf
 
 spark-clusters: $(TESTED)
 	$(PY) -m tools.interop.spark.shipping

@@ -4,7 +4,7 @@
 
 A question is a folder with a ``chapter.py``, which has ``OPTIONS`` with their defaults
 and either ``measure`` and ``write_chapter``, or ``show``, which only prints. Without a
-question the chapters of ``make bench`` are written: codec, spark and live.
+question the chapters of ``make bench`` are written: codec, spark, spark-udf and live.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.codec import quick
 from benchmarks.harness import ROOT
 
-BENCH = ("codec", "spark", "live")
+BENCH = ("codec", "spark", "spark-udf", "live")
 FIGURES = ROOT / "build" / "benchmarks"
 QUESTIONS = {
     path.parent.name.replace("_", "-"): path

@@ -27,6 +27,7 @@ SEPARATE = (
     "## Commands",
     "## Languages",
     "## Spark",
+    "## Spark UDFs",
     "## Live topics in Spark",
 )
 """Headings of the chapters with a run of their own, in order, at the end."""

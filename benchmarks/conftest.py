@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixture: one Spark session for the tests of this folder."""
+"""Fixture: one Spark session for the tests of benchmarks."""
 
 from __future__ import annotations
 

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the two columns that the UDFs decode, as Parquet files.
+
+Timestamps are multiples of 1,000 ms, because kio represents no fractions of a second.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+
+import kwire
+from kwire import messages, records
+
+CORES = 2
+SETS, RECORDS = 20_000, 20
+"""Rows of the column of record sets, and records in each row."""
+VALUE_BYTES = 100
+RESPONSES = 40_000
+"""Rows of the column of Metadata responses."""
+VERSION = 5
+"""Version of the Metadata responses: the newest version that every library decodes."""
+BROKERS = TOPICS = PARTITIONS = 3
+_FIRST_TIMESTAMP = 1_700_000_000_000
+_DISTINCT = 1_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A Parquet file with one binary column, ``data``."""
+
+    path: Path
+    rows: int
+    size: int
+
+
+def write_record_sets(path: Path, rows: int = SETS) -> Column:
+    """Write record sets of one uncompressed batch in each row."""
+    dice = random.Random(7)
+    sets = []
+    for number in range(rows):
+        base_offset = number * RECORDS
+        batch = [
+            (
+                b"customer-%d" % dice.randrange(10_000),
+                dice.randbytes(VALUE_BYTES),
+                _FIRST_TIMESTAMP + 1_000 * (base_offset + delta),
+                [("trace", b"%016x" % dice.getrandbits(64))],
+            )
+            for delta in range(RECORDS)
+        ]
+        sets.append(records.encode_batch(batch, base_offset=base_offset))
+    return _write(path, sets)
+
+
+def write_responses(path: Path, rows: int = RESPONSES) -> Column:
+    """Write bodies of Metadata responses, without headers."""
+    distinct = [_encode_response(seed) for seed in range(min(rows, _DISTINCT))]
+    return _write(path, [distinct[row % len(distinct)] for row in range(rows)])
+
+
+def _encode_response(seed: int) -> bytes:
+    dice = random.Random(seed)
+    response = messages.MetadataResponse
+    broker = response.MetadataResponseBroker
+    topic = response.MetadataResponseTopic
+    partition = response.MetadataResponsePartition
+    ids = list(range(1, BROKERS + 1))
+
+    def partition_of(index: int) -> object:
+        replicas = dice.sample(ids, len(ids))
+        return partition(
+            partition_index=index,
+            leader_id=replicas[0],
+            replica_nodes=replicas,
+            isr_nodes=replicas,
+        )
+
+    message = response(
+        brokers=[
+            broker(node_id=node, host=f"broker-{node}.example.org", port=9092)
+            for node in ids
+        ],
+        cluster_id="cluster",
+        controller_id=dice.choice(ids),
+        topics=[
+            topic(
+                name=f"topic-{dice.randrange(1_000)}",
+                partitions=[partition_of(index) for index in range(PARTITIONS)],
+            )
+            for _ in range(TOPICS)
+        ],
+    )
+    return kwire.encode(message, version=VERSION)
+
+
+def _write(path: Path, column: list[bytes]) -> Column:
+    table = pa.table({"data": pa.array(column, pa.binary())})
+    # Each task reads two row groups.
+    row_group_size = -(-len(column) // (2 * CORES))
+    parquet.write_table(table, path, row_group_size=row_group_size)
+    return Column(path, len(column), sum(map(len, column)))

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m benchmarks.spark_udf.pure_engine ROWS``: times kwire in plain Python.
+
+A process of its own, because the workers of a Spark session have the engine that its
+environment names. It prints the seconds of each case as JSON in its last line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import kwire
+from benchmarks.spark.session import open_session
+from benchmarks.spark_udf import cases as work
+from benchmarks.spark_udf import inputs
+from benchmarks.spark_udf.rounds import measure_cases
+
+CASES = (work.BY_HAND, work.KWIRE, work.FROM_RECORDS, work.FROM_MESSAGE)
+
+
+def main() -> None:
+    """Time some cases over columns with as many rows as the command line says."""
+    if kwire.backend != "pure":
+        raise SystemExit("set KWIRE_BACKEND=pure")
+    rows = int(sys.argv[1])
+    with tempfile.TemporaryDirectory() as name, open_session(Path(name)) as session:
+        columns = {
+            work.RECORD_SETS: inputs.write_record_sets(Path(name) / "sets", rows),
+            work.METADATA: inputs.write_responses(Path(name) / "responses", rows),
+        }
+        chosen = [case for case in work.make_cases() if case.name in CASES]
+        rows_by_column = {
+            column: work.read_column(session, file) for column, file in columns.items()
+        }
+        work.check(chosen, rows_by_column)
+        seconds = measure_cases(chosen, rows_by_column, rounds=3, warm=1)
+    print(json.dumps(seconds))
+
+
+if __name__ == "__main__":
+    main()
