@@ -88,7 +88,7 @@ check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types,
 	$(PY) -m tools.generate.import_schemas index --check
 	$(PY) -m tools.generate.promises --check
 	$(PY) -m tools.generate.draft_requirements --check
-	$(PY) -m tools.generate.readme_picture --check
+	$(PY) -m tools.generate.readme_figures --check
 	$(PY) -m pytest --quiet tools/check tools/generate tools/prove
 	$(PY) -m pytest --quiet benchmarks --ignore benchmarks/spark --ignore benchmarks/spark_udf --numprocesses 2 --dist loadfile
 

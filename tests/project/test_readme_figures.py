@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kwire.drafts.runs import DOCUMENTS
-from tools.generate import readme_picture
+from tools.generate import readme_figures
 from tools.release import install_lines
 
 ROOT = Path(__file__).parents[2]
@@ -31,34 +31,79 @@ def part_rows():
     return re.findall(r"^\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$", README, re.MULTILINE)
 
 
+CHAPTER = """
+## Spark UDFs
+
+| job | seconds | useArrow=False | over by hand | over aiokafka |
+| --- | --: | --: | --: | --: |
+| UDF: by hand | 3.24 | 2.43 | 1.0x | 0.6x |
+| UDF: aiokafka | 1.94 | 1.91 | 1.7x | 1.0x |
+| `from_kafka_records` | 0.81 |  | 4.0x | 2.4x |
+| `from_kafka_records, schema` | 0.67 |  | 4.9x | 2.9x |
+| `read_records, schema` | 0.32 |  | 10.1x | 6.1x |
+
+| job | seconds | useArrow=False | over by hand | over aiokafka |
+| --- | --: | --: | --: | --: |
+| UDF: by hand | 9.99 | 9.99 | 1.0x | 0.6x |
+
+## Live topics in Spark
+"""
+
+
 def test_the_picture_and_the_text_have_the_measured_figures():
-    """``python -m tools.generate.readme_picture --check`` finds nothing."""
-    assert list(readme_picture.find_problems(readme_picture.read_groups())) == []
+    """``python -m tools.generate.readme_figures --check`` finds nothing."""
+    assert list(readme_figures.find_problems(readme_figures.read_groups())) == []
 
 
 def test_an_old_figure_in_the_text_and_an_old_picture_are_found(tmp_path, monkeypatch):
     """A new measurement is compared with the text and with the picture."""
     readme, picture = tmp_path / "README.md", tmp_path / "speed.svg"
-    monkeypatch.setattr(readme_picture, "ROOT", tmp_path)
-    monkeypatch.setattr(readme_picture, "README", readme)
-    monkeypatch.setattr(readme_picture, "PICTURE", picture)
-    groups = readme_picture.read_groups()
-    readme.write_text(README.replace(groups[0].bars[1].figure, "9.99"), "utf-8")
+    monkeypatch.setattr(readme_figures, "ROOT", tmp_path)
+    monkeypatch.setattr(readme_figures, "README", readme)
+    monkeypatch.setattr(readme_figures, "PICTURE", picture)
+    groups = readme_figures.read_groups()
+    readme.write_text(README.replace(groups[0].bars[-1].figure, "9.99"), "utf-8")
     picture.write_text("<svg/>", "utf-8")
-    assert [
-        problem.partition(";")[0] for problem in readme_picture.find_problems(groups)
-    ] == [
-        "speed.svg is old",
-        f"README.md does not have {groups[0].bars[1].figure} of 'from_kafka_records'",
+    problems = [
+        problem.partition(" old;")[0]
+        for problem in readme_figures.find_problems(groups)
     ]
+    assert problems == ["speed.svg is", "the figures of README.md are"]
+    assert readme_figures.fill(readme.read_text("utf-8"), groups) == README
 
 
-def test_a_page_without_a_figure_is_named():
+def test_the_chapter_about_udfs_fills_the_text_and_the_picture():
+    """The first table of the chapter has the record sets; its ratios are used."""
+    bars = readme_figures.read_udf_bars(CHAPTER)
+    assert [tuple(bar) for bar in bars] == [
+        ("Python UDF by hand", "3.24", ""),
+        ("Python UDF with aiokafka", "1.94", ""),
+        ("from_kafka_records", "0.67", "4.9x"),
+        ("read_records", "0.32", "10.1x"),
+    ]
+    _, messages = readme_figures.read_groups()
+    groups = [readme_figures.Group("Spark", bars), messages]
+    text = " ".join(readme_figures.fill(README, groups).split())
+    assert (
+        "takes 3.24 s (with aiokafka: 1.94 s) and `from_kafka_records` 0.67 s:" in text
+    )
+    assert "0.67 s: 4.9 times as fast." in text
+    assert "0.32 s: 10.1 times as fast." in text
+    assert "0.67 (4.9x)</text>" in readme_figures.draw(groups)
+
+
+def test_a_figure_that_is_missing_in_its_page_is_named():
     """The tool does not draw a picture with a missing bar."""
     with pytest.raises(ValueError, match="has no row 'by hand, plain UDF'"):
-        readme_picture.read_udf_bars("nothing")
+        readme_figures.read_hand_run("nothing")
+    with pytest.raises(
+        ValueError, match="has no row 'UDF: aiokafka' in '## Spark UDFs'"
+    ):
+        readme_figures.read_udf_bars(CHAPTER.replace("| UDF: aiokafka", "| other"))
     with pytest.raises(ValueError, match="has no row 'Metadata response v9'"):
-        readme_picture.read_message_bars("nothing")
+        readme_figures.read_message_bars("nothing")
+    with pytest.raises(ValueError, match=r"README\.md needs one paragraph"):
+        readme_figures.fill("nothing", readme_figures.read_groups())
 
 
 def test_the_table_has_a_row_for_each_part():
