@@ -37,7 +37,7 @@ def job(kwire, monkeypatch):
     module = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.job")
     batches = importlib.import_module(f"{kwire.__name__}.jobs.restore_job.batches")
     monkeypatch.setattr(batches, "BATCH_BYTES", 500)
-    monkeypatch.setattr(module, "_SECONDS_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr(module, "_POLL_INTERVAL_S", 0.0)
     # Replicas that lag answer without records again and again.
     machine = importlib.import_module(f"{kwire.__name__}.client.machines.cluster")
     monkeypatch.setattr(machine, "_FRUITLESS_S", 0.001)

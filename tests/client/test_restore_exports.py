@@ -245,14 +245,14 @@ def test_small_partitions_of_an_export_share_what_is_read(
         write_log(folder, make_rows(random.Random(number), 3))
     installed.jobs.export([tmp_path / "in"], tmp_path / "out")
     read = []
-    load = module._RowGroups._load
+    load = module._RowGroups._load_row_group
 
     def count(self, path, number, is_shared):
-        if (path, number) not in self._held:
+        if (path, number) not in self._cached_groups:
             read.append((path, number))
         return load(self, path, number, is_shared)
 
-    monkeypatch.setattr(module._RowGroups, "_load", count)
+    monkeypatch.setattr(module._RowGroups, "_load_row_group", count)
     with RestoreBroker({"orders": 40}) as broker:
         assert run_restore(broker, tmp_path / "out")[0] == 0
         assert [len(rows) for rows in rows_of(broker)] == [3] * 40

@@ -23,13 +23,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
 
-_SIZES = (
+_DURATION_UNITS = (
     (_DAY, "d", _HOUR, "h"),
     (_HOUR, "h", _MINUTE, "min"),
     (_MINUTE, "min", _SECOND, "s"),
 )
 
-_STEPS = tuple(
+_ROUND_DURATIONS = tuple(
     count * unit
     for unit, counts in (
         (1, (1, 2, 5, 10, 20, 50, 100, 200, 500)),
@@ -42,10 +42,10 @@ _STEPS = tuple(
 )
 """Round durations in milliseconds, for chart intervals and axis labels."""
 
-_MOST_MARKS = 6
-_FIRST_MARK, _LAST_MARK = 0.2, 0.88
+_MAX_TICKS = 6
+_MIN_TICK_FRACTION, _MAX_TICK_FRACTION = 0.2, 0.88
 
-_CHARACTER = 7.2
+_CHARACTER_WIDTH = 7.2
 """Estimated width of a character in pixels. Too large is safer than too small."""
 
 
@@ -65,10 +65,10 @@ def to_milliseconds(moment: datetime) -> int:
 
 def measure_text(text: str) -> int:
     """Estimate the width of a text in pixels."""
-    return math.ceil(_cells(text) * _CHARACTER)
+    return math.ceil(_count_cells(text) * _CHARACTER_WIDTH)
 
 
-def _cells(text: str) -> int:
+def _count_cells(text: str) -> int:
     return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
@@ -79,15 +79,15 @@ def shorten(text: str, most: int) -> str:
     middle is removed because the beginning and the end are the most distinctive.
     """
     text = escape_line(str(text))
-    if _cells(text) <= most:
+    if _count_cells(text) <= most:
         return text
     keep = min(len(text), most) - 1
-    while _cells(short := _without_middle(text, keep)) > most:
+    while _count_cells(short := _remove_middle(text, keep)) > most:
         keep -= 1
     return short
 
 
-def _without_middle(text: str, keep: int) -> str:
+def _remove_middle(text: str, keep: int) -> str:
     tail_length = keep // 2
     return f"{text[: keep - tail_length]}…{text[len(text) - tail_length :]}"
 
@@ -121,7 +121,7 @@ def format_duration(duration: float) -> str:
     if duration < _MINUTE:
         return f"{duration / _SECOND:.3g} s"
     size, name, part_size, part_name = next(
-        unit for unit in _SIZES if duration >= unit[0]
+        unit for unit in _DURATION_UNITS if duration >= unit[0]
     )
     part_count = int(duration % size // part_size)
     text = f"{int(duration // size):,} {name}"
@@ -169,7 +169,9 @@ def choose_time_step(length: int, most: int) -> int:
 
     Both are milliseconds. The last part can be shorter than the interval.
     """
-    return next((step for step in _STEPS if step * most > length), length // most + 1)
+    return next(
+        (step for step in _ROUND_DURATIONS if step * most > length), length // most + 1
+    )
 
 
 def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
@@ -184,7 +186,7 @@ def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
         return [(0.0, first.removesuffix(".000"))]
     if first == str(start) or last == str(end):
         return [(0.0, first), (1.0, last)]
-    step = choose_time_step(length, _MOST_MARKS)
+    step = choose_time_step(length, _MAX_TICKS)
     # Select the part of "2026-11-21 04:05:06.789" that the interval requires.
     if step < _SECOND:
         visible = slice(11, 23)
@@ -199,6 +201,9 @@ def choose_time_ticks(start: int, end: int) -> list[tuple[float, str]]:
     ticks = [(0.0, first[: visible.stop])]
     for timestamp in range(start - start % step + step, end, step):
         fraction = (timestamp - start) / length
-        if _FIRST_MARK < fraction < _LAST_MARK and len(ticks) <= 2 * _MOST_MARKS:
+        if (
+            _MIN_TICK_FRACTION < fraction < _MAX_TICK_FRACTION
+            and len(ticks) <= 2 * _MAX_TICKS
+        ):
             ticks.append((fraction, format_time(timestamp)[visible]))
     return [*ticks, (1.0, last[visible])]

@@ -41,20 +41,20 @@ LABEL_CHARACTERS = 24
 NOTE_CHARACTERS = 16
 _LEGEND_CHARACTERS = 44
 
-_MOST_POINTS = 600
-_MOST_DOTS = 40
-_MOST_SPANS = 400
+_MAX_POINTS = 600
+_MAX_DOTS = 40
+_MAX_SPANS = 400
 
-_WORDS_IN_CELLS = 24
+_MAX_LABELED_COLUMNS = 24
 _LEVELS = 5
-_THIN = 0.4
-_ORDER = ("quiet", "", "good", "warning", "bad")
-_LEAST_SCALE = 10
+_THIN_PERCENT = 0.4
+_TONE_ORDER = ("quiet", "", "good", "warning", "bad")
+_MIN_SCALE = 10
 
 WIDE, NARROW = 700, 350
 """Minimum page width in pixels, on computers and on telephones."""
 
-_GAP = 8
+_GAP_PIXELS = 8
 
 
 class HeatCell(NamedTuple):
@@ -215,19 +215,19 @@ def _make_column_labels(
     required_width = count * (
         6 + max((measure_text(name) for name in columns), default=0)
     )
-    step = math.ceil(required_width / _find_room(WIDE, rows)) or 1
-    narrow = step * math.ceil(required_width / _find_room(NARROW, rows) / step)
+    step = math.ceil(required_width / _measure_free_width(WIDE, rows)) or 1
+    narrow = step * math.ceil(required_width / _measure_free_width(NARROW, rows) / step)
     for number in range(0, count, step):
         hidden = " wide" if number % narrow else ""
         label = shorten(columns[number], LABEL_CHARACTERS)
         yield _Mark((number + 0.5) * 100 / count, f"middle{hidden}", words=label)
 
 
-def _find_room(width: int, rows: Sequence[_Row]) -> int:
+def _measure_free_width(width: int, rows: Sequence[_Row]) -> int:
     """Return the minimum width in pixels between labels and notes."""
     label = max((measure_text(row.short) for row in rows), default=0)
     note = max((measure_text(row.note) for row in rows), default=0)
-    return max(width - label - note - 2 * _GAP, 20)
+    return max(width - label - note - 2 * _GAP_PIXELS, 20)
 
 
 def _make_heat_mark(
@@ -242,7 +242,7 @@ def _make_heat_mark(
     if cell.value > 0:
         level = math.ceil(_LEVELS * math.log1p(cell.value) / math.log1p(max_value))
     tone = check_tone(cell.tone)
-    has_words = len(columns) <= _WORDS_IN_CELLS
+    has_words = len(columns) <= _MAX_LABELED_COLUMNS
     note = f", {cell.note}" if cell.note else ""
     is_strong = tone in ("bad", "warning")
     return _Mark(
@@ -267,7 +267,7 @@ def draw_bars(items: Sequence[tuple[str, float, str, str]], unit: str = "") -> M
     values = [value for _, value, _, _ in drawn]
     low, high = min([0, *values]), max([0, *values])
     if not unit:
-        high = max(high, _LEAST_SCALE)
+        high = max(high, _MIN_SCALE)
     scale = 100 / ((high - low) or 1)
     rows = []
     for label, value, tone, note in drawn:
@@ -303,7 +303,7 @@ def draw_timeline(tracks: Sequence[Track], legend: Legend | None = None) -> Mark
     start = min((track.start for track in drawn), default=0)
     end = max((track.end for track in drawn), default=0)
     rows = [_make_track(track, (start, end), True) for track in drawn]
-    times = list(_make_time_axis(start, end, _find_room(WIDE, rows)))
+    times = list(_make_time_axis(start, end, _measure_free_width(WIDE, rows)))
     return _draw_rows(rows, len(tracks), _list_tones(legend, "fill"), times)
 
 
@@ -320,7 +320,10 @@ def _make_time_axis(start_time: int, end_time: int, axis_width: int) -> Iterator
     for fraction, label, width in labels[1:-1]:
         left = fraction * axis_width - width / 2
         right = fraction * axis_width + width / 2
-        if left >= used_width + _GAP and right + _GAP <= axis_width - last_width:
+        if (
+            left >= used_width + _GAP_PIXELS
+            and right + _GAP_PIXELS <= axis_width - last_width
+        ):
             used_width = math.ceil(right)
             yield _Mark(fraction * 100, "middle wide", words=label)
     if len(labels) > 1:
@@ -337,7 +340,7 @@ def _make_track(track: Track, ends: tuple[int, int], is_time: bool) -> _Row:
     format_position = _format_moment if is_time else format_amount
     base = (track.start - start) * scale, "base", (track.end - track.start) * scale
     marks = [_Mark(*base)]
-    for span, covered in _merge(track.spans, (end - start) / _MOST_SPANS):
+    for span, covered in _merge_spans(track.spans, (end - start) / _MAX_SPANS):
         last = span.end if is_time else span.end - 1
         description = format_position(span.start)
         if last > span.start:
@@ -345,7 +348,7 @@ def _make_track(track: Track, ends: tuple[int, int], is_time: bool) -> _Row:
         note = f", {span.note}" if span.note else ""
         width = (span.end - span.start) * scale
         is_moment = span.start == span.end
-        thin = " thin" if width < _THIN and not is_moment else ""
+        thin = " thin" if width < _THIN_PERCENT and not is_moment else ""
         mark = _Mark(
             (span.start - start) * scale,
             f"fill{thin} {check_tone(span.tone)}",
@@ -359,27 +362,27 @@ def _make_track(track: Track, ends: tuple[int, int], is_time: bool) -> _Row:
     return _Row(track.label, marks, facts, track.note)
 
 
-def _merge(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, float]]:
+def _merge_spans(spans: Sequence[Span], near: float) -> Iterator[tuple[Span, float]]:
     """Sort spans so that the most urgent tones are drawn last, on top of the others.
 
     If there are too many spans, neighbours are merged that would be indistinguishable.
     The second result is the fraction of a span that is really covered.
     """
-    spans = sorted(spans, key=lambda span: (_ORDER.index(span.tone), span.start))
-    if len(spans) <= _MOST_SPANS:
+    spans = sorted(spans, key=lambda span: (_TONE_ORDER.index(span.tone), span.start))
+    if len(spans) <= _MAX_SPANS:
         yield from ((span, 1.0) for span in spans)
         return
     melted: list[Span] = []
     for span in spans:
         last = melted[-1] if melted else span
         if last.tone != span.tone or span.start - last.end >= near:
-            yield _melt(melted)
+            yield _combine_spans(melted)
             melted = []
         melted.append(span)
-    yield _melt(melted)
+    yield _combine_spans(melted)
 
 
-def _melt(spans: Sequence[Span]) -> tuple[Span, float]:
+def _combine_spans(spans: Sequence[Span]) -> tuple[Span, float]:
     first, end = spans[0], max(span.end for span in spans)
     if len(spans) == 1:
         return first, 1.0
@@ -414,7 +417,7 @@ def draw_lines(series: Mapping[str, Sequence[Point]], unit: str) -> Markup:
     return pages.draw(
         rows=(),
         series=[
-            _make_line(name, f"s{number}", _thin_out(points), scale, unit)
+            _make_line(name, f"s{number}", _reduce_points(points), scale, unit)
             for number, (name, points) in enumerate(drawn.items())
         ],
         ticks=[
@@ -422,7 +425,9 @@ def draw_lines(series: Mapping[str, Sequence[Point]], unit: str) -> Markup:
             for value, label in reversed(ticks)
         ],
         times=(
-            [*_make_time_axis(start, end, WIDE - label_width - _GAP)] if values else []
+            [*_make_time_axis(start, end, WIDE - label_width - _GAP_PIXELS)]
+            if values
+            else []
         ),
         more=f"{hidden_count:,} more series" if hidden_count else "",
         legend=[
@@ -476,7 +481,7 @@ def _make_line(
             f"{name}, {_format_moment(timestamp)}: {format_amount(value, unit)}",
         )
         for timestamp, value in (
-            valid_points if len(valid_points) <= _MOST_DOTS else single_points
+            valid_points if len(valid_points) <= _MAX_DOTS else single_points
         )
     ]
     return _Line(
@@ -488,14 +493,14 @@ def _make_line(
     )
 
 
-def _thin_out(points: Sequence[Point]) -> Sequence[Point]:
+def _reduce_points(points: Sequence[Point]) -> Sequence[Point]:
     """Reduce the number of points, but keep minima and maxima.
 
     Peaks must remain visible.
     """
-    if len(points) <= _MOST_POINTS:
+    if len(points) <= _MAX_POINTS:
         return points
-    size = math.ceil(len(points) / (_MOST_POINTS // 2))
+    size = math.ceil(len(points) / (_MAX_POINTS // 2))
     kept: list[Point] = []
     for start in range(0, len(points), size):
         section = points[start : start + size]

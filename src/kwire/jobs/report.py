@@ -94,25 +94,25 @@ class Report:
         self._subtitle = subtitle
         self._parts: list[dict[str, Any]] = []
 
-    def _add(self, kind: str, **values: Any) -> None:
+    def _add_part(self, kind: str, **values: Any) -> None:
         self._parts.append({"kind": kind, **values})
 
     def add_verdict(self, tone: str, word: str, sentence: str) -> None:
         """Add the overall result as a word and a sentence."""
-        self._add("verdict", tone=check_tone(tone), word=word, sentence=sentence)
+        self._add_part("verdict", tone=check_tone(tone), word=word, sentence=sentence)
 
     def add_figures(self, figures: Sequence[tuple[str, str, str]]) -> None:
         """Add key figures in large type, as (label, text, tone) tuples."""
         checked = [(label, text, check_tone(tone)) for label, text, tone in figures]
-        self._add("figures", figures=checked)
+        self._add_part("figures", figures=checked)
 
     def add_chart(self, title: str, svg: Markup, note: str = "") -> None:
         """Add a chart from ``charts``, with a title above and a note below it."""
-        self._add("chart", title=title, svg=svg, note=note.strip())
+        self._add_part("chart", title=title, svg=svg, note=note.strip())
 
     def add_text(self, paragraph: str) -> None:
         """Add a paragraph of plain text."""
-        self._add("text", text=paragraph)
+        self._add_part("text", text=paragraph)
 
     def add_links(self, links: Sequence[tuple[str, str]]) -> None:
         """Add links to other files: (label, path relative to the page).
@@ -122,7 +122,7 @@ class Report:
         for _, path in links:
             if ":" in path or path.startswith("/"):
                 raise ValueError(f"a link must be a relative path (got {path!r})")
-        self._add("links", links=links)
+        self._add_part("links", links=links)
 
     def add_table(
         self,
@@ -151,7 +151,7 @@ class Report:
                 )
         total = len(rows) if total is None else total
         shown_rows = rows[:ROWS_SHOWN]
-        self._add(
+        self._add_part(
             "table",
             name=name,
             title=title or name.replace("_", " ").capitalize(),

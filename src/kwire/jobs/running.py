@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 SPARK_FROM_BYTES = 1 << 30
 """Minimum input size at which a job uses Spark automatically, if it is installed."""
 
-_JAVA_VERSION = 17
-_SECONDS_BETWEEN_LOOKS = 0.2
-_LOG_SHOWN = 400
-_WORDS_SHOWN = 300
-_HOME = str(Path(__file__).resolve().parents[2])
-_MARKS = "kwire-task-failed:", ":kwire-task-failed"
+_MIN_JAVA_VERSION = 17
+_POLL_INTERVAL_S = 0.2
+_MAX_LOG_CHARACTERS = 400
+_MAX_ERROR_CHARACTERS = 300
+_PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
+_ERROR_MARKERS = "kwire-task-failed:", ":kwire-task-failed"
 
 
 class JobError(KwireError):
@@ -153,7 +153,7 @@ def open_session(master: str) -> Iterator[Any]:
     with tempfile.TemporaryDirectory(
         prefix="kwire-spark-", ignore_cleanup_errors=True
     ) as folder:
-        session = _start(master, Path(folder))
+        session = _start_spark(master, Path(folder))
         try:
             yield session
         finally:
@@ -164,19 +164,23 @@ def java_problem() -> str | None:
     """Return one line that describes why Java cannot run Spark, or None if it can."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
-    advice = f"install one (Debian: openjdk-{_JAVA_VERSION}-jre-headless)"
+    advice = f"install one (Debian: openjdk-{_MIN_JAVA_VERSION}-jre-headless)"
     if not shutil.which(java):
         searched = f"in JAVA_HOME, {home}" if home else "on the PATH"
         return (
-            f"Spark requires Java {_JAVA_VERSION} or newer (none {searched}): {advice}"
+            f"Spark requires Java {_MIN_JAVA_VERSION} or newer (none {searched}):"
+            f" {advice}"
         )
     version_output = subprocess.run(
         [java, "-version"], capture_output=True, text=True, check=False
     ).stderr
     version_match = re.search(r'version "(\d+)', version_output)
-    if version_match is None or int(version_match[1]) < _JAVA_VERSION:
+    if version_match is None or int(version_match[1]) < _MIN_JAVA_VERSION:
         version = "another" if version_match is None else version_match[1]
-        return f"Spark requires Java {_JAVA_VERSION} or newer (got {version}): {advice}"
+        return (
+            f"Spark requires Java {_MIN_JAVA_VERSION} or newer (got {version}):"
+            f" {advice}"
+        )
     return None
 
 
@@ -190,7 +194,7 @@ def _import_pyspark() -> None:
         ) from None
 
 
-def _start(master: str, folder: Path) -> Any:
+def _start_spark(master: str, folder: Path) -> Any:
     """Start Spark.
 
     The output of its Java process is written to a log file in ``folder``. Raises
@@ -219,7 +223,7 @@ def _start(master: str, folder: Path) -> Any:
     conf.setAll(list(settings.items()))
     log = folder / "spark.log"
     try:
-        with _environment(environment), log.open("wb") as file:
+        with _override_environment(environment), log.open("wb") as file:
             gateway = SparkContext._gateway or launch_gateway(
                 conf, {"stdout": file, "stderr": file}
             )
@@ -228,15 +232,17 @@ def _start(master: str, folder: Path) -> Any:
         text = log.read_text(errors="replace")
         # The first exception is the cause. The following stack trace is not helpful.
         cause = re.search(r"(?:Exception|Error): (.+)", text)
-        failure_text = cause[1] if cause else " ".join(text.split())[-_LOG_SHOWN:]
+        failure_text = (
+            cause[1] if cause else " ".join(text.split())[-_MAX_LOG_CHARACTERS:]
+        )
         raise JobError(
-            f"Spark did not start: {_first_line(error)} {failure_text}"
+            f"Spark did not start: {_summarize_error(error)} {failure_text}"
         ) from error
     return SparkSession.builder.getOrCreate()
 
 
 @contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
+def _override_environment(values: dict[str, str]) -> Iterator[None]:
     previous_values = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -262,7 +268,7 @@ def _run_on_spark(
     from pyspark.errors import PySparkException
 
     processed_bytes = session.sparkContext.accumulator(0)
-    worker = _worker(
+    worker = _make_worker(
         cloudpickle.dumps(function),
         [cloudpickle.dumps(task) for task in tasks],
         list(sizes),
@@ -273,15 +279,15 @@ def _run_on_spark(
         worker, "task bigint, summary binary"
     )
     try:
-        with _watching(processed_bytes, progress):
+        with _report_progress(processed_bytes, progress):
             rows = results.collect()
     except (PySparkException, Py4JError) as error:
-        raise _cause(error, session) from None
+        raise _find_cause(error, session) from None
     summaries = {row.task: bytes(row.summary) for row in rows}
     return [pickle.loads(summaries[number]) for number in range(count)]
 
 
-def _worker(
+def _make_worker(
     function: bytes, tasks: list[bytes], sizes: list[int], processed_bytes: Any
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Create the function that runs in Spark's Python workers.
@@ -289,7 +295,7 @@ def _worker(
     kwire may not be installed there. The function is pickled by value, so it must not
     refer to globals of this module.
     """
-    home, (begin_mark, end_mark) = _HOME, _MARKS
+    home, (begin_mark, end_mark) = _PACKAGE_PARENT, _ERROR_MARKERS
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import base64
@@ -333,7 +339,7 @@ def _worker(
 
 
 @contextmanager
-def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
+def _report_progress(ended: Any, progress: Progress | None) -> Iterator[None]:
     """Report progress while Spark is running, and once more when it has finished."""
     if progress is None:
         yield
@@ -349,7 +355,7 @@ def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
         reported = now
 
     def watch() -> None:
-        while not stop.wait(_SECONDS_BETWEEN_LOOKS):
+        while not stop.wait(_POLL_INTERVAL_S):
             report()
 
     watcher = threading.Thread(target=watch, name="kwire-progress", daemon=True)
@@ -362,10 +368,12 @@ def _watching(ended: Any, progress: Progress | None) -> Iterator[None]:
         report()
 
 
-def _cause(error: Exception, session: Any) -> Exception:
+def _find_cause(error: Exception, session: Any) -> Exception:
     """Find the exception of a task within the text of a Spark error."""
     text = str(error)
-    marker_match = re.search("(.*?)".join(map(re.escape, _MARKS)), text, re.DOTALL)
+    marker_match = re.search(
+        "(.*?)".join(map(re.escape, _ERROR_MARKERS)), text, re.DOTALL
+    )
     if marker_match is None:
         from ..spark.shipping.worker_python import find_worker_problem
 
@@ -373,7 +381,7 @@ def _cause(error: Exception, session: Any) -> Exception:
         # need to check them.
         has_died = "exited unexpectedly" in text
         problem = None if has_died else find_worker_problem(session)
-        return JobError(problem or f"Spark failed: {_first_line(error)}")
+        return JobError(problem or f"Spark failed: {_summarize_error(error)}")
     summary, pickled = pickle.loads(base64.b64decode(marker_match[1]))
     if "No module named 'kwire" in summary:
         return JobError(
@@ -385,10 +393,10 @@ def _cause(error: Exception, session: Any) -> Exception:
     return cause
 
 
-def _first_line(error: Exception) -> str:
+def _summarize_error(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
     # Spark's summary in the middle of the text contains the last failure reason.
     reason = text.rpartition("most recent failure:")[2].strip()
     # In a Python traceback, the exception follows after the indented frames.
     raised = re.search(r"^Traceback \(.*\n(?: .*\n)+(.+)", reason, re.MULTILINE)
-    return (raised[1] if raised else reason.splitlines()[0])[:_WORDS_SHOWN]
+    return (raised[1] if raised else reason.splitlines()[0])[:_MAX_ERROR_CHARACTERS]

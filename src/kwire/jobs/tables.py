@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 REPORT = "report.html"
 
-_BATCH_ROWS = 8192
+_MAX_BATCH_ROWS = 8192
 """Number of rows that ``RowWriter`` converts to an Arrow batch at a time."""
 
-_GROUP_BYTES = 8 * 1024 * 1024
+_ROW_GROUP_BYTES = 8 * 1024 * 1024
 """Approximate row group size in bytes of Arrow memory."""
 
 
@@ -78,7 +78,7 @@ class TableWriter:
             self._pending.append(batch)
             self._bytes += batch.nbytes
             self.rows += batch.num_rows
-            if self._bytes >= _GROUP_BYTES:
+            if self._bytes >= _ROW_GROUP_BYTES:
                 self.flush()
 
     def flush(self) -> None:
@@ -108,7 +108,7 @@ class RowWriter:
     def write(self, row: Any) -> None:
         """Write one row."""
         self._rows.append(row)
-        if len(self._rows) >= _BATCH_ROWS:
+        if len(self._rows) >= _MAX_BATCH_ROWS:
             self.flush()
 
     def flush(self) -> None:
@@ -251,10 +251,10 @@ class Output:
                 self.commit()
         finally:
             shutil.rmtree(self._partial, ignore_errors=True)
-        if isinstance(error, OSError) and self._is_own(error.filename):
+        if isinstance(error, OSError) and self._is_temporary(error.filename):
             raise OSError(error.errno, error.strerror, str(self._out)) from error
 
-    def _is_own(self, path: object) -> bool:
+    def _is_temporary(self, path: object) -> bool:
         """Return whether a path is in the temporary directory.
 
         Errors should not mention this directory, because the caller does not know it.

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     Message = TypeVar("Message")
 
-_MOST_ROWS = 20_000
-_MOST_AWAITED = 1 << 12
+_MAX_ROWS = 20_000
+_MAX_AWAITED = 1 << 12
 
 
 class _Frame(NamedTuple):
@@ -75,7 +75,7 @@ class _Connection:
     def __init__(self) -> None:
         self.software: tuple[str | None, str | None] = (None, None)
         self.fetches: set[int | None] = set()
-        self.awaited = AwaitedRequests[CapturedRequest](_MOST_AWAITED)
+        self.awaited = AwaitedRequests[CapturedRequest](_MAX_AWAITED)
 
 
 def read_recording(
@@ -92,7 +92,7 @@ def read_recording(
         try:
             for batch in read_capture_file(file, _Frame._fields):
                 reader.read(batch)
-                if len(reader.rows) >= _MOST_ROWS:
+                if len(reader.rows) >= _MAX_ROWS:
                     yield from reader.take_complete()
         except (CaptureError, OSError) as error:
             name = format_name(file.path)
@@ -108,7 +108,7 @@ class _RecordingReader:
         self.rows: list[CapturedRequest] = []
         self._sightings = sightings
         self._connections: defaultdict[Any, _Connection] = defaultdict(_Connection)
-        self._offers: set[tuple[str | None, int | None, bytes]] = set()
+        self._known_offers: set[tuple[str | None, int | None, bytes]] = set()
 
     def take_complete(self) -> list[CapturedRequest]:
         """Take all complete rows.
@@ -118,7 +118,7 @@ class _RecordingReader:
         """
         complete = [captured for captured in self.rows if not captured.is_open]
         self.rows = [captured for captured in self.rows if captured.is_open]
-        if len(self.rows) >= _MOST_ROWS // 2:
+        if len(self.rows) >= _MAX_ROWS // 2:
             complete += self.rows
             self.rows = []
         return complete
@@ -144,7 +144,7 @@ class _RecordingReader:
             return
         is_from_broker = False
         if api_key == API_VERSIONS:
-            versions_request = _decode(frame, ApiVersionsRequest)
+            versions_request = _decode_request(frame, ApiVersionsRequest)
             if versions_request and (
                 versions_request.client_software_name
                 or versions_request.client_software_version
@@ -155,7 +155,7 @@ class _RecordingReader:
                 )
         elif api_key == FetchRequest.api_key and api_version not in connection.fetches:
             connection.fetches.add(api_version)
-            fetch_request = _decode(frame, FetchRequest)
+            fetch_request = _decode_request(frame, FetchRequest)
             is_from_broker = fetch_request is not None and (
                 fetch_request.replica_id >= 0
                 or fetch_request.replica_state.replica_id >= 0
@@ -191,16 +191,16 @@ class _RecordingReader:
         if frame.api_key == API_VERSIONS and frame.frame.is_valid:
             response_bytes = frame.frame.as_py()
             offer = frame.broker_address, frame.api_version, response_bytes[4:]
-            if offer not in self._offers:
+            if offer not in self._known_offers:
                 # A broker offers the same versions to all clients, so decode every
                 # distinct response only once. The first four bytes are the correlation
                 # id.
-                self._offers.add(offer)
+                self._known_offers.add(offer)
                 highest = _read_offered(response_bytes, frame.api_version)
                 self._sightings.offer(frame.broker_address, highest)
 
 
-def _decode(frame: _Frame, cls: type[Message]) -> Message | None:
+def _decode_request(frame: _Frame, cls: type[Message]) -> Message | None:
     """Decode a request. Returns None if it is unreadable or not of this class."""
     try:
         request = framing.decode_request(frame.frame.as_py() or b"", compat="java")[1]

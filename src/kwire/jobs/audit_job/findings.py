@@ -22,31 +22,35 @@ from .verdicts import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_RISK = {BREAKS: 0, UNKNOWN: 1, OK: 2}
+_RISK_ORDER = {BREAKS: 0, UNKNOWN: 1, OK: 2}
 
-_CLIENT = {
+_CLIENT_COLUMNS = {
     "address": "string",
     "client_id": "string",
     "software_name": "string",
     "software_version": "string",
 }
-_SEEN = {"requests": "bigint", "first_seen": "timestamp", "last_seen": "timestamp"}
+_COUNT_COLUMNS = {
+    "requests": "bigint",
+    "first_seen": "timestamp",
+    "last_seen": "timestamp",
+}
 TABLES: dict[str, dict[str, Any]] = {
     "clients": {
-        **_CLIENT,
+        **_CLIENT_COLUMNS,
         "verdict": "string",
         "reason": "string",
         "apis": "string",
         "negotiates": "boolean",
         "breaking_requests": "bigint",
-        **_SEEN,
+        **_COUNT_COLUMNS,
     },
     "breaks": {
-        **_CLIENT,
+        **_CLIENT_COLUMNS,
         "api_key": "int",
         "api": "string",
         "api_version": "int",
-        **_SEEN,
+        **_COUNT_COLUMNS,
         "target_speaks": "string",
         "removed_in": "string",
         "what_to_do": "string",
@@ -91,7 +95,9 @@ def find_breaks(target: Target, seen: Iterable[Sightings]) -> AuditFindings:
         clients.append(_make_client_row(client, usage, judgement))
         breaks += _make_break_rows(client, usage, judgement, target)
     clients.sort(key=_order_by_risk)
-    breaks.sort(key=lambda row: (-row["requests"], *_list_names(row), row["api_key"]))
+    breaks.sort(
+        key=lambda row: (-row["requests"], *_list_client_names(row), row["api_key"])
+    )
     problems = [problem._asdict() for problem in total.problems]
     return AuditFindings(target, total, clients, breaks, problems)
 
@@ -113,7 +119,7 @@ def _make_client_row(
         "apis": "; ".join(apis),
         "negotiates": usage.negotiates or client.software_name is not None,
         "breaking_requests": sum(breaking_counts),
-        **_make_seen_row(usage.total()),
+        **_make_count_columns(usage.total()),
     }
 
 
@@ -126,7 +132,7 @@ def _make_break_rows(
             "api_key": version_break.api_key,
             "api": find_api_name(version_break.api_key),
             "api_version": version_break.api_version,
-            **_make_seen_row(usage.versions[version_break[:2]]),
+            **_make_count_columns(usage.versions[version_break[:2]]),
             "target_speaks": str(target.speaks(version_break.api_key)),
             "removed_in": find_fate(*version_break[:2]).removed_in,
             "what_to_do": version_break.what_to_do,
@@ -135,7 +141,7 @@ def _make_break_rows(
     ]
 
 
-def _make_seen_row(requests: SeenRequests) -> dict[str, Any]:
+def _make_count_columns(requests: SeenRequests) -> dict[str, Any]:
     return {
         "requests": requests.count,
         "first_seen": requests.first,
@@ -144,9 +150,9 @@ def _make_seen_row(requests: SeenRequests) -> dict[str, Any]:
 
 
 def _order_by_risk(row: dict[str, Any]) -> tuple[Any, ...]:
-    risk = _RISK[row["verdict"]]
-    return (risk, -row["breaking_requests"], -row["requests"], *_list_names(row))
+    risk = _RISK_ORDER[row["verdict"]]
+    return (risk, -row["breaking_requests"], -row["requests"], *_list_client_names(row))
 
 
-def _list_names(row: dict[str, Any]) -> list[str]:
-    return [row[name] or "" for name in _CLIENT]
+def _list_client_names(row: dict[str, Any]) -> list[str]:
+    return [row[name] or "" for name in _CLIENT_COLUMNS]

@@ -44,10 +44,10 @@ _LABELS = {
     "text": "Begins with",
 }
 
-_MOST_CLIENTS = 20
-_MOST_COLUMNS = 30
-_MOST_TRACKS = 20
-_MOST_SPANS = 120
+_MAX_CLIENTS = 20
+_MAX_COLUMNS = 30
+_MAX_TRACKS = 20
+_MAX_SPANS = 120
 _MINUTE_MS = MINUTE // 1000
 
 
@@ -66,23 +66,27 @@ def write_page(findings: AuditFindings) -> str:
             ("requests", f"{requests:,}", ""),
             ("clients", f"{len(findings.clients):,}", ""),
             ("break", f"{verdicts[BREAKS]:,}", "bad" if verdicts[BREAKS] else "good"),
-            ("unknown", f"{verdicts[UNKNOWN]:,}", _warn_if(verdicts[UNKNOWN])),
+            (
+                "unknown",
+                f"{verdicts[UNKNOWN]:,}",
+                _choose_count_tone(verdicts[UNKNOWN]),
+            ),
             (
                 "inputs not read",
                 f"{len(findings.problems):,}",
-                _warn_if(len(findings.problems)),
+                _choose_count_tone(len(findings.problems)),
             ),
         ]
     )
     if requests:
         _add_heat_map(report, findings)
         _add_risks(report, findings)
-        _add_times(report, findings)
+        _add_version_timeline(report, findings)
     _add_tables(report, findings)
     return report.html()
 
 
-def _warn_if(count: int) -> str:
+def _choose_count_tone(count: int) -> str:
     return "warning" if count else ""
 
 
@@ -126,7 +130,7 @@ def _add_heat_map(report: Report, findings: AuditFindings) -> None:
         if (key, version) not in counts and target.refuses(key, version)
     ]
     cells = {
-        (find_api_name(key), str(version)): _make_cell(
+        (find_api_name(key), str(version)): _make_heat_cell(
             findings, (key, version), count, broken
         )
         for (key, version), count in [
@@ -135,7 +139,7 @@ def _add_heat_map(report: Report, findings: AuditFindings) -> None:
         ]
     }
     columns = sorted({version for _, version in [*counts, *removed_pairs]})
-    if columns[-1] <= _MOST_COLUMNS:
+    if columns[-1] <= _MAX_COLUMNS:
         columns = list(range(columns[-1] + 1))
     report.add_chart(
         "Versions in use",
@@ -154,7 +158,7 @@ def _add_heat_map(report: Report, findings: AuditFindings) -> None:
     )
 
 
-def _make_cell(
+def _make_heat_cell(
     findings: AuditFindings,
     pair: tuple[int, int],
     count: int,
@@ -176,10 +180,10 @@ def _add_risks(report: Report, findings: AuditFindings) -> None:
     risky = [row for row in findings.clients if row["verdict"] != OK]
     if not risky:
         return
-    shown_clients = risky[:_MOST_CLIENTS]
+    shown_clients = risky[:_MAX_CLIENTS]
     items = [
         (
-            _name_client(row),
+            _format_client(row),
             row["breaking_requests"] or row["requests"],
             TONES[row["verdict"]],
             f"{row['verdict']}: {row['reason']}",
@@ -191,12 +195,12 @@ def _add_risks(report: Report, findings: AuditFindings) -> None:
     report.add_chart("Clients by risk", charts.draw_bars(items), f"{note} {rest_note}")
 
 
-def _name_client(row: dict[str, Any]) -> str:
+def _format_client(row: dict[str, Any]) -> str:
     name = "(no id)" if row["client_id"] is None else row["client_id"] or '""'
     return f"{name} {row['address'] or ''}".strip()
 
 
-def _add_times(report: Report, findings: AuditFindings) -> None:
+def _add_version_timeline(report: Report, findings: AuditFindings) -> None:
     minutes = findings.sightings.minutes
     target = findings.target
     broken = findings.list_broken()
@@ -204,7 +208,7 @@ def _add_times(report: Report, findings: AuditFindings) -> None:
         return
     first_minute = min(minute for *_, minute in minutes)
     end_minute = max(minute for *_, minute in minutes) + 1
-    step = -(-(end_minute - first_minute) // _MOST_SPANS)
+    step = -(-(end_minute - first_minute) // _MAX_SPANS)
     counts: dict[tuple[int, int], Counter[int]] = {}
     for (key, version, minute), count in minutes.items():
         bins = counts.setdefault((key, version), Counter())
@@ -214,7 +218,7 @@ def _add_times(report: Report, findings: AuditFindings) -> None:
         counts, key=lambda pair: (pair not in broken, -counts[pair].total(), pair)
     )
     tracks = []
-    for pair in ranked[:_MOST_TRACKS]:
+    for pair in ranked[:_MAX_TRACKS]:
         tone = "bad" if pair in broken else "warning"
         removed_in = find_fate(*pair).removed_in
         spans = [

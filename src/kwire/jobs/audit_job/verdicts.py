@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 OK, UNKNOWN, BREAKS = "OK", "UNKNOWN", "BREAKS"
 
-_JAVA = "apache-kafka-java"
+_JAVA_CLIENT_NAME = "apache-kafka-java"
 _release_number = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
-_FROM_BROKERS_TOO = {releases.key_of("WriteTxnMarkers")}
+_BROKER_ONLY_APIS = {releases.key_of("WriteTxnMarkers")}
 """APIs that only brokers send, although all listeners offer them."""
 
 
@@ -103,7 +103,7 @@ def find_broker_apis() -> frozenset[int]:
             offered = releases.ranges(release, "broker").keys()
             broker_apis |= releases.ranges(release).keys() - offered
             broker_apis -= offered
-    return frozenset(broker_apis | _FROM_BROKERS_TOO)
+    return frozenset(broker_apis | _BROKER_ONLY_APIS)
 
 
 def find_release(name: str) -> str:
@@ -148,7 +148,7 @@ def judge(
             continue
         is_judged = True
         kafka_versions = [
-            version for version in versions if _is_of_kafka(api_key, version)
+            version for version in versions if _was_ever_supported(api_key, version)
         ]
         if len(kafka_versions) < len(versions):
             other_versions = [
@@ -181,7 +181,7 @@ def judge(
             broken.append(
                 f"{_format_break(api_key, refused)} ({_format_spoken(target, api_key)})"
             )
-            advice = _advise(client, target, api_key, negotiates)
+            advice = _make_advice(client, target, api_key, negotiates)
             breaks += (VersionBreak(api_key, version, advice) for version in refused)
         elif verdict == UNKNOWN:
             unknown.append(
@@ -204,17 +204,19 @@ def judge(
     return Judgement(OK, "; ".join(notes))
 
 
-def _is_of_kafka(api_key: int, version: int) -> bool:
+def _was_ever_supported(api_key: int, version: int) -> bool:
     """Return whether any Kafka release has supported a version.
 
     Otherwise the request is invalid, or a vendor extension.
     """
     fate = find_fate(api_key, version)
-    return fate.removed_in is not None or version in _find_newest().get(api_key, NONE)
+    return fate.removed_in is not None or version in _get_newest_ranges().get(
+        api_key, NONE
+    )
 
 
 @cache
-def _find_newest() -> dict[int, VersionRange]:
+def _get_newest_ranges() -> dict[int, VersionRange]:
     return releases.ranges(releases.NAMES[-1])
 
 
@@ -263,7 +265,7 @@ def _find_java_versions(client: Client, api_key: int) -> VersionRange:
 
 def _find_java_release(client: Client) -> str | None:
     match = _release_number.match(client.software_version or "")
-    if client.software_name != _JAVA or match is None:
+    if client.software_name != _JAVA_CLIENT_NAME or match is None:
         return None
     for name in (match[0], f"{match[1]}.{match[2]}"):
         if name in releases.NAMES:
@@ -271,7 +273,7 @@ def _find_java_release(client: Client) -> str | None:
     return None
 
 
-def _advise(client: Client, target: Target, api_key: int, negotiates: bool) -> str:
+def _make_advice(client: Client, target: Target, api_key: int, negotiates: bool) -> str:
     name, speaks = find_api_name(api_key), target.speaks(api_key)
     if not speaks:
         return f"Stop using {name}: {target.name} has nothing in its place by this name"
@@ -281,7 +283,7 @@ def _advise(client: Client, target: Target, api_key: int, negotiates: bool) -> s
         if speaks.min in releases.ranges(release).get(api_key, NONE)
     )
     update = f"Update it to one that speaks {name} {speaks.min}"
-    if client.software_name == _JAVA:
+    if client.software_name == _JAVA_CLIENT_NAME:
         update = f"Update it to the Java client of {since} or newer"
     else:
         update += f", as clients of Kafka {since} do"

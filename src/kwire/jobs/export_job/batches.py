@@ -46,7 +46,7 @@ BATCHES = {
 """Column types in the table ``batches``, by column name."""
 
 
-_ROWS = 16_384
+_MAX_ARROW_ROWS = 16_384
 """Number of rows converted to Arrow arrays at a time, to limit memory usage."""
 
 
@@ -69,8 +69,8 @@ def write_batches(
     use_names = pyarrow.array(USES)
     codec_names = pyarrow.array([*NAMES, *map(str, range(len(NAMES), CODEC_MASK + 1))])
     paths = pyarrow.array([file.path for file in batches.files], "string")
-    for start in range(0, len(batches), _ROWS):
-        rows = slice(start, start + _ROWS)
+    for start in range(0, len(batches), _MAX_ARROW_ROWS):
+        rows = slice(start, start + _MAX_ARROW_ROWS)
         headers = batches.headers[rows]
         attributes = headers["attributes"]
         columns = {

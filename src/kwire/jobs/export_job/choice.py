@@ -119,8 +119,8 @@ def choose(
     rows, opens_cluster, gaps, reached = _find_clusters(batches, candidates, start)
     rows, cluster, content = _find_contents(batches, rows, opens_cluster)
     # Reject batches contradicted by other batches.
-    for span in _find_mixed(cluster, content):
-        judge.judge(_split(rows[span], content[span]))
+    for span in _find_mixed_runs(cluster, content):
+        judge.judge(_split_copies(rows[span], content[span]))
     uses[[conflict.row for conflict in judge.conflicts]] = DISAGREES
     uses[[refused.row for refused in judge.refused]] = REFUSED
     is_right = uses[rows] == COPY
@@ -129,9 +129,9 @@ def choose(
     group = _find_groups(batches, rows, cluster)
     steps: list[ReadStep] = []
     is_variant: NDArray[Any] = numpy.zeros(len(rows), bool)
-    for span in _find_mixed(group, content):
+    for span in _find_mixed_runs(group, content):
         is_variant[span] = True
-        variants = _choose_variants(batches, _split(rows[span], content[span]))
+        variants = _choose_variants(batches, _split_copies(rows[span], content[span]))
         uses[variants] = USED
         steps += _read_variants(batches, variants)
     rows, group = rows[~is_variant], group[~is_variant]
@@ -195,7 +195,7 @@ def _find_contents(
     return rows[order], cluster[order], content
 
 
-def _find_mixed(outer: NDArray[Any], inner: NDArray[Any]) -> Iterator[slice]:
+def _find_mixed_runs(outer: NDArray[Any], inner: NDArray[Any]) -> Iterator[slice]:
     """Find runs with a constant ``outer`` number but several ``inner`` numbers."""
     import numpy
 
@@ -205,7 +205,7 @@ def _find_mixed(outer: NDArray[Any], inner: NDArray[Any]) -> Iterator[slice]:
     return map(slice, starts[is_mixed].tolist(), stops[is_mixed].tolist())
 
 
-def _split(rows: NDArray[Any], content: NDArray[Any]) -> list[list[int]]:
+def _split_copies(rows: NDArray[Any], content: NDArray[Any]) -> list[list[int]]:
     """Split sorted rows into lists. Every list contains the copies of one batch."""
     pairs = zip(content.tolist(), rows.tolist(), strict=True)
     return [

@@ -37,7 +37,7 @@ _REASONS = (
     "its replica goes first",
 )
 
-_KEPT_BITS = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
+_PRESERVED_BITS = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
 """Batch attribute bits that the log cleaner preserves."""
 
 
@@ -135,7 +135,7 @@ class ConflictJudge:
             refused, fault = (one, faults[0]) if faults[0] else (other, faults[1])
             self.refused += [RefusedBatch(row, *fault) for row in refused]
             return refused is other
-        merits = self._weigh(one), self._weigh(other)
+        merits = self._list_merits(one), self._list_merits(other)
         is_first = merits[0] > merits[1]
         winner, losers = (one, other) if is_first else (other, one)
         differing = next(
@@ -149,7 +149,7 @@ class ConflictJudge:
         self.conflicts += [Conflict(row, path, why) for row in losers]
         return is_first
 
-    def _weigh(self, copies: list[int]) -> tuple[bool, int, bool, int]:
+    def _list_merits(self, copies: list[int]) -> tuple[bool, int, bool, int]:
         """Return sortable arguments in favour of a batch, ordered like ``_REASONS``."""
         batches = self._batches
         numbers = [int(batches.file[row]) for row in copies]
@@ -214,5 +214,5 @@ def _get_preserved(header: BatchHeader) -> tuple[int, ...]:
         header.producer_id,
         header.producer_epoch,
         header.base_sequence,
-        header.attributes & _KEPT_BITS,
+        header.attributes & _PRESERVED_BITS,
     )

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from .problems import PartitionKey
 
-_CLAIMS = {
+_CLAIM_SENTENCES = {
     "replication": "the high watermark that the broker noted is",
     "recovery-point": "the recovery point that the broker noted is",
 }
-_BESIDE = (".index", ".timeindex")
-_DIGITS = 20
+_INDEX_SUFFIXES = (".index", ".timeindex")
+_NAME_DIGITS = 20
 _NO_PARTITION = "", -1
-_LISTED = 5
+_MAX_LISTED = 5
 
 
 class ExportInputs(NamedTuple):
@@ -100,9 +100,9 @@ def find_inputs(
     if not inputs.folders:
         path_list = ", ".join(map(format_name, path_names))
         if partition_names:
-            listed = ", ".join(sorted(partition_names)[:_LISTED])
-            if len(partition_names) > _LISTED:
-                listed += f" and {len(partition_names) - _LISTED} more"
+            listed = ", ".join(sorted(partition_names)[:_MAX_LISTED])
+            if len(partition_names) > _MAX_LISTED:
+                listed += f" and {len(partition_names) - _MAX_LISTED} more"
             raise FileNotFoundError(
                 f"no partition in {path_list} matches topics= and partitions=;"
                 f" the partitions are {listed}"
@@ -129,11 +129,11 @@ def _read_folder(partition: log.Partition, inputs: ExportInputs) -> ReplicaFolde
         inputs.unreadable.append((key, FileProblem(*problem)))
     claims = [
         (offset, f"{sentence} {offset} ({partition_path})")
-        for name, sentence in _CLAIMS.items()
+        for name, sentence in _CLAIM_SENTENCES.items()
         if (offset := partition.checkpoints.get(name, 0)) > 0
     ]
     claims += [
-        (int(path.name[:_DIGITS]), f"there is {format_name(path)}")
+        (int(path.name[:_NAME_DIGITS]), f"there is {format_name(path)}")
         for path in partition.producer_snapshot_paths
     ]
     return ReplicaFolder(
@@ -158,13 +158,13 @@ def _find_orphans(partition: log.Partition) -> tuple[int, ...]:
     return tuple(
         sorted(
             {
-                int(name.stem[:_DIGITS])
+                int(name.stem[:_NAME_DIGITS])
                 for name in names
-                if name.suffix in _BESIDE
+                if name.suffix in _INDEX_SUFFIXES
                 and name.stem not in stems
-                and name.stem[:_DIGITS].isascii()
-                and name.stem[:_DIGITS].isdigit()
-                and len(name.stem) >= _DIGITS
+                and name.stem[:_NAME_DIGITS].isascii()
+                and name.stem[:_NAME_DIGITS].isdigit()
+                and len(name.stem) >= _NAME_DIGITS
             }
         )
     )

@@ -109,12 +109,16 @@ class _Passes(NamedTuple):
         """
         scratch = Path(self.output.table_path("batches")).parent.parent / "headers"
         scratch.mkdir()
-        decisions = self._decide(inputs, self._scan(inputs, total, scratch))
+        decisions = self._decide_partitions(
+            inputs, self._scan_segments(inputs, total, scratch)
+        )
         shutil.rmtree(scratch)
-        written = self._write(decisions, total - total // 2)
+        written = self._write_records(decisions, total - total // 2)
         return make_outcome(inputs, total, decisions, written)
 
-    def _scan(self, inputs: ExportInputs, total: int, scratch: Path) -> list[FileScan]:
+    def _scan_segments(
+        self, inputs: ExportInputs, total: int, scratch: Path
+    ) -> list[FileScan]:
         sized_segments = [
             (segment.size, (folder, segment)) for folder, segment in inputs.segments
         ]
@@ -124,11 +128,15 @@ class _Passes(NamedTuple):
             for number, pack in enumerate(packs)
         ]
         # The scan counts as half the progress, because files are read twice.
-        sizes = _shares(total // 2, [sum(s.size for _, s in pack) for pack in packs])
+        sizes = _divide_shares(
+            total // 2, [sum(s.size for _, s in pack) for pack in packs]
+        )
         scans = self.run_tasks(scan, tasks, sizes=sizes)
         return [file_scan for task_scans in scans for file_scan in task_scans]
 
-    def _decide(self, inputs: ExportInputs, scans: list[FileScan]) -> list[Decision]:
+    def _decide_partitions(
+        self, inputs: ExportInputs, scans: list[FileScan]
+    ) -> list[Decision]:
         files: dict[str, list[FileScan]] = {}
         for file_scan in scans:
             files.setdefault(file_scan.folder, []).append(file_scan)
@@ -157,7 +165,9 @@ class _Passes(NamedTuple):
         decided = self.run_tasks(decide, tasks, sizes=[0] * len(tasks))
         return [decision for task_decisions in decided for decision in task_decisions]
 
-    def _write(self, decisions: list[Decision], share: int) -> list[WriteSummary]:
+    def _write_records(
+        self, decisions: list[Decision], share: int
+    ) -> list[WriteSummary]:
         sized_steps = [
             (step.size, (decision.topic, decision.partition, step))
             for decision in decisions
@@ -173,11 +183,13 @@ class _Passes(NamedTuple):
             )
             for number, pack in enumerate(packs)
         ]
-        sizes = _shares(share, [sum(p.size for _, _, p in pack) for pack in packs])
+        sizes = _divide_shares(
+            share, [sum(p.size for _, _, p in pack) for pack in packs]
+        )
         return self.run_tasks(write, tasks, sizes=sizes)
 
 
-def _shares(whole: int, parts: list[int]) -> list[int]:
+def _divide_shares(whole: int, parts: list[int]) -> list[int]:
     """Divide an integer in proportion to ``parts``, so that the shares add up to it."""
     ends = [whole * end // (sum(parts) or 1) for end in accumulate(parts)]
     if ends:

@@ -57,10 +57,10 @@ class Evidence:
         # Damage in every chain, sorted by first offset.
         self._damage: list[list[Damage]] = []
         # Offset ranges between two files. In ``_cleaned`` the log cleaner has certainly
-        # removed the records, in ``_weak`` it may have removed them.
+        # removed the records, in ``_possibly_cleaned`` it may have removed them.
         self._cleaned: list[Range] = []
-        self._weak: list[Range] = []
-        self._names = {
+        self._possibly_cleaned: list[Range] = []
+        self._genuine_names = {
             file.name_offset
             for chain in chains
             for file in chain.files
@@ -83,14 +83,16 @@ class Evidence:
         own_end = max((offset for offset, _ in chain.folder.claims), default=-1)
         damage, seams, expected = self._judge_files(chain, own_end)
         damaged = merge_ranges(region[:2] for region in damage)
-        others = sorted(self._names - {file.name_offset for file in chain.files})
+        others = sorted(
+            self._genuine_names - {file.name_offset for file in chain.files}
+        )
         for first, last, file in seams:
             missing = subtract_ranges([(first, last)], damaged)
             if self._is_compacted:
                 orphan = chain.folder.find_orphan(first, last + 1)
                 index = bisect_left(others, first)
                 is_weak = index < len(others) and others[index] <= last
-                removed = self._weak if is_weak else self._cleaned
+                removed = self._possibly_cleaned if is_weak else self._cleaned
                 removed += [(low, min(high, orphan - 1)) for low, high in missing]
                 missing = subtract_ranges(missing, [(0, orphan - 1)])
             damage += [self._add_gap(file, 0, *gap) for gap in missing]
@@ -129,8 +131,10 @@ class Evidence:
             is_genuine = file is next_genuine
             if is_genuine:
                 next_genuine = next(genuine_files)
-            stop = (self._end if next_genuine is None else _get_begin(next_genuine)) - 1
-            first_possible = _get_begin(file)
+            stop = (
+                self._end if next_genuine is None else _get_first_possible(next_genuine)
+            ) - 1
+            first_possible = _get_first_possible(file)
             if is_genuine:
                 first_content = file.begin if file.batches else first_possible
                 low = (
@@ -142,7 +146,7 @@ class Evidence:
             # flaws do not affect any offsets.
             can_affect = is_genuine or next_genuine is not None
             for flaw in file.flaws:
-                low, high = _find_cost(
+                low, high = _find_affected_offsets(
                     flaw, file, max(first_possible, expected), stop, own_end
                 )
                 if flaw.is_tail and own_end <= low:
@@ -186,7 +190,7 @@ class Evidence:
             damaged = merge_ranges(
                 damage[:2] for chain_damage in self._damage for damage in chain_damage
             )
-            weak = subtract_ranges(merge_ranges(self._weak), damaged)
+            weak = subtract_ranges(merge_ranges(self._possibly_cleaned), damaged)
             gaps = subtract_ranges(gaps, merge_ranges(self._cleaned))
             gaps = subtract_ranges(gaps, weak)
         for first, last in gaps:
@@ -223,7 +227,7 @@ class Evidence:
                 index -= 1
 
 
-def _get_begin(file: FileScan) -> int:
+def _get_first_possible(file: FileScan) -> int:
     """Return the first offset that a file can contain, according to its name.
 
     If the scan has ignored the file name, return the offset of its first batch.
@@ -231,7 +235,7 @@ def _get_begin(file: FileScan) -> int:
     return file.name_offset if file.segment.base_offset >= 0 else file.begin
 
 
-def _find_cost(
+def _find_affected_offsets(
     flaw: FileFlaw, file: FileScan, begin: int, stop: int, own_end: int
 ) -> tuple[int, int]:
     """Find the first and last offset that a flaw may have destroyed.

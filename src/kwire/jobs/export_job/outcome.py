@@ -105,12 +105,12 @@ def make_outcome(
         [], [], [], {}, total, sum(map(len, found.folders.values()))
     )
     for key, problem in found.unreadable:
-        outcome.problems.append(_problem_row(*key, problem, [], 0))
+        outcome.problems.append(_make_problem_row(*key, problem, [], 0))
     for decision in decisions:
         key = decision.topic, decision.partition
-        lost = _join([*decision.lost, *undecodable.get(key, ())])
+        lost = _join_lost_ranges([*decision.lost, *undecodable.get(key, ())])
         ranges = merge_ranges(lost_range[:2] for lost_range in lost)
-        outcome.coverage.append(_coverage_row(decision, records[key], ranges))
+        outcome.coverage.append(_make_coverage_row(decision, records[key], ranges))
         for lost_range in lost:
             offsets = lost_range.last_offset - lost_range.first_offset + 1
             columns = {"topic": key[0], "partition": key[1], "offsets": offsets}
@@ -120,7 +120,7 @@ def make_outcome(
             key=lambda problem: (problem.path, problem.position, problem.low)
         )
         outcome.problems.extend(
-            _problem_row(*key, problem, ranges, decision.end_offset)
+            _make_problem_row(*key, problem, ranges, decision.end_offset)
             for problem in partition_problems
         )
         for codec, sums in decision.codecs.items():
@@ -131,7 +131,7 @@ def make_outcome(
     return outcome
 
 
-def _join(lost: list[LostRange]) -> list[LostRange]:
+def _join_lost_ranges(lost: list[LostRange]) -> list[LostRange]:
     """Merge lost ranges that overlap or are adjacent.
 
     Reasons are joined by ", ", without repetition, and details by "; ".
@@ -154,7 +154,7 @@ def _join(lost: list[LostRange]) -> list[LostRange]:
     return joined
 
 
-def _coverage_row(
+def _make_coverage_row(
     decision: Decision, records: int, lost: list[Range]
 ) -> dict[str, Any]:
     start, end = decision.start_offset, decision.end_offset
@@ -182,7 +182,7 @@ def _coverage_row(
     }
 
 
-def _problem_row(
+def _make_problem_row(
     topic: str, partition: int, problem: FileProblem, lost: Sequence[Range], end: int
 ) -> dict[str, Any]:
     low, high = problem.low, problem.high

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .outcome import ExportOutcome
 
-_TRACKS = 40
+_MAX_TRACKS = 40
 
 _SHOWN = {
     "coverage": "topic partition start_offset end_offset records lost_offsets replicas"
@@ -59,8 +59,12 @@ def write_page(outcome: ExportOutcome) -> str:
             ("partitions", f"{len(coverage):,}", ""),
             ("folders", f"{outcome.folders:,}", ""),
             ("lost offsets", f"{offsets:,}", "bad" if offsets else "good"),
-            ("problems", f"{len(outcome.problems):,}", _warn_if(len(outcome.problems))),
-            ("replicas disagree", f"{apart:,}", _warn_if(apart)),
+            (
+                "problems",
+                f"{len(outcome.problems):,}",
+                _choose_count_tone(len(outcome.problems)),
+            ),
+            ("replicas disagree", f"{apart:,}", _choose_count_tone(apart)),
         ]
     )
     _add_coverage(report, outcome)
@@ -94,7 +98,7 @@ def _list_columns(name: str) -> list[tuple[str, str, str]]:
     return list_columns(TABLES[name], _SHOWN[name], _LABELS)
 
 
-def _warn_if(number: int) -> str:
+def _choose_count_tone(number: int) -> str:
     return "warning" if number else ""
 
 
@@ -134,7 +138,7 @@ def _add_coverage(report: Report, outcome: ExportOutcome) -> None:
     for row in outcome.lost:
         holes.setdefault((row["topic"], row["partition"]), []).append(row)
     tracks = []
-    for row in sorted(outcome.coverage, key=_order_by_loss)[:_TRACKS]:
+    for row in sorted(outcome.coverage, key=_order_by_loss)[:_MAX_TRACKS]:
         spans = [
             charts.Span(recovered["first_offset"], recovered["last_offset"] + 1, "good")
             for recovered in row["ranges"]

@@ -50,7 +50,9 @@ class PartitionBatches:
         self.file: NDArray[Any] = numpy.repeat(numpy.arange(len(counts)), counts)
         ranks = [chain.rank for chain in chains for _ in chain.files]
         self.rank: NDArray[Any] = numpy.repeat(numpy.array(ranks, int), counts)
-        self.is_doubtful = self._spread(bool, lambda stretch: not stretch.is_right)
+        self.is_doubtful = self._expand_stretches(
+            bool, lambda stretch: not stretch.is_right
+        )
         self.lineage = Lineage(chains)
         self.is_diverged = self._find_diverged()
 
@@ -75,7 +77,9 @@ class PartitionBatches:
                     yield row, stretch
                     row += stretch.batches
 
-    def _spread(self, dtype: Any, get: Callable[[EpochStretch], Any]) -> NDArray[Any]:
+    def _expand_stretches(
+        self, dtype: Any, get: Callable[[EpochStretch], Any]
+    ) -> NDArray[Any]:
         """Convert a stretch property to an array with one entry per batch."""
         import numpy
 
@@ -93,9 +97,13 @@ class PartitionBatches:
         import numpy
 
         find_window = self.lineage.find_window
-        low = self._spread("i8", lambda stretch: find_window(stretch.epoch)[0])
-        high = self._spread("i8", lambda stretch: find_window(stretch.epoch)[1])
-        is_certain = self._spread(bool, lambda stretch: stretch.is_certain)
+        low = self._expand_stretches(
+            "i8", lambda stretch: find_window(stretch.epoch)[0]
+        )
+        high = self._expand_stretches(
+            "i8", lambda stretch: find_window(stretch.epoch)[1]
+        )
+        is_certain = self._expand_stretches(bool, lambda stretch: stretch.is_certain)
         base, last = self.headers["base_offset"], self.headers["last_offset"]
         is_outside = is_certain & ((base < low) | (last > high))
         decides = is_certain | mark_changes(self.rank)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...log import Problem
     from .problems import PartitionKey
 
-_CHUNK = 4 * MIB
+_CHUNK_BYTES = 4 * MIB
 """Approximate number of bytes decoded at a time."""
 
 
@@ -181,7 +181,7 @@ class _StepReader:
             file_slice.end,
             on_corrupt=self._note_problem,
             are_offsets_right=True,
-            chunk_bytes=_CHUNK,
+            chunk_bytes=_CHUNK_BYTES,
             limits=self._limits,
             batch_columns=True,
             timestamp_unit="us",

@@ -272,7 +272,7 @@ class Lineage:
         self._runs: list[tuple[int, int, int]] = []
         self._markers: list[tuple[int, int]] = []
         for chain in chains:
-            self._add(chain)
+            self._add_chain(chain)
 
     def find_window(self, epoch: int) -> tuple[int, int]:
         """Find the first and last possible offset for this leader epoch."""
@@ -286,7 +286,7 @@ class Lineage:
                 high = min(high, later[above][1] - 1)
         return low, high
 
-    def _add(self, chain: ReplicaChain) -> None:
+    def _add_chain(self, chain: ReplicaChain) -> None:
         spans = {epoch: (first, last) for epoch, first, last in self._runs}
         for run in chain.runs:
             low, high = self.find_window(run.epoch)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ...records import BatchHeader
 
 
-_CHUNK = 16_384
+_MAX_WAITING = 16_384
 """Number of headers converted to array rows at a time."""
 
 
@@ -208,7 +208,7 @@ class _Reading:
     def __init__(self, segment: log.Segment, limits: Limits) -> None:
         self._segment = segment
         self._limits = limits
-        self._waiting: list[BatchHeader] = []
+        self._waiting_headers: list[BatchHeader] = []
         self._chunks = [make_rows([])]
         self._batches = 0
         self._end = -1
@@ -221,8 +221,8 @@ class _Reading:
                 strict_tail=True,
                 limits=limits,
             ):
-                self._waiting.append(header)
-                if len(self._waiting) >= _CHUNK:
+                self._waiting_headers.append(header)
+                if len(self._waiting_headers) >= _MAX_WAITING:
                     self._add_batches()
         except OSError as error:
             self._add_batches()
@@ -252,13 +252,13 @@ class _Reading:
         Compressed messages (magic 0 and 1) have headers without first offset and record
         count, so the records are decoded. Messages that cannot be decoded become flaws.
         """
-        rows = make_rows(self._waiting)
+        rows = make_rows(self._waiting_headers)
         if (rows["record_count"] < 0).any():
             rows = self._decode_messages(rows)
-        self._waiting.clear()
-        self._append(rows)
+        self._waiting_headers.clear()
+        self._append_rows(rows)
 
-    def _append(self, rows: NDArray[Any]) -> None:
+    def _append_rows(self, rows: NDArray[Any]) -> None:
         if len(rows):
             self._chunks.append(rows)
             self._batches += len(rows)
@@ -274,8 +274,8 @@ class _Reading:
             position: row for row, position in enumerate(rows["position"].tolist())
         }
         for batch in self._segment.batches(
-            self._waiting[0].position,
-            self._waiting[-1].position + self._waiting[-1].size,
+            self._waiting_headers[0].position,
+            self._waiting_headers[-1].position + self._waiting_headers[-1].size,
             on_corrupt=lambda problem: problems.setdefault(problem.position, problem),
             are_offsets_right=True,
             errors="replace",
@@ -289,7 +289,7 @@ class _Reading:
                 )
         start = 0
         for position, problem in problems.items():
-            self._append(rows[start : row_by_position[position]])
+            self._append_rows(rows[start : row_by_position[position]])
             self._add_flaw(_make_flaw(problem))
             start = row_by_position[position] + 1
         return rows[start:]

@@ -28,11 +28,15 @@ if TYPE_CHECKING:
 DEAD, EMPTY, STABLE = "Dead", "Empty", "Stable"
 ASSIGNING, RECONCILING = "Assigning", "Reconciling"
 
-_KINDS = {"ConsumerGroup": "consumer", "ShareGroup": "share", "StreamsGroup": "streams"}
+_GROUP_KINDS = {
+    "ConsumerGroup": "consumer",
+    "ShareGroup": "share",
+    "StreamsGroup": "streams",
+}
 _CONSUMER_PROTOCOL = "consumer"
 """Protocol type of classic groups whose members are Kafka consumers."""
 
-_OF_MEMBERS = ("MemberMetadata", "CurrentMemberAssignment")
+_MEMBER_RECORD_TYPES = ("MemberMetadata", "CurrentMemberAssignment")
 
 _STABLE_MEMBER = 0
 """State of a member that has nothing to revoke or to wait for (``MemberState``)."""
@@ -98,7 +102,7 @@ class GroupRecords:
         self._topics = dict(topics)
         self._write = write
         self._groups: dict[str, _Group] = {}
-        self._touched: dict[str, tuple[int, int]] = {}
+        self._changed_groups: dict[str, tuple[int, int]] = {}
         self._rebalances: list[dict[str, Any]] = []
 
     @property
@@ -127,14 +131,18 @@ class GroupRecords:
             return self._apply_classic(key.group, value, timestamp, log_offset)
         self._learn_topics(value)
         prefix = next(
-            (candidate for candidate in _KINDS if message_name.startswith(candidate)),
+            (
+                candidate
+                for candidate in _GROUP_KINDS
+                if message_name.startswith(candidate)
+            ),
             None,
         )
         if prefix is None:
             return []
         group = self._groups.setdefault(key.group_id, _Group())
-        if group.kind != _KINDS[prefix]:
-            group.kind = _KINDS[prefix]
+        if group.kind != _GROUP_KINDS[prefix]:
+            group.kind = _GROUP_KINDS[prefix]
             group.parts.clear()
         record_type = message_name.removeprefix(prefix)
         if record_type == "Metadata":
@@ -142,7 +150,7 @@ class GroupRecords:
             group.is_deleted = value is None
         elif record_type == "TargetAssignmentMetadata":
             group.assignment_epoch = None if value is None else value.assignment_epoch
-        elif record_type in _OF_MEMBERS:
+        elif record_type in _MEMBER_RECORD_TYPES:
             member_records = group.parts.setdefault(key.member_id, {})
             member_records[record_type] = value
             if value is None:
@@ -151,12 +159,12 @@ class GroupRecords:
                 del group.parts[key.member_id]
         else:
             return []
-        self._touched[key.group_id] = timestamp, log_offset
+        self._changed_groups[key.group_id] = timestamp, log_offset
         return []
 
     def end_batch(self) -> None:
         """Write the new state of every group that the current batch has changed."""
-        for name, (timestamp, log_offset) in self._touched.items():
+        for name, (timestamp, log_offset) in self._changed_groups.items():
             group = self._groups[name]
             state_name = DEAD if group.is_deleted else _find_state(group)
             members = [
@@ -165,7 +173,7 @@ class GroupRecords:
             ]
             new_state = _State(group.epoch, None, None, None, state_name, members)
             self._write_state(name, group, timestamp, log_offset, new_state)
-        self._touched.clear()
+        self._changed_groups.clear()
 
     def _learn_topics(self, value: Any) -> None:
         """Remember topic names from records that contain names together with ids."""

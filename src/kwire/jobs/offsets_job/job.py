@@ -34,7 +34,7 @@ STUCK_AFTER_S = 300.0
 """Default time in seconds that a record must wait before its group counts as stuck."""
 
 _TASK_BYTES = 256 * MIB
-_PLACE_BYTES = 4 * MIB
+_PARTITION_BYTES = 4 * MIB
 _COMMIT_BYTES = 1024
 """Costs in batch header bytes, for distributing the second pass over tasks: approximate
 input size per task, overhead per partition, and overhead per commit.
@@ -143,7 +143,7 @@ def _make_lag_tasks(
         (
             _measure_log(partition)
             + _COMMIT_BYTES * partition.commits.num_rows
-            + _PLACE_BYTES,
+            + _PARTITION_BYTES,
             partition,
         )
         for partition in sums.list_places(inputs.topics)

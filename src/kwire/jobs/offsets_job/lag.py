@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..tables import RowWriter
 
 _HEADER = [("time", "i8"), ("end", "i8"), ("has_data", "?")]
-_SUMS = 4
+_SUM_COLUMNS = 4
 
 
 class PartitionCommits(NamedTuple):
@@ -227,7 +227,7 @@ class _PartitionLag:
     def __init__(
         self, task: LagTask, partition: PartitionCommits, ends: LogEnds
     ) -> None:
-        self._task, self._place, self._ends = task, partition, ends
+        self._task, self._partition, self._ends = task, partition, ends
         commits = partition.commits
         self._times = commits["timestamp"].to_numpy()
         self._is_commit = commits["offset"].is_valid().to_numpy()
@@ -243,13 +243,13 @@ class _PartitionLag:
         """Return ``lag`` rows: one row per commit, except for tombstones."""
         import pyarrow
 
-        commits, count = self._place.commits, len(self._times)
+        commits, count = self._partition.commits, len(self._times)
         *measured, is_known = self._ends.find_lag(self._comparable, self._times)
         columns = [
             make_timestamps(self._times),
             commits["group"],
-            pyarrow.repeat(self._place.topic, count),
-            pyarrow.array(np.full(count, self._place.partition, "i4")),
+            pyarrow.repeat(self._partition.topic, count),
+            pyarrow.array(np.full(count, self._partition.partition, "i4")),
             commits["offset"],
             *(pyarrow.array(values, mask=~is_known) for values in measured),
             commits["log_offset"],
@@ -270,21 +270,21 @@ class _PartitionLag:
         committed = np.append(-1, self._comparable[rows])[index]
         has_commit = np.append(False, self._is_commit[rows])[index]
         _, lags, _, is_known = self._ends.find_lag(committed, samples)
-        is_assigned = self._place.assigned.get(group, np.zeros(len(samples), bool))
+        is_assigned = self._partition.assigned.get(group, np.zeros(len(samples), bool))
         is_unknown = (has_commit | is_assigned) & ~is_known
         counts = (
             np.where(is_known, lags, 0),
             is_known,
             is_unknown,
-            is_unknown & (self._place.log is None),
+            is_unknown & (self._partition.log is None),
         )
-        key = group, self._place.topic
+        key = group, self._partition.topic
         sums = summary.samples.setdefault(key, make_sums(len(samples)))
         sums += np.stack(counts, axis=1).astype(object)
 
     def add_position(self, group: str, rows: slice, summary: LagSummary) -> None:
         """Add the group's final position, and report it if the group is stuck."""
-        task, partition, ends = self._task, self._place, self._ends
+        task, partition, ends = self._task, self._partition, self._ends
         assigned = partition.assigned.get(group, ())
         is_assigned = bool(len(assigned) and assigned[-1])
         key_columns = group, partition.topic, partition.partition
@@ -318,7 +318,7 @@ class _PartitionLag:
 
 def make_sums(count: int) -> NDArray[Any]:
     """Return an array for ``LagSummary.samples`` with ``count`` rows of zeros."""
-    return np.zeros((count, _SUMS), object)
+    return np.zeros((count, _SUM_COLUMNS), object)
 
 
 def _find_topic_id(log: Partition) -> str | None:

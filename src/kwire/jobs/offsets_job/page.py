@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from .inputs import LogInputs
     from .sums import GroupTotals
 
-_CHARTS = 4
-_TOPICS = 6
-_HEAT_ROWS = 24
-_TRACKS = 24
-_BARS = 15
-_MARK = 200
+_MAX_CHARTS = 4
+_MAX_TOPICS = 6
+_MAX_HEAT_ROWS = 24
+_MAX_TRACKS = 24
+_MAX_BARS = 15
+_MIN_SPAN_FRACTION = 200
 """A rebalance is at least this fraction (1/200) of the timeline wide, to be visible."""
 
 _STATE_TONES = {
@@ -167,18 +167,18 @@ def _add_verdict(
     elif not any(row.partitions > row.unknown_lags for row in groups):
         why = "the logs of the topics that they read are not in the input."
         if sums.uncommitted:
-            why = _count_uncommitted(sums)
+            why = _describe_uncommitted(sums)
         report.add_verdict("quiet", "Lag unknown", f"{count}; {why}")
     else:
         report.add_verdict(
             "warning" if sums.uncommitted else "good",
             "None stuck",
             f"{count}; where the log grew, each commit moved within {waited}"
-            + (f"; {_count_uncommitted(sums)}" if sums.uncommitted else "."),
+            + (f"; {_describe_uncommitted(sums)}" if sums.uncommitted else "."),
         )
 
 
-def _count_uncommitted(sums: GroupTotals) -> str:
+def _describe_uncommitted(sums: GroupTotals) -> str:
     return (
         f"{format_count(sums.uncommitted, 'partition')} assigned without a commit:"
         " their lag is unknown (committed is null in partitions/)."
@@ -258,16 +258,16 @@ def _add_lag_charts(report: Report, groups: Sequence[Any], lags: Sequence[Any]) 
         drawable,
         key=lambda group: (-stuck.get(group, 0), -worst[group], group),
     )
-    for group in order[:_CHARTS]:
+    for group in order[:_MAX_CHARTS]:
         topics = series[group]
         ranked = sorted(
             topics,
             key=lambda topic: (-max(lag or 0 for _, lag in topics[topic]), topic),
         )
         drawing = charts.draw_lines(
-            {name: topics[name] for name in ranked[:_TOPICS]}, "records"
+            {name: topics[name] for name in ranked[:_MAX_TOPICS]}, "records"
         )
-        rest_note = describe_rest(_TOPICS, len(ranked), "topics", "lag_over_time")
+        rest_note = describe_rest(_MAX_TOPICS, len(ranked), "topics", "lag_over_time")
         report.add_chart(f"Lag of {group}", drawing, rest_note)
     gap_note = (
         " A line has a gap where the lag of a partition is unknown: it is assigned and"
@@ -281,7 +281,7 @@ def _add_lag_charts(report: Report, groups: Sequence[Any], lags: Sequence[Any]) 
     report.add_text(
         "Lag is what lies between the commit and the end of the log, summed up over the"
         f" partitions of a topic.{gap_note}"
-        f" {describe_rest(_CHARTS, len(order), 'groups', 'lag_over_time')}".rstrip()
+        f" {describe_rest(_MAX_CHARTS, len(order), 'groups', 'lag_over_time')}".rstrip()
     )
 
 
@@ -300,10 +300,10 @@ def _add_commit_map(report: Report, sums: GroupTotals, rate: Sequence[Any]) -> N
         for time, group, commits in rate
         if time in names
     }
-    rest_note = describe_rest(_HEAT_ROWS, len(rows), "groups", "commit_rate")
+    rest_note = describe_rest(_MAX_HEAT_ROWS, len(rows), "groups", "commit_rate")
     report.add_chart(
         "Commits over time",
-        charts.draw_heat_map(rows[:_HEAT_ROWS], list(names.values()), cells),
+        charts.draw_heat_map(rows[:_MAX_HEAT_ROWS], list(names.values()), cells),
         f"Commits in each {format_duration(step)}, times in UTC. {rest_note}",
     )
 
@@ -321,9 +321,9 @@ def _format_clock(time: int, step: int) -> str:
 def _add_timeline(report: Report, sums: GroupTotals) -> None:
     counts = Counter(row.group for row in sums.rebalances)
     rows = sorted(sums.states, key=lambda group: (-counts[group], group))
-    min_length = max((sums.end - sums.start) // _MARK, 1)
+    min_length = max((sums.end - sums.start) // _MIN_SPAN_FRACTION, 1)
     tracks = []
-    for group in rows[:_TRACKS]:
+    for group in rows[:_MAX_TRACKS]:
         count = counts[group]
         spans = _make_spans(sums, group, min_length)
         note = format_count(count, "rebalance") if count else ""
@@ -333,7 +333,7 @@ def _add_timeline(report: Report, sums: GroupTotals) -> None:
     if not tracks:
         return
     legend = {"good": "stable", "warning": "rebalance", "quiet": "no members"}
-    rest_note = describe_rest(_TRACKS, len(rows), "groups", "group_state")
+    rest_note = describe_rest(_MAX_TRACKS, len(rows), "groups", "group_state")
     report.add_chart(
         "Groups and their rebalances",
         charts.draw_timeline(tracks, legend),
@@ -379,7 +379,7 @@ def _make_spans(sums: GroupTotals, group: str, min_length: int) -> list[charts.S
 
 def _add_growth(report: Report, sums: GroupTotals) -> None:
     items = []
-    for row in sums.growth[:_BARS]:
+    for row in sums.growth[:_MAX_BARS]:
         label = row.group
         if row.topic is not None:
             label += f" {row.topic}-{row.partition}"

@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 TOPIC = "__consumer_offsets"
 
-_LATEST = 253_402_300_799_999
+_MAX_TIMESTAMP = 253_402_300_799_999
 """Last millisecond of the year 9999. Later timestamps are considered invalid."""
 
-_GROWTH = 1000
+_MAX_GROWTH_ROWS = 1000
 """Maximum number of keys in the table ``growth``."""
 
-_COMMITS = (messages.OffsetCommitKey, messages.LegacyOffsetCommitKey)
+_COMMIT_KEYS = (messages.OffsetCommitKey, messages.LegacyOffsetCommitKey)
 
-_NAMED = 3
+_MAX_NAMED_GROUPS = 3
 
 
 class OffsetsTask(NamedTuple):
@@ -87,7 +87,7 @@ def read_offsets(task: OffsetsTask) -> OffsetsSummary:
 def order_growth(rows: Iterable[Any]) -> list[Any]:
     """Return the largest ``growth`` rows by bytes, in descending order."""
     ordered = sorted(rows, key=lambda row: (-row.bytes, *map(str, row[:5])))
-    return ordered[:_GROWTH]
+    return ordered[:_MAX_GROWTH_ROWS]
 
 
 class _Key:
@@ -98,7 +98,7 @@ class _Key:
     def __init__(self, key: Any) -> None:
         self.key = key
         self.group: str = key.group if hasattr(key, "group") else key.group_id
-        self.is_commit = isinstance(key, _COMMITS)
+        self.is_commit = isinstance(key, _COMMIT_KEYS)
         self.records = self.tombstones = self.bytes = 0
 
     def count(self, record: Record) -> None:
@@ -135,7 +135,7 @@ class _PartitionReader:
     ) -> None:
         self._partition = task.partition
         self._number = task.partition.partition
-        self._wanted = task.groups
+        self._group_names = task.groups
         self._commits = commits
         self._problems = problems
         self._groups = GroupRecords(self._number, task.topics, states.write)
@@ -161,7 +161,7 @@ class _PartitionReader:
                 make_failure_row(self._partition.path, TOPIC, self._number, error)
             )
         for producer, (offset, path, groups) in sorted(self._pending.items()):
-            names = ", ".join(dict.fromkeys(groups[:_NAMED]))
+            names = ", ".join(dict.fromkeys(groups[:_MAX_NAMED_GROUPS]))
             explanation = (
                 f"not counted: {format_count(len(groups), 'offset commit')} of {names},"
                 f" in a transaction of producer {producer} that was never ended"
@@ -208,7 +208,7 @@ class _PartitionReader:
                 expected = None
                 self._note_damage(damaged)
             if _has_holes(batch, expected):
-                self._find_cleaned(segment)
+                self._note_compaction(segment)
             expected = batch.last_offset + 1
             self._read_batch(batch)
         next_base_offset = segment.next_base_offset
@@ -217,10 +217,10 @@ class _PartitionReader:
             and not damaged
             and expected not in (None, next_base_offset)
         ):
-            self._find_cleaned(segment)
+            self._note_compaction(segment)
         self._note_damage(damaged)
 
-    def _find_cleaned(self, segment: Segment) -> None:
+    def _note_compaction(self, segment: Segment) -> None:
         """Restart the complete history after this segment, because it was compacted.
 
         The log cleaner may have removed any record up to the end of the segment.
@@ -259,7 +259,10 @@ class _PartitionReader:
             key_counts = self._keys.get(record.key)
             if key_counts is None:
                 key_counts = self._keys[record.key] = _Key(key)
-            if self._wanted is not None and key_counts.group not in self._wanted:
+            if (
+                self._group_names is not None
+                and key_counts.group not in self._group_names
+            ):
                 continue
             key_counts.count(record)
             if is_aborted:
@@ -286,7 +289,7 @@ class _PartitionReader:
         none, or otherwise the timestamp of the previous record.
         """
         for timestamp in (record.timestamp, commit_timestamp):
-            if 0 <= timestamp <= _LATEST:
+            if 0 <= timestamp <= _MAX_TIMESTAMP:
                 self._time = timestamp
                 self._end = max(self._end, timestamp)
                 break
@@ -316,7 +319,7 @@ class _PartitionReader:
                 value.offset,
                 epoch if epoch >= 0 else None,
                 value.metadata,
-                expires if 0 <= expires <= _LATEST else None,
+                expires if 0 <= expires <= _MAX_TIMESTAMP else None,
                 False,
                 *log_columns,
                 int.from_bytes((record.value or b"")[:2], "big"),

@@ -43,10 +43,10 @@ COMMIT_COLUMNS = (
 STATE_COLUMNS = ("timestamp", "group", "kind", "generation", "state", "members")
 """``group_state`` columns required for the aggregation."""
 
-_HIGHEST = 2**63 - 1
+_MAX_BIGINT = 2**63 - 1
 
-_SAMPLES = 96
-_COLUMNS = 24
+_MAX_SAMPLES = 96
+_MAX_CHART_COLUMNS = 24
 
 
 class GroupState(NamedTuple):
@@ -95,11 +95,11 @@ class GroupTotals:
         self._positions: list[Any] = []
         self._lags: dict[tuple[str, str], NDArray[Any]] = {}
         self.end = max((summary.end for summary in summaries), default=-1)
-        began = _list_known(row.first_timestamp for row in self.history)
-        complete = _list_known(row.complete_from for row in self.history)
+        began = _list_valid_times(row.first_timestamp for row in self.history)
+        complete = _list_valid_times(row.complete_from for row in self.history)
         self.start = min(min(complete or began, default=0), max(self.end, 0))
-        self.step = choose_time_step(self.end - self.start, _COLUMNS)
-        self.samples = tuple(_choose_times(self.start, self.end, _SAMPLES))
+        self.step = choose_time_step(self.end - self.start, _MAX_CHART_COLUMNS)
+        self.samples = tuple(_choose_times(self.start, self.end, _MAX_SAMPLES))
         self.assigned = self._list_assigned(states)
 
     def _sort_commits(self, commits: Any) -> Any:
@@ -156,7 +156,7 @@ class GroupTotals:
                 np.searchsorted(effective_times, samples, "right") - 1
             )
             for index in set(latest[latest >= 0].tolist()):
-                for partition in _list_places(
+                for partition in _list_assigned_partitions(
                     states["members"][group_states[index].row].as_py()
                 ):
                     groups = assigned.setdefault(partition, {})
@@ -228,7 +228,7 @@ class GroupTotals:
             state = self.states[name][-1] if name in self.states else _NO_STATE
             known_lags = [lag for lag in lags.get(name, ()) if lag is not None]
             count = len(lags.get(name, ()))
-            known_lag = min(sum(known_lags), _HIGHEST) if known_lags else None
+            known_lag = min(sum(known_lags), _MAX_BIGINT) if known_lags else None
             commits, first_commit, last_commit = by_group.get(name, (0, None, None))
             rows.append(
                 GroupRow(
@@ -260,7 +260,7 @@ class GroupTotals:
         for key, sums in sorted(self._lags.items()):
             for timestamp, sample in zip(self.samples, sums, strict=True):
                 lag, known_count, unknown_count, without_log = sample
-                known_lag = min(lag, _HIGHEST) if known_count else None
+                known_lag = min(lag, _MAX_BIGINT) if known_count else None
                 counts = (
                     None if unknown_count else known_lag,
                     known_count,
@@ -294,7 +294,7 @@ class GroupTotals:
         )
 
 
-def _list_places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
+def _list_assigned_partitions(members: Sequence[Any] | None) -> set[tuple[str, int]]:
     """Find the partitions assigned to the members of a group."""
     return {
         (assignment["topic"], partition)
@@ -305,7 +305,7 @@ def _list_places(members: Sequence[Any] | None) -> set[tuple[str, int]]:
     }
 
 
-def _list_known(times: Iterable[int | None]) -> list[int]:
+def _list_valid_times(times: Iterable[int | None]) -> list[int]:
     return [time for time in times if time is not None and time >= 0]
 
 

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     from ..tables import RowWriter
 
-_PLACE = {"group": "string", "topic": "string", "partition": "int"}
+_KEY_COLUMNS = {"group": "string", "topic": "string", "partition": "int"}
 
-_ASSIGNMENT = {
+_ASSIGNMENT_COLUMNS = {
     "topic": "string",
     "topic_id": "string",
     "subtopology": "string",
     "partitions": ["int"],
 }
-_MEMBER = {
+_MEMBER_COLUMNS = {
     "member_id": "string",
     "instance_id": "string",
     "client_id": "string",
@@ -40,13 +40,13 @@ _MEMBER = {
     "epoch": "int",
     "subscriptions": ["string"],
     "subscribed_regex": "string",
-    "assignment": [_ASSIGNMENT],
+    "assignment": [_ASSIGNMENT_COLUMNS],
 }
 
 COLUMNS: dict[str, dict[str, Any]] = {
     "commits": {
         "timestamp": "timestamp",
-        **_PLACE,
+        **_KEY_COLUMNS,
         "offset": "bigint",
         "leader_epoch": "int",
         "metadata": "string",
@@ -66,13 +66,13 @@ COLUMNS: dict[str, dict[str, Any]] = {
         "protocol": "string",
         "leader": "string",
         "state": "string",
-        "members": [_MEMBER],
+        "members": [_MEMBER_COLUMNS],
         "log_offset": "bigint",
         "log_partition": "int",
     },
     "lag": {
         "timestamp": "timestamp",
-        **_PLACE,
+        **_KEY_COLUMNS,
         "committed": "bigint",
         "log_end": "bigint",
         "lag": "bigint",
@@ -90,7 +90,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
         "settled_ms": "bigint",
     },
     "stuck": {
-        **_PLACE,
+        **_KEY_COLUMNS,
         "committed": "bigint",
         "log_end": "bigint",
         "since": "timestamp",
@@ -122,7 +122,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
         "known_lag": "bigint",
     },
     "partitions": {
-        **_PLACE,
+        **_KEY_COLUMNS,
         "committed": "bigint",
         "log_end": "bigint",
         "lag": "bigint",
@@ -141,7 +141,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "commit_rate": {"timestamp": "timestamp", "group": "string", "commits": "bigint"},
     "growth": {
         "record_type": "string",
-        **_PLACE,
+        **_KEY_COLUMNS,
         "member": "string",
         "records": "bigint",
         "tombstones": "bigint",

@@ -33,13 +33,13 @@ BATCH_BYTES = 512 << 10
 EPOCH = 0
 """Producer epoch in all restored batches."""
 
-_ROW_OVERHEAD = 31
+_MAX_RECORD_OVERHEAD = 31
 """Maximum encoded record size without key, value and headers, in bytes."""
 
-_HEADER_OVERHEAD = 10
+_MAX_HEADER_OVERHEAD = 10
 """Maximum encoded header size without key and value, in bytes."""
 
-_FIRST_ID = 1 << 62
+_MIN_PRODUCER_ID = 1 << 62
 """Minimum producer id for restores. Brokers allocate producer ids starting with 0, and
 never reach this value.
 """
@@ -126,7 +126,7 @@ def make_producer_id(rows: Any) -> int:
     """
     (first,) = make_rows(rows.slice(0, 1))
     digest = hashlib.sha256(repr(first).encode("utf-8", "surrogatepass")).digest()
-    return _FIRST_ID | int.from_bytes(digest[:8], "big") >> 2
+    return _MIN_PRODUCER_ID | int.from_bytes(digest[:8], "big") >> 2
 
 
 def make_rows(rows: Any) -> list[tuple[Any, ...]]:
@@ -176,14 +176,14 @@ def row_sizes(rows: Any) -> Any:
         return column_lengths.to_numpy(zero_copy_only=False).astype("int64")
 
     sizes = lengths(rows.column("key")) + lengths(rows.column("value"))
-    sizes += _ROW_OVERHEAD
+    sizes += _MAX_RECORD_OVERHEAD
     if "headers" in rows.schema.names:
         lists = rows.column("headers")
         counts = pyarrow.compute.list_value_length(lists).fill_null(0)
         ends = numpy.cumsum(counts.to_numpy(zero_copy_only=False).astype("int64"))
         pairs = pyarrow.compute.list_flatten(lists)
         names, values = pairs.flatten()
-        items = lengths(names) + lengths(values) + _HEADER_OVERHEAD
+        items = lengths(names) + lengths(values) + _MAX_HEADER_OVERHEAD
         sums = numpy.concatenate(([0], numpy.cumsum(items)))
         totals = sums[ends]
         sizes += numpy.diff(totals, prepend=0)

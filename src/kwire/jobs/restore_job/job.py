@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 AT_ONCE = 8
 """Number of partitions written concurrently. A partition uses several MiB."""
 
-_SECONDS_TO_CATCH_UP = 30.0
+_CATCH_UP_TIMEOUT_S = 30.0
 """Maximum time that the visible end offset may be lower than the leader's log end
 offset, because replicas are lagging.
 """
 
-_SECONDS_BETWEEN_LOOKS = 0.2
+_POLL_INTERVAL_S = 0.2
 
 NEW_TOPIC_CONFIGS = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
 """Configuration for new topics.
@@ -111,7 +111,7 @@ def create_topic(
                 return None
             if not error_codes.retriable(code) or time.monotonic() >= until:
                 raise
-        time.sleep(_SECONDS_BETWEEN_LOOKS)
+        time.sleep(_POLL_INTERVAL_S)
 
 
 def restore(
@@ -185,8 +185,8 @@ class _Writer:
             self._machine, self._machine.cluster, kafka.network
         )
         self._bytes_per_s = options.bytes_per_s
-        self._begun = time.monotonic()
-        self._sent = 0
+        self._started_at = time.monotonic()
+        self._sent_bytes = 0
 
     def __enter__(self) -> _Writer:
         return self
@@ -204,9 +204,9 @@ class _Writer:
 
     def send(self, topic: str, partition: int, batch: RestoredBatch) -> PendingBatch:
         """Send a batch, after waiting if the rate limit requires it."""
-        self._sent += batch.row_bytes
+        self._sent_bytes += batch.row_bytes
         if self._bytes_per_s is not None:
-            due = self._begun + self._sent / self._bytes_per_s
+            due = self._started_at + self._sent_bytes / self._bytes_per_s
             time.sleep(max(due - time.monotonic(), 0.0))
         return self._machine.add_batch(topic, partition, batch, time.monotonic())
 
@@ -234,7 +234,7 @@ class _PartitionRestore:
         self._kafka = kafka
         self._options = options
         self._progress = progress
-        self._shown = 0
+        self._reported_bytes = 0
         self._pending: PendingBatch | None = None
         self._batch: RestoredBatch | None = None
         self._batches: Iterator[RestoredBatch] = iter(())
@@ -260,18 +260,20 @@ class _PartitionRestore:
         """
         if self.is_waiting:
             return True
-        if self._pending is not None and not self._take_results(self._pending, counts):
+        if self._pending is not None and not self._process_receipts(
+            self._pending, counts
+        ):
             return True
         self._pending = None
         self._batch = next(self._batches, None)
         if self._batch is None:
             counts.present += self._end - self._written
-            self._show(self.source.size)
+            self._report_progress(self.source.size)
             return False
         self._pending = writer.send(self.topic, self.source.partition, self._batch)
         return True
 
-    def _take_results(self, pending: PendingBatch, counts: RestoreCounts) -> bool:
+    def _process_receipts(self, pending: PendingBatch, counts: RestoreCounts) -> bool:
         """Process the receipts of a batch.
 
         Returns False if the partition was restarted after an error. Raises ``JobError``
@@ -312,13 +314,13 @@ class _PartitionRestore:
         now = time.monotonic()
         if self._behind_since is None:
             self._behind_since = now
-        elif now - self._behind_since > _SECONDS_TO_CATCH_UP:
+        elif now - self._behind_since > _CATCH_UP_TIMEOUT_S:
             raise JobError(
                 f"restoring {self.name}: the broker does not take record"
                 f" {self._end} as the next one; its replicas may lag, or a second"
                 " restore may write it: run the same command again"
             ) from failure
-        time.sleep(_SECONDS_BETWEEN_LOOKS)
+        time.sleep(_POLL_INTERVAL_S)
         number = self.source.partition
         self.begin(find_ends(self._kafka, self.topic, [number])[number])
 
@@ -347,7 +349,7 @@ class _PartitionRestore:
                 )
                 is_first = False
                 position += remaining_rows.num_rows
-            self._show(piece.position)
+            self._report_progress(piece.position)
         if numbering is None:
             check_end(self.name, target_end, None)
         if position < target_end.end:
@@ -357,8 +359,8 @@ class _PartitionRestore:
                 " with, or to an empty topic"
             )
 
-    def _show(self, position: int) -> None:
+    def _report_progress(self, position: int) -> None:
         """Report progress. It never decreases, even if a partition is restarted."""
-        if position > self._shown:
-            self._progress(position - self._shown)
-            self._shown = position
+        if position > self._reported_bytes:
+            self._progress(position - self._reported_bytes)
+            self._reported_bytes = position

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 COLUMNS = ("timestamp", "key", "value", "headers")
 """Columns to restore."""
 
-_GROUPS_HELD = 4
+_MAX_CACHED_GROUPS = 4
 """Maximum number of row groups to keep for the following partitions."""
 
 _LAST_PARQUET_MS = (2**63 - 1) // 1000
 """Last timestamp that the microseconds of a table of an export can represent."""
 
-_AS_WRITTEN = "give the folder as kwire export wrote it"
+_UNMODIFIED_ADVICE = "give the folder as kwire export wrote it"
 
 
 class RowPiece(NamedTuple):
@@ -157,7 +157,7 @@ class ExportSource:
             ):
                 raise JobError(
                     f"restoring {name}: the records in {format_name(path)} are not in"
-                    f" the order of their offsets; {_AS_WRITTEN}"
+                    f" the order of their offsets; {_UNMODIFIED_ADVICE}"
                 )
             last_offset = offsets[-1].as_py()
             count += rows.num_rows
@@ -169,7 +169,7 @@ class ExportSource:
                     " files instead"
                 )
             index = rows.schema.get_field_index("timestamp")
-            with _reading(path):
+            with _convert_errors(path):
                 timestamps = timestamps.cast(milliseconds)
             rows = rows.set_column(index, "timestamp", timestamps)
             position = self.size * count // max(self._row_count, 1)
@@ -206,7 +206,7 @@ class _RowGroups:
 
     def __init__(self, folder: Path) -> None:
         self.size = self.row_count = 0
-        self._held: OrderedDict[tuple[str, int], Any] = OrderedDict()
+        self._cached_groups: OrderedDict[tuple[str, int], Any] = OrderedDict()
         # (path, row group number, ranges). The ranges are the minimum and maximum of
         # the columns topic and partition, or None if the file has no statistics.
         self._groups: list[tuple[str, int, list[tuple[Any, Any] | None]]] = []
@@ -249,7 +249,7 @@ class _RowGroups:
                 value_range is None or value_range[0] != value_range[1]
                 for value_range in ranges
             )
-            table = self._load(path, number, is_shared)
+            table = self._load_row_group(path, number, is_shared)
             if is_shared:
                 is_here = compute.and_(
                     compute.equal(table.column("topic"), topic),
@@ -260,24 +260,24 @@ class _RowGroups:
                 if rows.num_rows:
                     yield path, rows
 
-    def _load(self, path: str, number: int, is_shared: bool) -> Any:
+    def _load_row_group(self, path: str, number: int, is_shared: bool) -> Any:
         """Read one row group. Shared row groups are cached for the next partitions."""
-        table = self._held.pop((path, number), None)
+        table = self._cached_groups.pop((path, number), None)
         if table is None:
             names = ["topic", "partition", "offset", *COLUMNS]
             with _open_table(path) as file:
-                table = _with_types(
+                table = _select_columns(
                     file.read_row_group(number, columns=names), RECORDS, names
                 )
         if is_shared:
-            self._held[path, number] = table
-            if len(self._held) > _GROUPS_HELD:
-                self._held.popitem(last=False)
+            self._cached_groups[path, number] = table
+            if len(self._cached_groups) > _MAX_CACHED_GROUPS:
+                self._cached_groups.popitem(last=False)
         return table
 
 
 @contextmanager
-def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
+def _convert_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """Convert errors that a damaged file can cause to ``JobError`` with its path."""
     import pyarrow
 
@@ -298,7 +298,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
         reason = escape_line(" ".join(str(error).split()))
         raise JobError(
             f"{format_name(path)} is not a table of an export, or is damaged"
-            f" ({reason}); {_AS_WRITTEN}"
+            f" ({reason}); {_UNMODIFIED_ADVICE}"
         ) from error
 
 
@@ -311,7 +311,11 @@ def _open_table(path: str | os.PathLike[str]) -> Iterator[Any]:
     """
     from pyarrow import parquet
 
-    with _reading(path), open_regular(path) as data, parquet.ParquetFile(data) as file:
+    with (
+        _convert_errors(path),
+        open_regular(path) as data,
+        parquet.ParquetFile(data) as file,
+    ):
         yield file
 
 
@@ -323,7 +327,9 @@ def _read_range(column: Any) -> tuple[Any, Any] | None:
     return statistics.min, statistics.max
 
 
-def _with_types(table: Any, columns: Mapping[str, Any], names: Iterable[str]) -> Any:
+def _select_columns(
+    table: Any, columns: Mapping[str, Any], names: Iterable[str]
+) -> Any:
     """Select columns of a table, and cast them to the types that an export writes."""
     schema = make_arrow_schema({name: columns[name] for name in names})
     selected = table.select(schema.names)
@@ -343,8 +349,10 @@ def _read_table(folder: Path, columns: Mapping[str, Any], *names: str) -> Any:
     tables = []
     for path in sorted(folder.glob("*.parquet")):
         with _open_table(path) as file:
-            tables.append(_with_types(file.read(columns=list(names)), columns, names))
-    with _reading(folder):
+            tables.append(
+                _select_columns(file.read(columns=list(names)), columns, names)
+            )
+    with _convert_errors(folder):
         if not tables:
             raise ValueError("it has no Parquet file")
         table = pyarrow.concat_tables(tables)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LOG_APPEND_TIME = 1
 
-_LOOKS = 5
+_MAX_ATTEMPTS = 5
 """Maximum number of attempts if partitions change during the lookup."""
 
 
@@ -45,7 +45,7 @@ def find_ends(
     Raises ``JobError`` if partitions repeatedly lose records during the lookup.
     """
     numbers = sorted(partitions)
-    for _ in range(_LOOKS):
+    for _ in range(_MAX_ATTEMPTS):
         ends = kafka.offsets({topic: numbers}, at="latest")
         starts = kafka.offsets({topic: numbers}, at="earliest")
         filled = {
