@@ -115,9 +115,10 @@ class Report:
         self._add_part("text", text=paragraph)
 
     def add_links(self, links: Sequence[tuple[str, str]]) -> None:
-        """Add links to other files: (label, path relative to the page).
+        """Add links to other files, as (label, path relative to the report) pairs.
 
-        Raises ValueError if a path could be the address of something else.
+        Raises ``ValueError`` if a path is absolute or contains a colon, because a
+        browser could interpret it as another address.
         """
         for _, path in links:
             if ":" in path or path.startswith("/"):

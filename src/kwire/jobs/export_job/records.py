@@ -75,6 +75,7 @@ RECORDS = {
 """Columns of the table ``records``: Spark's Kafka columns and the source batch.
 
 As in Spark's Kafka source, ``headers`` is null if a record has no headers.
+``timestamp`` is null if a record has no timestamp.
 """
 
 

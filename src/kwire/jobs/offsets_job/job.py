@@ -52,9 +52,9 @@ def offsets(
 ) -> Result:
     """Report the history of consumer groups: commits, states, lag and rebalances.
 
-    A partition counts as stuck if new records were appended after the last change of
-    its committed offset, and the first of these records has been waiting for
-    ``stuck_after_s`` seconds or longer.
+    A partition counts as stuck if new records were appended after its committed offset
+    last changed, and the oldest of them has been waiting for at least
+    ``stuck_after_s``.
 
     * ``paths``: log directories from one or several brokers, with at least one
       ``__consumer_offsets`` partition. To compute lag, the segments of the topics are
@@ -62,7 +62,7 @@ def offsets(
     * ``out``: local directory for the tables and ``report.html``. It must not exist, or
       be empty.
     * ``groups``: only include these group names. Default: all groups.
-    * ``stuck_after_s``: see above.
+    * ``stuck_after_s``: minimum waiting time for stuck partitions, in seconds.
     * ``spark``, ``progress``: see ``running.open_runner``. The numbers passed to
       ``progress`` add up to the total segment size in bytes.
 

@@ -132,7 +132,7 @@ def make_producer_id(rows: Any) -> int:
 def make_rows(rows: Any) -> list[tuple[Any, ...]]:
     """Convert records to comparable tuples (timestamp, key, value, headers).
 
-    The timestamp is in ms, and -1 if there is none, as in the records of a broker.
+    Timestamps are milliseconds, and -1 if a record has none, as in record batches.
     """
     times = rows.column("timestamp").cast("int64").fill_null(-1).to_pylist()
     keys, values = rows.column("key").to_pylist(), rows.column("value").to_pylist()

@@ -40,7 +40,9 @@ _MAX_CACHED_GROUPS = 4
 """Maximum number of row groups to keep for the following partitions."""
 
 _LAST_PARQUET_MS = (2**63 - 1) // 1000
-"""Last timestamp that the microseconds of a table of an export can represent."""
+"""Maximum distance from 1970 in milliseconds that the timestamps of an export, which
+are microseconds, can represent.
+"""
 
 _UNMODIFIED_ADVICE = "give the folder as kwire export wrote it"
 
@@ -68,7 +70,7 @@ class PartitionSource(Protocol):
     def read(self) -> Iterator[RowPiece]:
         """Read all records with the columns ``COLUMNS``.
 
-        Timestamps are milliseconds.
+        Timestamps are milliseconds. They are null if a record has no timestamp.
         """
 
 
@@ -136,8 +138,8 @@ class ExportSource:
 
         Raises ``JobError`` if the files were modified after the export: offsets are not
         ascending, the record count differs from the table ``coverage``, or a file is
-        damaged. Also raises it if a record has no timestamp, because its original
-        timestamp is outside the range that Parquet can represent.
+        damaged. Also raises it if the export could not represent the timestamp of a
+        record.
         """
         import pyarrow
         from pyarrow import compute
@@ -181,10 +183,11 @@ class ExportSource:
             )
 
     def _has_distant_timestamps(self) -> bool:
-        """Whether a timestamp of the partition is beyond the range of Parquet.
+        """Return whether any timestamp in the partition is outside the Parquet range.
 
-        It is null in the table of records, like that of a record without a timestamp.
-        The table of batches has the number of both.
+        The table ``records`` contains null for such a timestamp, and for a missing
+        timestamp. The table ``batches`` has the original numbers, so it shows the
+        difference.
         """
         from pyarrow import compute
 
