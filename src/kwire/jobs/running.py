@@ -48,7 +48,7 @@ _ERROR_MARKERS = "kwire-task-failed:", ":kwire-task-failed"
 
 
 class JobError(KwireError):
-    """Raised if a job cannot run or continue: unsuitable input, or a Spark failure."""
+    """A job cannot run or continue: its input is unsuitable, or Spark has failed."""
 
 
 def choose_spark(asked: str | None, total_bytes: int) -> str | None:
