@@ -185,14 +185,14 @@ class CaptureBuffer:
         not returned.
         """
         groups: list[list[CaptureFile]] = []
-        key, room = None, 0
+        group_minute, free_bytes = None, 0
         while self._small and (before is None or self._small[0][0] < before):
             minute, file, size = self._small.pop(0)
-            if minute != key or size > room:
+            if minute != group_minute or size > free_bytes:
                 groups.append([])
-                key, room = minute, _MERGED_BYTES
+                group_minute, free_bytes = minute, _MERGED_BYTES
             groups[-1].append(file)
-            room -= size
+            free_bytes -= size
         return [group for group in groups if len(group) > 1]
 
     async def _merge(self, groups: list[list[CaptureFile]]) -> None:

@@ -104,12 +104,12 @@ class CaptureWriter:
         """
         self._arrow = load_pyarrow("a capture")
         self._schema = capture_schema()
-        moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        self.recording = f"{moment}-{secrets.token_hex(3)}"
+        created_at = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        self.recording = f"{created_at}-{secrets.token_hex(3)}"
         self.folder = Path(out) / self.recording
-        made = [self.folder, *(f for f in self.folder.parents if not f.exists())]
+        new_folders = [self.folder, *(f for f in self.folder.parents if not f.exists())]
         self.folder.mkdir(0o700, parents=True)
-        for folder in made:
+        for folder in new_folders:
             sync_folder(folder.parent)
 
     def write(self, rows: Sequence[tuple[Any, ...]]) -> CaptureFile:
@@ -185,24 +185,24 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
         return [CaptureFile(os.fspath(path))]
     if info.type.name == "NotFound":
         raise FileNotFoundError(2, "no such file or folder", os.fspath(path))
-    head = query = ""
+    prefix = query = ""
     if "://" in os.fspath(path):
         address, mark, options = os.fspath(path).partition("?")
-        head, query = address.rstrip("/").removesuffix(root), mark + options
-    found = _list_folder(filesystem, root)
-    while _has_gap(found):
+        prefix, query = address.rstrip("/").removesuffix(root), mark + options
+    files = _list_folder(filesystem, root)
+    while _has_gap(files):
         # A gap can appear because files were merged during the listing, so list the
         # directory again. If the second result is the same, the recording itself has a
         # gap.
-        again = _list_folder(filesystem, root)
-        if again == found:
+        second_listing = _list_folder(filesystem, root)
+        if second_listing == files:
             break
-        found = again
-    if not found:
+        files = second_listing
+    if not files:
         raise FileNotFoundError(
             2, "no captures in this folder (*.parquet files)", os.fspath(path)
         )
-    return [file._replace(path=f"{head}{file.path}{query}") for file in found]
+    return [file._replace(path=f"{prefix}{file.path}{query}") for file in files]
 
 
 def read_captures(
@@ -280,21 +280,21 @@ def _open_filesystem(path: str | os.PathLike[str]) -> tuple[Any, str]:
     if text.startswith("s3a://"):
         text = "s3://" + text.removeprefix("s3a://")
     try:
-        found: tuple[Any, str] = files.FileSystem.from_uri(text)
+        filesystem: tuple[Any, str] = files.FileSystem.from_uri(text)
     except ValueError as error:
         raise CaptureError(
             f"{os.fspath(path)}: pyarrow cannot open this address ({error}); give a"
             " path, or an address such as s3://bucket/captures"
         ) from None
-    return found
+    return filesystem
 
 
 def _list_folder(filesystem: Any, root: str) -> list[CaptureFile]:
     """List the capture files below a directory, without redundant files."""
     folders: dict[str, list[CaptureFile]] = {}
     for path in _files_below(filesystem, root):
-        below = path.removeprefix(root).split("/")
-        if not any(part[:1] in (".", "_") for part in below):
+        components = path.removeprefix(root).split("/")
+        if not any(component[:1] in (".", "_") for component in components):
             folder, _, name = path.rpartition("/")
             if match := _NAME.fullmatch(name):
                 first, last = map(int, match.groups())
@@ -330,13 +330,13 @@ def _files_below(filesystem: Any, root: str) -> Iterator[str]:
         return
     # Walk local directories with the standard library, because pyarrow does not support
     # file names with bytes outside UTF-8.
-    seen = set()
-    for folder, below, names in os.walk(root, onerror=_refuse, followlinks=True):
+    visited = set()
+    for folder, subfolders, names in os.walk(root, onerror=_refuse, followlinks=True):
         status = os.stat(folder)
-        if (status.st_dev, status.st_ino) in seen:
-            below.clear()
+        if (status.st_dev, status.st_ino) in visited:
+            subfolders.clear()
             continue
-        seen.add((status.st_dev, status.st_ino))
+        visited.add((status.st_dev, status.st_ino))
         for name in names:
             path = os.path.join(folder, name)
             if os.path.isfile(path):
@@ -355,15 +355,15 @@ def _in_order(files: list[CaptureFile]) -> Iterator[CaptureFile]:
     first. Any later file that adds no higher sequence number is redundant and is
     skipped.
     """
-    numbered = [
+    sort_keys = [
         (file.first, -file.last, file)
         for file in files
         if file.first is not None and file.last is not None
     ]
-    end = -1
-    for _, last, file in sorted(numbered):
-        if -last > end:
-            end = -last
+    last_sequence = -1
+    for _, last, file in sorted(sort_keys):
+        if -last > last_sequence:
+            last_sequence = -last
             yield file
     yield from sorted(file for file in files if file.first is None)
 
@@ -408,15 +408,17 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
     schema = arrow.schema([columns.field(name) for name in names])
     try:
         with arrow.parquet.ParquetFile(opened, page_checksum_verification=True) as file:
-            lacking = [name for name in names if name not in file.schema_arrow.names]
-            if lacking:
+            missing = [name for name in names if name not in file.schema_arrow.names]
+            if missing:
                 raise CaptureError(
                     f"{format_name(path)}: this Parquet file is not a capture: it lacks"
-                    f" {', '.join(lacking)}; give files of kwire record, or write it"
+                    f" {', '.join(missing)}; give files of kwire record, or write it"
                     " with kwire.recording.capture_schema()"
                 )
-            rows = _rows_at_once(file.metadata)
-            for batch in file.iter_batches(rows, columns=list(dict.fromkeys(names))):
+            batch_rows = _rows_at_once(file.metadata)
+            for batch in file.iter_batches(
+                batch_rows, columns=list(dict.fromkeys(names))
+            ):
                 arrays = [batch.column(field.name).cast(field.type) for field in schema]
                 yield arrow.RecordBatch.from_arrays(arrays, schema=schema)
     except (arrow.ArrowException, OSError, UnicodeError) as error:

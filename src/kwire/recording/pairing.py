@@ -218,8 +218,8 @@ class Conversation:
         if len(frame) < 4:
             return NO_HEADER, False
         correlation_id = int.from_bytes(frame[:4], "big", signed=True)
-        if taken := awaited.take(correlation_id):
-            header, secrets = taken[-1]
+        if answered := awaited.take(correlation_id):
+            header, secrets = answered[-1]
             return header, secrets.response
         if self._is_authenticating:
             return NO_HEADER, True
@@ -255,7 +255,10 @@ def _find_secrets(frame: Frame) -> _Secrets:
 def _load_secrets(api_key: int) -> _Secrets:
     """Read from the message definitions which sides of an API contain secrets."""
     try:
-        entries = [registry.find_by_key(api_key, kind) for kind in _Secrets._fields]
+        entries = [
+            registry.find_by_key(api_key, message_type)
+            for message_type in _Secrets._fields
+        ]
     except KeyError:
         return _Secrets(False, False)
     return _Secrets(*(registry.load(entry.name).has_secrets() for entry in entries))

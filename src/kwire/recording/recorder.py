@@ -81,7 +81,7 @@ class Recorder:
     @property
     def addresses(self) -> set[str]:
         """Listener addresses. Clients never receive any other broker address."""
-        return {format_address(*each) for each in self._relay.addresses.values()}
+        return {format_address(*address) for address in self._relay.addresses.values()}
 
     def close(self) -> None:
         """Stop the relay and write the remaining frames.

@@ -215,8 +215,8 @@ class Relay:
         )
         self._listeners.append(loop.create_task(serving))
         if len(self._addresses) > 1:
-            here = format_address(*self._addresses[broker])
-            self.tell_once(f"listening on {here} for {format_address(*broker)}")
+            own_address = format_address(*self._addresses[broker])
+            self.tell_once(f"listening on {own_address} for {format_address(*broker)}")
 
     def accept(self, connection: RelayConnection) -> bool:
         """Start serving a new client. Returns False if the client must be disconnected.
@@ -285,9 +285,9 @@ class Relay:
 
     def _is_own(self, connection: RelayConnection) -> bool:
         """Whether the broker address leads back to a listener in this relay."""
-        (host, port), (here, _) = connection.broker.names()
-        return host == here and any(
-            (each, port) in self._own for each in (host, *_WILDCARDS)
+        (host, port), (local_host, _) = connection.broker.names()
+        return host == local_host and any(
+            (own_host, port) in self._own for own_host in (host, *_WILDCARDS)
         )
 
     def _steer_connections(self) -> None:

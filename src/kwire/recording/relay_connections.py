@@ -292,15 +292,15 @@ class _End(asyncio.BufferedProtocol):
     def _pass_turn(self) -> None:
         """Record and forward up to ``_TURN_FRAMES`` frames."""
         frames = self._frames
-        parts: list[Frame] = []
+        outgoing: list[Frame] = []
         for _ in range(min(len(frames), _TURN_FRAMES)):
             frame = frames.popleft()
             changed = self._take(frame)
             if changed is None:
-                parts += (len(frame).to_bytes(4, "big"), frame)
+                outgoing += (len(frame).to_bytes(4, "big"), frame)
             else:
-                parts.append(changed)
-        self.other.write(parts)
+                outgoing.append(changed)
+        self.other.write(outgoing)
 
     def _take(self, frame: Frame) -> bytes | None:
         """Record a frame. Returns a replacement with its size field, or None."""
@@ -395,9 +395,9 @@ class BrokerEnd(_End):
         connection, relay = self._connection, self._connection.relay
         try:
             if limited := rewriting.limit_versions(header, frame):
-                changed, words = limited
+                changed, removed = limited
                 relay.tell_once(
-                    f"clients are not offered {', '.join(words)}: this kwire cannot"
+                    f"clients are not offered {', '.join(removed)}: this kwire cannot"
                     " rewrite their broker addresses"
                 )
                 return changed

@@ -118,14 +118,18 @@ def list_request_logs(path: str | os.PathLike[str]) -> list[str]:
     if not os.path.isdir(name):
         os.stat(name)
         return [name]
-    found: list[str] = []
-    for folder, below, files in os.walk(name):
-        below[:] = sorted(each for each in below if not each.startswith("."))
-        paths = (os.path.join(folder, each) for each in sorted(files) if each[0] != ".")
-        found += filter(is_request_log, paths)
-    if not found:
+    logs: list[str] = []
+    for folder, subfolders, files in os.walk(name):
+        subfolders[:] = sorted(
+            entry for entry in subfolders if not entry.startswith(".")
+        )
+        paths = (
+            os.path.join(folder, entry) for entry in sorted(files) if entry[0] != "."
+        )
+        logs += filter(is_request_log, paths)
+    if not logs:
         raise FileNotFoundError(2, "no request logs in this folder", name)
-    return found
+    return logs
 
 
 def split_request_log(
@@ -164,19 +168,19 @@ def read_request_log(
     name, lines = format_name(path), 0
     # Number of lines before the range. Counting them requires reading the file from its
     # start, so this is only done when the first ``BadLine`` needs its line number.
-    before = None if start else 0
+    lines_before = None if start else 0
     with _open(path) as file:
         try:
             for position, line in _lines(file, start, end):
                 lines += 1
-                found = _read_line(line, timezone)
-                if isinstance(found, LoggedRequest):
-                    yield found
-                elif found:
-                    if before is None:
-                        before = _count_line_ends(path, position) + 1 - lines
-                    number = before + lines
-                    yield BadLine(name, number, position, found, _cut_line(line))
+                result = _read_line(line, timezone)
+                if isinstance(result, LoggedRequest):
+                    yield result
+                elif result:
+                    if lines_before is None:
+                        lines_before = _count_line_ends(path, position) + 1 - lines
+                    number = lines_before + lines
+                    yield BadLine(name, number, position, result, _cut_line(line))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = f"the gzip file is damaged or incomplete ({error}); copy it again"
             yield BadLine(name, lines + 1, file.tell(), reason, "")
@@ -184,11 +188,11 @@ def read_request_log(
 
 def _count_line_ends(path: str | os.PathLike[str], end: int) -> int:
     """Count line ends before the position ``end``."""
-    found = 0
+    count = 0
     with open_regular(path) as file:
         while data := file.read(min(end - file.tell(), _BLOCK)):
-            found += data.count(b"\n")
-    return found
+            count += data.count(b"\n")
+    return count
 
 
 @contextmanager
@@ -228,7 +232,7 @@ def _lines(file: BinaryIO, start: int, end: int | None) -> Iterator[tuple[int, b
 
 
 def _skip_line(file: BinaryIO) -> None:
-    while (part := file.readline(_BLOCK)) and not part.endswith(b"\n"):
+    while (block := file.readline(_BLOCK)) and not block.endswith(b"\n"):
         pass
 
 
@@ -258,11 +262,11 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
             " record their traffic with kwire record"
         )
     try:
-        found, _ = _decode(text)
-        if isinstance(found, dict) and found.get("isForwarded") is True:
+        document, _ = _decode(text)
+        if isinstance(document, dict) and document.get("isForwarded") is True:
             # The forwarding broker has logged this request with the client address.
             return ""
-        return _read_request(found, _timestamp(prefix, timezone))
+        return _read_request(document, _timestamp(prefix, timezone))
     except _NoRequest as error:
         return str(error)
     except (ValueError, RecursionError) as error:
@@ -278,15 +282,17 @@ def _unwrap(line: bytes) -> tuple[str, str]:
     """
     text = line.decode("utf-8", "replace")
     try:
-        found, _ = _decode(text.lstrip())
+        document, _ = _decode(text.lstrip())
     except (ValueError, RecursionError):
-        found = {}
-    texts = [value for value in found.values() if isinstance(value, str)]
+        document = {}
+    texts = [value for value in document.values() if isinstance(value, str)]
     for value in texts:
         before, mark, request = value.partition(_TEXT_MARK)
         if mark:
-            others = (each for each in texts if each is not value)
-            return " ".join((before, *others)), request
+            other_texts = (
+                other_text for other_text in texts if other_text is not value
+            )
+            return " ".join((before, *other_texts)), request
     before, _, request = text.partition(_TEXT_MARK)
     return before, request
 
@@ -418,8 +424,8 @@ def _read_offer(response: Any) -> dict[int, VersionRange] | None:
     """
     try:
         return {
-            each["apiKey"]: VersionRange(each["minVersion"], each["maxVersion"])
-            for each in response["apiKeys"]
+            entry["apiKey"]: VersionRange(entry["minVersion"], entry["maxVersion"])
+            for entry in response["apiKeys"]
         }
     except (LookupError, TypeError, ValueError):
         return None

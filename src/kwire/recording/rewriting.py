@@ -104,11 +104,11 @@ def read_answer(header: Header, frame: Frame) -> Answer | None:
     Raises ``DecodeError`` if the response is invalid, and ``UnsupportedVersion`` if
     kwire does not support its version.
     """
-    found = _REWRITTEN.get(-1 if header.api_key is None else header.api_key)
+    entry = _REWRITTEN.get(-1 if header.api_key is None else header.api_key)
     version = header.api_version
-    if found is None or version is None or version < found[2]:
+    if entry is None or version is None or version < entry[2]:
         return None
-    cls, attribute, _ = found
+    cls, attribute, _ = entry
     message: Any
     # Mock brokers write extra bytes at the end. Java clients ignore these bytes, so
     # accept them here as well.
@@ -134,15 +134,15 @@ def limit_versions(header: Header, frame: Frame) -> tuple[bytes, list[str]] | No
         ApiVersionsResponse, frame, version, compat="java", limits=NO_LIMITS
     )
     limited = list(map(_limit, message.api_keys))
-    words = [
+    removed_versions = [
         f"{name_of(old.api_key)} {new.max_version + 1}-{old.max_version}"
         for old, new in zip(message.api_keys, limited, strict=True)
         if new is not old
     ]
-    if not words:
+    if not removed_versions:
         return None
     changed = message.replace(api_keys=limited)
-    return framing.encode_response(changed, version, correlation_id), words
+    return framing.encode_response(changed, version, correlation_id), removed_versions
 
 
 def _limit(api: Any) -> Any:
