@@ -48,8 +48,11 @@ def read_leader_epochs(path: Named) -> tuple[tuple[int, int], ...]:
     Source: ``LeaderEpochCheckpointFile``.
     """
     return tuple(
-        (_read_number(path, at, fields[0]), _read_number(path, at, fields[1]))
-        for at, fields in _read_entries(path, 2)
+        (
+            _read_number(path, position, fields[0]),
+            _read_number(path, position, fields[1]),
+        )
+        for position, fields in _read_entries(path, 2)
     )
 
 
@@ -67,9 +70,9 @@ def read_offset_checkpoint(path: Named) -> dict[tuple[str, int], int]:
     Source: ``OffsetCheckpointFile``.
     """
     offsets = {}
-    for at, (topic, partition, offset) in _read_entries(path, 3):
-        key = _read_text(path, at, topic), _read_number(path, at, partition)
-        offsets[key] = _read_number(path, at, offset)
+    for position, (topic, partition, offset) in _read_entries(path, 3):
+        key = _read_text(path, position, topic), _read_number(path, position, partition)
+        offsets[key] = _read_number(path, position, offset)
     return offsets
 
 
@@ -82,18 +85,18 @@ def read_partition_metadata(path: Named) -> PartitionMetadata:
     Source: ``PartitionMetadataFile``.
     """
     values = {}
-    for at, line in _read_lines(path):
+    for position, line in _read_lines(path):
         name, colon, value = line.partition(b":")
         if colon:
-            values[name.strip()] = at, value.strip()
-    for wanted in (b"version", b"topic_id"):
-        if wanted not in values:
-            _refuse(path, 0, f"the file has no line {wanted.decode()!r}")
+            values[name.strip()] = position, value.strip()
+    for required_name in (b"version", b"topic_id"):
+        if required_name not in values:
+            _refuse(path, 0, f"the file has no line {required_name.decode()!r}")
     version = _read_number(path, *values[b"version"])
-    at, text = values[b"topic_id"]
-    topic_id = read_uuid(_read_text(path, at, text))
+    position, text = values[b"topic_id"]
+    topic_id = read_uuid(_read_text(path, position, text))
     if topic_id is None:
-        _refuse(path, at, f"expected a topic id (got {text!r:.60})")
+        _refuse(path, position, f"expected a topic id (got {text!r:.60})")
     return PartitionMetadata(version, topic_id)
 
 
@@ -107,10 +110,10 @@ def read_meta_properties(path: Named) -> dict[str, str]:
     Source: ``java.util.Properties``.
     """
     values = {}
-    for at, line in _read_lines(path):
+    for position, line in _read_lines(path):
         if not line or line.startswith((b"#", b"!")):
             continue
-        name, _, value = _read_text(path, at, line).partition("=")
+        name, _, value = _read_text(path, position, line).partition("=")
         values[name.strip()] = value.strip().replace("\\:", ":").replace("\\=", "=")
     return values
 
@@ -128,14 +131,14 @@ def read_uuid(text: str) -> UUID | None:
 
 def _read_lines(path: Named) -> Iterator[tuple[int, bytes]]:
     """Yield stripped lines with the positions at which they begin."""
-    at = 0
+    position = 0
     lines = read_small_file(path).split(b"\n")
     if not lines[-1]:
         # After the last line feed, or in an empty file, no further line begins.
         lines.pop()
     for line in lines:
-        yield at + len(line) - len(line.lstrip()), line.strip()
-        at += len(line) + 1
+        yield position + len(line) - len(line.lstrip()), line.strip()
+        position += len(line) + 1
 
 
 def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
@@ -145,22 +148,28 @@ def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
     count and treats them as empty.
     """
     lines = _read_lines(path)
-    heads = []
-    for at, line in islice(lines, 2):
-        heads.append((at, _read_number(path, at, line)))
-        if heads[0][1] != 0:
-            _refuse(path, at, f"version must be 0 (got {heads[0][1]})")
-    if len(heads) < 2:
+    header_numbers = []
+    for position, line in islice(lines, 2):
+        header_numbers.append((position, _read_number(path, position, line)))
+        if header_numbers[0][1] != 0:
+            _refuse(path, position, f"version must be 0 (got {header_numbers[0][1]})")
+    if len(header_numbers) < 2:
         return
     count = 0
-    for at, line in lines:
+    for position, line in lines:
         fields = line.split()
         if len(fields) != width:
-            _refuse(path, at, f"an entry must have {width} fields (got {len(fields)})")
+            _refuse(
+                path, position, f"an entry must have {width} fields (got {len(fields)})"
+            )
         count += 1
-        yield at, fields
-    if count != heads[1][1]:
-        _refuse(path, heads[1][0], f"expected {heads[1][1]} entries (got {count})")
+        yield position, fields
+    if count != header_numbers[1][1]:
+        _refuse(
+            path,
+            header_numbers[1][0],
+            f"expected {header_numbers[1][1]} entries (got {count})",
+        )
 
 
 def _read_number(path: Named, at: int, text: bytes) -> int:

@@ -34,9 +34,9 @@ def unreadable_file(
 ) -> Problem:
     """Return the problem for an index or checkpoint file that cannot be decoded."""
     size = path.stat().st_size
-    at = min(error.offset, size)
+    start = min(error.offset, size)
     return Problem(
-        format_name(path), *place, at, size - at, reason, detail=error.reason
+        format_name(path), *place, start, size - start, reason, detail=error.reason
     )
 
 
@@ -99,7 +99,7 @@ class Checks:
         """Record a problem if other bytes than zeros follow the valid entries."""
         index = self._segment.index if width == 8 else self._segment.time_index
         if index is not None and index.has_stray_bytes:
-            at = width * len(index.entries)
+            start = width * len(index.entries)
             size = path.stat().st_size
             detail = f"the entries after the first {len(index.entries)} do not ascend"
             if size % width:
@@ -108,8 +108,8 @@ class Checks:
                 Problem(
                     format_name(path),
                     *self._place,
-                    at,
-                    size - at,
+                    start,
+                    size - start,
                     reason,
                     detail=detail,
                 )
@@ -150,21 +150,21 @@ class Checks:
 
         Returns problems for all index entries up to this batch.
         """
-        found: list[Problem] = []
+        findings: list[Problem] = []
         while self._next_position <= header.position:
             offset, position = self._entries[self._next]
             self._next += 1
             if position < header.position:
-                self._note_no_batch(offset, position, found)
+                self._note_no_batch(offset, position, findings)
             elif header.base_offset > offset:
                 begin = header.base_offset
                 detail = f"offset {offset}, but the batch begins at {begin}"
-                found.append(
+                findings.append(
                     self._make_problem(problems.INDEX, self._next - 1, 8, detail)
                 )
             self._advance()
         while self._next_time_offset < header.base_offset:
-            self._check_time(found)
+            self._check_time(findings)
         if header.max_timestamp > self._latest:
             self._latest = header.max_timestamp
         if header.record_count < 0:
@@ -176,10 +176,10 @@ class Checks:
         if header.base_offset >= self._epoch_end or (
             header.partition_leader_epoch != self._epoch
         ):
-            self._check_epoch(header, found)
+            self._check_epoch(header, findings)
         if self._is_partition and header.is_transactional:
             self._observe_transaction(header, file)
-        return found
+        return findings
 
     def _observe_transaction(self, header: BatchHeader, file: FileBytes) -> None:
         """Track open transactions and collect ABORT markers."""
@@ -201,10 +201,10 @@ class Checks:
         timestamp, offset = self._times[self._next_time]
         # The timestamps in a damaged region are unknown, so a later timestamp is
         # accepted after such a region.
-        right = self._latest == timestamp or (
+        is_valid = self._latest == timestamp or (
             bool(self._regions) and self._latest < timestamp
         )
-        if not right:
+        if not is_valid:
             detail = (
                 f"timestamp {timestamp} up to offset {offset}, the batches say"
                 f" {self._latest}"
@@ -220,15 +220,15 @@ class Checks:
         epoch = header.partition_leader_epoch
         if epoch < 0 or not self._epochs or header.base_offset < self._epochs[0][1]:
             return
-        right, end = -1, _NEVER
-        for each, start in self._epochs:
+        expected_epoch, epoch_end = -1, _NEVER
+        for checkpoint_epoch, start in self._epochs:
             if start > header.base_offset:
-                end = start
+                epoch_end = start
                 break
-            right = each
-        self._epoch, self._epoch_end = right, end
-        if epoch != right:
-            detail = f"leader epoch {epoch}, where the checkpoint has {right}"
+            expected_epoch = checkpoint_epoch
+        self._epoch, self._epoch_end = expected_epoch, epoch_end
+        if epoch != expected_epoch:
+            detail = f"leader epoch {epoch}, where the checkpoint has {expected_epoch}"
             found.append(
                 Problem(
                     format_name(self._segment.path),
@@ -247,9 +247,9 @@ class Checks:
     ) -> Problem:
         """Create the problem for one index entry."""
         path = self._segment.path.with_suffix(f".{reason}")
-        at = width * number
+        start = width * number
         return Problem(
-            format_name(path), *self._place, at, width, reason, detail=detail
+            format_name(path), *self._place, start, width, reason, detail=detail
         )
 
     def end(self, torn_at: int | None) -> Iterable[Problem]:
@@ -258,38 +258,40 @@ class Checks:
         ``torn_at`` is the position at which an accepted torn tail begins, or None.
         Index entries that point into this tail are accepted as well.
         """
-        found: list[Problem] = []
+        findings: list[Problem] = []
         is_torn = torn_at is not None
         if is_torn:
             self.torn_offset = max(self._last_offset + 1, self._segment.base_offset, 0)
         else:
-            found += self._unless_torn
+            findings += self._unless_torn
         while self._next < len(self._entries):
             offset, position = self._entries[self._next]
             self._next += 1
             if torn_at is None or position < torn_at:
-                self._note_no_batch(offset, position, found)
+                self._note_no_batch(offset, position, findings)
         while self._next_time < len(self._times):
             if self._times[self._next_time][1] > self._last_offset:
                 if not self._regions and not is_torn:
                     detail = "an offset after the last batch"
-                    found.append(
+                    findings.append(
                         self._make_problem(
                             problems.TIME_INDEX, self._next_time, 12, detail
                         )
                     )
                 break
-            self._check_time(found)
+            self._check_time(findings)
         if self._is_partition and not self._regions:
-            self._check_transactions(is_torn, found)
-        return found
+            self._check_transactions(is_torn, findings)
+        return findings
 
     def _check_transactions(self, is_torn: bool, found: list[Problem]) -> None:
         """Compare ``.txnindex`` with the ABORT markers in the segment."""
         if self._aborted is None:
             return
         reason = problems.TRANSACTION_INDEX
-        named = {(entry.producer_id, entry.last_offset) for entry in self._aborted}
+        indexed_markers = {
+            (entry.producer_id, entry.last_offset) for entry in self._aborted
+        }
         for number, entry in enumerate(self._aborted):
             if is_torn and entry.last_offset > self._last_offset:
                 continue
@@ -303,7 +305,7 @@ class Checks:
             return
         path = self._segment.path.with_suffix(f".{reason}")
         for (producer, offset), first in self._markers.items():
-            if first is not None and (producer, offset) not in named:
+            if first is not None and (producer, offset) not in indexed_markers:
                 detail = f"no entry for the ABORT marker of producer {producer}"
                 detail += f" at offset {offset}"
                 found.append(

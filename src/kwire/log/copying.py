@@ -56,7 +56,7 @@ def copy_good(
     Returns a ``CopyReport``. If the segment contains no valid batch, ``batches`` is 0
     and no file is created. Raises ``FileExistsError`` if ``target`` exists.
     """
-    found: list[Problem] = []
+    problems: list[Problem] = []
     batches = copied = 0
     with (
         suppress(_NothingGood),
@@ -66,13 +66,15 @@ def copy_good(
         size = file.size
         for item in walk_segment(segment, file, progress=progress, limits=limits):
             if isinstance(item, Problem):
-                found.append(item)
+                problems.append(item)
                 continue
-            at, end = item.position, item.position + item.size
-            while at < end:
-                at += copy.write(file.data[at : min(end, at + _PIECE)])
+            position, end = item.position, item.position + item.size
+            while position < end:
+                position += copy.write(
+                    file.data[position : min(end, position + _PIECE)]
+                )
             batches += 1
             copied += item.size
         if not batches:
             raise _NothingGood
-    return CopyReport(batches, copied, size - copied, tuple(found))
+    return CopyReport(batches, copied, size - copied, tuple(problems))

@@ -59,53 +59,55 @@ def find_cuts(
     * ``size``: target split size in bytes.
     * ``is_remote``: search for batches near the target instead of reading all headers.
     """
-    found = [0]
-    while found[-1] + size + size // 2 < file.size:
-        target = found[-1] + size
+    cuts = [0]
+    while cuts[-1] + size + size // 2 < file.size:
+        target = cuts[-1] + size
         cut = None
         for entries in () if index is None else index.lookups():
-            cut = _find_by_index(walk, entries, found[-1], target)
+            cut = _find_by_index(walk, entries, cuts[-1], target)
             if cut is not None:
                 break
         if cut is None and is_remote:
             cut = _find_by_search(walk, file.size, target)
         elif cut is None:
-            cut = _find_by_hops(walk, found[-1], target)
+            cut = _find_by_hops(walk, cuts[-1], target)
         if cut is None:
             break
-        found.append(cut)
-    return tuple(found)
+        cuts.append(cut)
+    return tuple(cuts)
 
 
 def _find_by_index(
     walk: Walker, entries: Entries, start: int, target: int
 ) -> int | None:
     """Find a split position in the index and confirm it with the adjacent batches."""
-    number = max(1, bisect_left(entries, target, key=lambda entry: entry[1]))
-    for first in range(number - 1, min(number - 1 + _HINTS, len(entries) - 2)):
-        three = entries[first : first + 3]
-        if three[0][1] < start or three[2][1] - three[0][1] > _NEAR:
+    entry_number = max(1, bisect_left(entries, target, key=lambda entry: entry[1]))
+    for first_number in range(
+        entry_number - 1, min(entry_number - 1 + _HINTS, len(entries) - 2)
+    ):
+        neighbours = entries[first_number : first_number + 3]
+        if neighbours[0][1] < start or neighbours[2][1] - neighbours[0][1] > _NEAR:
             return None
-        if not do_ascend(three):
+        if not do_ascend(neighbours):
             return None
-        if _check_entries(walk, three):
-            return three[1][1]
+        if _check_entries(walk, neighbours):
+            return neighbours[1][1]
     return None
 
 
 def _check_entries(walk: Walker, entries: Entries) -> bool:
     """Whether a walk finds valid batches at all index entries, without problems."""
-    wanted = {position: offset for offset, position in entries}
+    offsets_by_position = {position: offset for offset, position in entries}
     end = entries[-1][1] + 1
-    before = -1
+    previous_offset = -1
     for item in walk(start=entries[0][1], end=end):
         if isinstance(item, Problem):
             return False
-        offset = wanted.pop(item.position, None)
-        if offset is not None and not (before < offset >= item.base_offset):
+        offset = offsets_by_position.pop(item.position, None)
+        if offset is not None and not (previous_offset < offset >= item.base_offset):
             return False
-        before = item.last_offset
-    return not wanted
+        previous_offset = item.last_offset
+    return not offsets_by_position
 
 
 def _find_by_hops(walk: Walker, start: int, target: int) -> int | None:
@@ -114,27 +116,27 @@ def _find_by_hops(walk: Walker, start: int, target: int) -> int | None:
     If a header is invalid, search from the previous split position, and verify
     checksums.
     """
-    near = start
+    last_position = start
     for item in walk(start=start, end=target, check_crc=False):
         if isinstance(item, Problem):
-            near = start
+            last_position = start
             break
-        near = item.position
-    return _find_first_cut(walk, near, target)
+        last_position = item.position
+    return _find_first_cut(walk, last_position, target)
 
 
 def _find_first_cut(walk: Walker, start: int, target: int) -> int | None:
     """Walk from a batch to the first split position at or after ``target``."""
-    before = cut = None
+    previous = cut = None
     for item in walk(start=start):
         if isinstance(item, Problem):
-            before = cut = None
+            previous = cut = None
             continue
         if cut is not None:
             return cut
-        if before is not None and item.position >= target:
+        if previous is not None and item.position >= target:
             cut = item.position
-        before = item
+        previous = item
     return None
 
 

@@ -135,12 +135,12 @@ def _read(
                 records = read_records(file.data, header, replace, check_crc, limits)
                 yield Batch(header, records)
                 return
-            piece = bytes(file.data[start:end])
+            data = bytes(file.data[start:end])
             for batch in decode_batches(
-                piece, check_crc=check_crc, errors=errors, limits=limits
+                data, check_crc=check_crc, errors=errors, limits=limits
             ):
                 position = start + batch.position
-                run = [each for each in run if each.position >= position + batch.size]
+                run = [item for item in run if item.position >= position + batch.size]
                 yield Batch(batch.header.replace(position=position), batch.records)
             return
         except DecodeError as error:
@@ -175,14 +175,14 @@ def decode_columns(
     low = -(2**63) if start_offset is None else start_offset
     high = 2**63 if end_offset is None else end_offset
     options |= {"start_offset": start_offset, "end_offset": end_offset}
-    piece: list[BatchHeader | Run] = []
-    room = 0
+    pending: list[BatchHeader | Run] = []
+    free_bytes = 0
     # A run does not contain producer ids, so runs are disabled if transactions must be
     # filtered.
     for item in walk.with_runs(chunk_bytes if transactions is None else 0):
         if isinstance(item, Problem):
-            yield from _columns(walk, file, piece, on_corrupt, limits, options)
-            piece = []
+            yield from _columns(walk, file, pending, on_corrupt, limits, options)
+            pending = []
             report_problem(item, on_corrupt)
             continue
         if item.base_offset >= high and (
@@ -191,14 +191,14 @@ def decode_columns(
             break
         if item.last_offset < low:
             continue
-        if isinstance(item, Run) and (not piece or item.size >= _LONG_RUN):
+        if isinstance(item, Run) and (not pending or item.size >= _LONG_RUN):
             # Decode the run immediately, while its bytes are still in the CPU cache.
-            yield from _columns(walk, file, piece, on_corrupt, limits, options)
-            piece = []
+            yield from _columns(walk, file, pending, on_corrupt, limits, options)
+            pending = []
             yield from _columns(walk, file, [item], on_corrupt, limits, options)
             continue
         if isinstance(item, Run):
-            largest = chunk_bytes
+            max_bytes = chunk_bytes
         else:
             if transactions is not None and not transactions.is_stable(item):
                 break
@@ -206,19 +206,20 @@ def decode_columns(
                 continue
             if transactions is not None and transactions.hides(item):
                 continue
-            largest = chunk_bytes if item.compression == "none" else _COMPRESSED
-        last = piece[-1] if piece else None
+            max_bytes = chunk_bytes if item.compression == "none" else _COMPRESSED
+        last = pending[-1] if pending else None
         if last is not None and (
-            last.position + last.size != item.position or item.size > min(room, largest)
+            last.position + last.size != item.position
+            or item.size > min(free_bytes, max_bytes)
         ):
-            yield from _columns(walk, file, piece, on_corrupt, limits, options)
-            piece = []
-        if not piece:
-            room = largest
-        room = min(room, largest) - item.size
-        piece.append(item)
-        walk.hold = piece[0].position
-    yield from _columns(walk, file, piece, on_corrupt, limits, options)
+            yield from _columns(walk, file, pending, on_corrupt, limits, options)
+            pending = []
+        if not pending:
+            free_bytes = max_bytes
+        free_bytes = min(free_bytes, max_bytes) - item.size
+        pending.append(item)
+        walk.hold = pending[0].position
+    yield from _columns(walk, file, pending, on_corrupt, limits, options)
 
 
 def _columns(
@@ -239,33 +240,33 @@ def _columns(
     if not piece:
         return
     start, end = piece[0].position, piece[-1].position + piece[-1].size
-    alone = piece[0] if len(piece) == 1 else None
-    if isinstance(alone, Run):
-        alone = None
-    tightened = _tighten_limits(limits) if alone is None else limits
+    single_batch = piece[0] if len(piece) == 1 else None
+    if isinstance(single_batch, Run):
+        single_batch = None
+    call_limits = _tighten_limits(limits) if single_batch is None else limits
     try:
-        found = decode_records(
+        records = decode_records(
             file.data,
             position=start,
             end=end,
             # The walk has already verified the batches. Only the messages inside a
             # compressed message still require verification.
             check_crc=any(not isinstance(i, Run) and i.record_count < 0 for i in piece),
-            limits=tightened,
+            limits=call_limits,
             **options,
         )
     except DecodeError as error:
         failure = in_file(error, walk.path)
     else:
-        yield found
+        yield records
         return
-    if alone is None:
+    if single_batch is None:
         for header in _headers(file, piece):
             yield from _columns(walk, file, [header], on_corrupt, limits, options)
         return
     if on_corrupt == "raise":
         raise failure
-    report_problem(make_undecodable(walk, alone, failure), on_corrupt)
+    report_problem(make_undecodable(walk, single_batch, failure), on_corrupt)
 
 
 def _headers(file: FileBytes, piece: list[BatchHeader | Run]) -> Iterator[BatchHeader]:
@@ -324,8 +325,8 @@ def check_records(
             if header.is_control:
                 _ = Batch(header, records).control_records
         else:
-            piece = bytes(file.data[start : start + header.size])
-            for _batch in decode_batches(piece, limits=limits):
+            data = bytes(file.data[start : start + header.size])
+            for _batch in decode_batches(data, limits=limits):
                 pass
     except DecodeError as error:
         base = 0 if header.magic == 2 else start

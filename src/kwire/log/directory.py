@@ -163,7 +163,7 @@ class LogDirectory:
     @property
     def topics(self) -> tuple[str, ...]:
         """Topic names, sorted."""
-        return tuple(sorted({each.topic for each in self.partitions}))
+        return tuple(sorted({partition.topic for partition in self.partitions}))
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -185,16 +185,18 @@ class LogDirectory:
         multiple brokers. In this case, use ``replicas``.
         """
         if isinstance(key, str):
-            found = tuple(each for each in self.partitions if each.topic == key)
-            if not found:
+            partitions = tuple(
+                partition for partition in self.partitions if partition.topic == key
+            )
+            if not partitions:
                 raise KeyError(self._name_topics(key))
-            return found
-        found = self.replicas(*key)
-        if len(found) == 1:
-            return found[0]
-        if found:
+            return partitions
+        partitions = self.replicas(*key)
+        if len(partitions) == 1:
+            return partitions[0]
+        if partitions:
             raise KeyError(
-                f"{key[0]}-{key[1]} is in {len(found)} folders; call replicas()"
+                f"{key[0]}-{key[1]} is in {len(partitions)} folders; call replicas()"
             )
         topic, number = key
         numbers = sorted({p.partition for p in self.partitions if p.topic == topic})
@@ -209,8 +211,8 @@ class LogDirectory:
         """Format the error for an unknown topic, with similar names and all topics."""
         topics = self.topics
         if not topics:
-            where = format_name(self.path)
-            return f"no topic {topic!r}: no partitions were found in {where}"
+            folder = format_name(self.path)
+            return f"no topic {topic!r}: no partitions were found in {folder}"
         return (
             f"no topic {topic!r}; the topics are"
             f" {_list_names(list(map(repr, topics)))}"
@@ -223,9 +225,9 @@ class LogDirectory:
         May be empty.
         """
         return tuple(
-            each
-            for each in self.partitions
-            if (each.topic, each.partition) == (topic, partition)
+            candidate
+            for candidate in self.partitions
+            if (candidate.topic, candidate.partition) == (topic, partition)
         )
 
 
@@ -253,9 +255,9 @@ def _folders(
 ) -> Iterator[tuple[Place, list[str]]]:
     """Yield all directories in a tree with their file names."""
     if isinstance(root, StoredPath):
-        for place, names in root.folders():
-            if not only_root or place == root:
-                yield place, names
+        for stored_folder, names in root.folders():
+            if not only_root or stored_folder == root:
+                yield stored_folder, names
         return
     if not root.is_dir():
         if root.exists():
@@ -268,11 +270,14 @@ def _folders(
         if os.path.basename(error.filename) != "lost+found":
             skipped.append(error)
 
-    for folder, below, names in os.walk(root.absolute(), onerror=note):
-        for name in below:
+    for folder, subfolders, names in os.walk(root.absolute(), onerror=note):
+        for name in subfolders:
             if _is_of_log(name) or _is_beside_log(name):
                 skipped.append(NotRegularFile(os.path.join(folder, name), stat.S_IFDIR))
-        yield Path(folder), [each for each in names if _is_file(folder, each, skipped)]
+        yield (
+            Path(folder),
+            [file_name for file_name in names if _is_file(folder, file_name, skipped)],
+        )
         if only_root:
             return
 
@@ -300,17 +305,17 @@ def _read_checkpoints(
     folder: Place, unreadable: list[DecodeError], skipped: list[OSError]
 ) -> dict[str, dict[tuple[str, int], int]]:
     """Read the checkpoint files of a data directory, and collect errors."""
-    read = {}
-    for what, name in _CHECKPOINTS.items():
+    offsets_by_key = {}
+    for key, name in _CHECKPOINTS.items():
         try:
-            read[what] = read_offset_checkpoint(folder / name)
+            offsets_by_key[key] = read_offset_checkpoint(folder / name)
         except DecodeError as error:
             unreadable.append(error)
         except NotRegularFile as error:
             skipped.append(error)
         except OSError:
             continue
-    return read
+    return offsets_by_key
 
 
 def _partition(
@@ -327,18 +332,22 @@ def _partition(
     Values missing from its name stay unknown.
     """
     topic, number, state, topic_id = folder.name, -1, "", None
-    in_state = _IN_STATE.fullmatch(topic)
-    if in_state is not None:
-        topic, state = in_state[1], in_state[2]
-    named = FOLDER.fullmatch(topic)
-    tiered = _TIERED_TOPIC.fullmatch(folder.parent.name)
-    in_one = _TIERED_FOLDER.fullmatch(topic)
-    if tiered is not None and _TIERED_PARTITION.fullmatch(topic):
-        topic, number, topic_id = tiered[1], int(topic), read_uuid(tiered[2])
-    elif in_one is not None and any(map(_TIERED_SEGMENT.fullmatch, names)):
-        topic, number, topic_id = in_one[1], int(in_one[2]), read_uuid(in_one[3])
-    elif named is not None:
-        topic, number = named[1], int(named[2])
+    state_match = _IN_STATE.fullmatch(topic)
+    if state_match is not None:
+        topic, state = state_match[1], state_match[2]
+    name_match = FOLDER.fullmatch(topic)
+    topic_match = _TIERED_TOPIC.fullmatch(folder.parent.name)
+    folder_match = _TIERED_FOLDER.fullmatch(topic)
+    if topic_match is not None and _TIERED_PARTITION.fullmatch(topic):
+        topic, number, topic_id = topic_match[1], int(topic), read_uuid(topic_match[2])
+    elif folder_match is not None and any(map(_TIERED_SEGMENT.fullmatch, names)):
+        topic, number, topic_id = (
+            folder_match[1],
+            int(folder_match[2]),
+            read_uuid(folder_match[3]),
+        )
+    elif name_match is not None:
+        topic, number = name_match[1], int(name_match[2])
     topic = format_name(topic)
     logs = [name for name in names if not _CHECKPOINT.fullmatch(name)]
     logs.sort(key=lambda name: (parse_base_offset(name) or 0, name), reverse=True)
@@ -360,10 +369,10 @@ def _partition(
             continue
         if segments:
             # Tiered storage may contain duplicate copies for the same offsets.
-            above = segments[-1]
-            segment.next_base_offset = above.base_offset
-            if above.base_offset == segment.base_offset:
-                segment.next_base_offset = above.next_base_offset
+            newer_segment = segments[-1]
+            segment.next_base_offset = newer_segment.base_offset
+            if newer_segment.base_offset == segment.base_offset:
+                segment.next_base_offset = newer_segment.next_base_offset
         segments.append(segment)
     segments.reverse()
     snapshots: list[Segment] = []
@@ -384,8 +393,8 @@ def _partition(
         state=state,
         topic_id=topic_id,
         checkpoints={
-            what: offsets[topic, number]
-            for what, offsets in checkpoints.items()
+            key: offsets[topic, number]
+            for key, offsets in checkpoints.items()
             if (topic, number) in offsets
         },
         compacted=compacted,

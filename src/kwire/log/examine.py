@@ -49,13 +49,13 @@ def examine(
     segment is missing.
     """
     expected: int | None = None
-    gone: FileNotFoundError | None = None
+    missing_error: FileNotFoundError | None = None
     is_first = True
     for segment in segments:
         if expected is not None:
-            found = _check_seam(segment, expected, are_gaps_wrong)
-            if found is not None:
-                yield found
+            seam_problem = _check_seam(segment, expected, are_gaps_wrong)
+            if seam_problem is not None:
+                yield seam_problem
         if checks is not None:
             # Read the indexes before the segment. A broker writes a batch first and its
             # index entries afterwards, so every index entry must have a batch.
@@ -65,7 +65,7 @@ def examine(
         except FileNotFoundError as error:
             if not is_first:
                 raise
-            gone = error
+            missing_error = error
             continue
         is_first = False
         with file:
@@ -86,14 +86,14 @@ def examine(
                 if checks is not None:
                     yield from checks.observe(item, file)
                 if deep:
-                    bad = check_records(walk, file, item, limits)
-                    if bad is not None:
-                        yield bad
+                    record_problem = check_records(walk, file, item, limits)
+                    if record_problem is not None:
+                        yield record_problem
             if checks is not None:
                 yield from checks.end(walk.torn_at)
             expected = walk.expected if walk.ends_whole else None
-    if is_first and gone is not None:
-        raise gone
+    if is_first and missing_error is not None:
+        raise missing_error
 
 
 def _check_seam(
@@ -103,11 +103,11 @@ def _check_seam(
     base = segment.base_offset
     if base < 0 or base == expected:
         return None
-    place = format_name(segment.path), segment.topic, segment.partition, 0, 0
+    location = format_name(segment.path), segment.topic, segment.partition, 0, 0
     if base < expected:
         detail = f"the segment before it goes up to offset {expected - 1}"
-        return Problem(*place, problems.OVERLAP, expected - 1, base, detail)
+        return Problem(*location, problems.OVERLAP, expected - 1, base, detail)
     if not are_gaps_wrong():
         return None
     detail = f"offsets {expected} to {base - 1} are missing"
-    return Problem(*place, problems.GAP, expected - 1, base, detail)
+    return Problem(*location, problems.GAP, expected - 1, base, detail)

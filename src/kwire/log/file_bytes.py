@@ -50,11 +50,11 @@ def reserve_buffer(size: int) -> mmap.mmap | bytes:
     # A private mapping is required, because a shared mapping keeps dropped pages.
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     flags |= getattr(mmap, "MAP_NORESERVE", 0)
-    place = mmap.mmap(-1, size, flags=flags)
+    buffer = mmap.mmap(-1, size, flags=flags)
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # the kernel does not support large pages
-            place.madvise(mmap.MADV_HUGEPAGE)
-    return place
+            buffer.madvise(mmap.MADV_HUGEPAGE)
+    return buffer
 
 
 class FileBytes:

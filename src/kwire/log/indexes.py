@@ -56,15 +56,15 @@ def read_small_file(path: Named, limits: Limits = DEFAULT) -> bytes:
     ``FileNotFoundError`` if it is missing or is not a regular file, for example a FIFO.
     """
     limit = limits.frame_bytes
-    place = locate(path)
-    most = sys.maxsize if limit is None else int(min(sys.maxsize, limit + 1))
-    if isinstance(place, StoredPath):
-        data = place.read_bytes(most)
+    located_path = locate(path)
+    max_bytes = sys.maxsize if limit is None else int(min(sys.maxsize, limit + 1))
+    if isinstance(located_path, StoredPath):
+        data = located_path.read_bytes(max_bytes)
     else:
-        with open_regular(place) as file:
+        with open_regular(located_path) as file:
             # Limit the request to the file size, because Python allocates memory for
             # all requested bytes in advance.
-            data = file.read(min(most, os.fstat(file.fileno()).st_size))
+            data = file.read(min(max_bytes, os.fstat(file.fileno()).st_size))
     if limit is not None and len(data) > limit:
         raise LimitExceeded(
             f"the file has more bytes than the limit of {limit}; pass"
@@ -111,10 +111,10 @@ class EntryView(Sequence["tuple[int, int]"]):
     def __getitem__(
         self, number: int | slice
     ) -> tuple[int, int] | tuple[tuple[int, int], ...]:
-        each = range(self._count)[number]
-        if isinstance(each, range):
-            return tuple(self._decode(self._data, n * self._size) for n in each)
-        return self._decode(self._data, each * self._size)
+        selected = range(self._count)[number]
+        if isinstance(selected, range):
+            return tuple(self._decode(self._data, n * self._size) for n in selected)
+        return self._decode(self._data, selected * self._size)
 
 
 class _EntryIndex:
@@ -273,13 +273,13 @@ class TransactionIndex:
 
 def _base_offset(path: Place, given: int | None) -> int:
     """Return the specified base offset, or else the base offset in the file name."""
-    found = parse_base_offset(path.name) if given is None else given
-    if found is None:
+    base_offset = parse_base_offset(path.name) if given is None else given
+    if base_offset is None:
         raise TypeError(
             f"{str(path)!r} does not begin with a base offset of 20 digits; pass"
             " base_offset="
         )
-    return found
+    return base_offset
 
 
 def _has_stray(data: bytes, end: int) -> bool:

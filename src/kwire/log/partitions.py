@@ -160,8 +160,12 @@ class Partition:
     ) -> Iterator[Segment]:
         """Yield the segments that may contain offsets in a range."""
         for segment in self.segments:
-            above = segment.next_base_offset
-            if start_offset is not None and above is not None and above <= start_offset:
+            next_base_offset = segment.next_base_offset
+            if (
+                start_offset is not None
+                and next_base_offset is not None
+                and next_base_offset <= start_offset
+            ):
                 continue
             if end_offset is not None and segment.base_offset >= end_offset:
                 return
@@ -224,13 +228,19 @@ class Partition:
         options: dict[str, Any],
     ) -> Iterator[Any]:
         """Decode all segments, and filter transactions across the complete log."""
-        committed = check_isolation_level(isolation_level)
-        if committed and options.get("transactions") is None:
+        only_committed = check_isolation_level(isolation_level)
+        if only_committed and options.get("transactions") is None:
             options["transactions"] = self.transactions()
-        known = options.get("transactions")
-        stable = known.last_stable_offset if committed and known is not None else None
-        if stable is not None:
-            end_offset = stable if end_offset is None else min(stable, end_offset)
+        transactions = options.get("transactions")
+        stable_offset = (
+            transactions.last_stable_offset
+            if only_committed and transactions is not None
+            else None
+        )
+        if stable_offset is not None:
+            end_offset = (
+                stable_offset if end_offset is None else min(stable_offset, end_offset)
+            )
         for segment in self._overlapping(start_offset, end_offset):
             yield from getattr(segment, form)(
                 start_offset=start_offset,
@@ -273,11 +283,11 @@ class Partition:
         """
         start_offset = self.checkpoints.get("log-start")
         for segment in self._overlapping(start_offset, None):
-            found = segment.offset_for_timestamp(
+            offset = segment.offset_for_timestamp(
                 timestamp, start_offset=start_offset, limits=limits
             )
-            if found is not None:
-                return found
+            if offset is not None:
+                return offset
         return None
 
     def problems(

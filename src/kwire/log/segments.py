@@ -106,8 +106,8 @@ class Segment:
         status = self.path.stat()
         self.size = status.st_size
         self.kind = "checkpoint" if self.path.suffix == ".checkpoint" else "log"
-        named = parse_base_offset(self.path.name)
-        self.base_offset = -1 if named is None else named
+        name_offset = parse_base_offset(self.path.name)
+        self.base_offset = -1 if name_offset is None else name_offset
         if self.kind == "checkpoint":
             # The file name contains a log offset, but the offsets inside a checkpoint
             # always begin at 0.
@@ -138,20 +138,20 @@ class Segment:
     @property
     def index(self) -> OffsetIndex | None:
         """Offset index from the ``.index`` file, or None if the file is missing."""
-        found: OffsetIndex | None = self._beside(".index", OffsetIndex)
-        return found
+        index: OffsetIndex | None = self._beside(".index", OffsetIndex)
+        return index
 
     @property
     def time_index(self) -> TimeIndex | None:
         """Time index from the ``.timeindex`` file, or None if the file is missing."""
-        found: TimeIndex | None = self._beside(".timeindex", TimeIndex)
-        return found
+        index: TimeIndex | None = self._beside(".timeindex", TimeIndex)
+        return index
 
     @property
     def transaction_index(self) -> TransactionIndex | None:
         """Transaction index from the ``.txnindex`` file, or None if it is missing."""
-        found: TransactionIndex | None = self._beside(".txnindex", TransactionIndex)
-        return found
+        index: TransactionIndex | None = self._beside(".txnindex", TransactionIndex)
+        return index
 
     def _beside(self, suffix: str, kind: Callable[..., Any]) -> Any:
         """Read an index file for this segment once.
@@ -347,8 +347,8 @@ class Segment:
         """Return the position at which reading begins."""
         if start is not None or start_offset is None:
             return start or 0
-        found = self.seek(start_offset)
-        return self.size if found is None else found
+        position = self.seek(start_offset)
+        return self.size if position is None else position
 
     def _transactions(
         self, isolation_level: str, given: Transactions | None
@@ -384,10 +384,12 @@ class Segment:
             return 0
         for entries in index.lookups():
             last = bisect_right(entries, offset, key=lambda entry: entry[0])
-            near = entries[max(0, last - _HINTS) : last]
-            if not near:
+            candidates = entries[max(0, last - _HINTS) : last]
+            if not candidates:
                 break
-            for first, position in reversed(near) if do_ascend(near) else ():
+            for first, position in (
+                reversed(candidates) if do_ascend(candidates) else ()
+            ):
                 if self._has_batch(position, first):
                     return position
         return 0
@@ -423,12 +425,14 @@ class Segment:
         if index is None:
             return 0
         last = bisect_left(index.entries, timestamp, key=lambda entry: entry[0])
-        for stands, offset in reversed(index.entries[max(0, last - _HINTS) : last]):
+        for indexed_timestamp, offset in reversed(
+            index.entries[max(0, last - _HINTS) : last]
+        ):
             position = self.seek(offset)
             if position is None:
                 continue
             for header, _ in self._iter_headers(position, position + 1):
-                if header.max_timestamp == stands:
+                if header.max_timestamp == indexed_timestamp:
                     return position
         return 0
 
@@ -533,9 +537,9 @@ class Segment:
                 if isinstance(item, Problem):
                     yield item
                 elif deep:
-                    bad = check_records(walk, file, item, limits)
-                    if bad is not None:
-                        yield bad
+                    record_problem = check_records(walk, file, item, limits)
+                    if record_problem is not None:
+                        yield record_problem
 
     def good_regions(self, *, limits: Limits = DEFAULT) -> Iterator[tuple[int, int]]:
         """Yield regions with valid batches as (position, size).
@@ -580,7 +584,7 @@ def find_transactions(segments: Iterable[Segment]) -> Transactions:
     grows with the number of aborted transactions.
     """
     return gather_transactions(
-        (each._iter_headers(), _read_aborted(each)) for each in segments
+        (segment._iter_headers(), _read_aborted(segment)) for segment in segments
     )
 
 

@@ -58,10 +58,10 @@ class ProducerSnapshot:
             raise in_file(error, format_name(path)) from None
         except UnsupportedVersion as error:
             raise InvalidValue(str(error), 0, format_name(path)) from None
-        found = engine.crc32c(memoryview(data)[_ENTRIES_AT:])
-        if found != self.message.crc:
+        checksum = engine.crc32c(memoryview(data)[_ENTRIES_AT:])
+        if checksum != self.message.crc:
             raise InvalidValue(
-                f"the bytes have the checksum {found:#010x}, not the one stored",
+                f"the bytes have the checksum {checksum:#010x}, not the one stored",
                 2,
                 f"{format_name(path)}: crc",
                 "ProducerSnapshot",

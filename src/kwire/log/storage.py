@@ -110,17 +110,17 @@ class StoredPath:
 
     def _other(self, key: str) -> StoredPath:
         """Return the path for another key in the same store."""
-        made = StoredPath(self._root)
-        made._key, made._options = key, self._options
-        return made
+        path = StoredPath(self._root)
+        path._key, path._options = key, self._options
+        return path
 
     def __truediv__(self, name: str) -> StoredPath:
         """Return the path of a file in this directory."""
-        made = self._other(f"{self._key}/{name}".lstrip("/"))
+        path = self._other(f"{self._key}/{name}".lstrip("/"))
         if self._listed is not None:
-            made._folder = self
-            made._size = self._listed.get(name, _MISSING)
-        return made
+            path._folder = self
+            path._size = self._listed.get(name, _MISSING)
+        return path
 
     def __str__(self) -> str:
         options = f"?{self._options}" if self._options else ""
@@ -212,8 +212,8 @@ class StoredPath:
     def size_now(self) -> int:
         """Request the current size. Raises the same errors as ``stat``."""
         with _translate_errors(self):
-            kind, size = self._store().look(self._key)
-        if kind != "file":
+            object_type, size = self._store().look(self._key)
+        if object_type != "file":
             _refuse_missing(self)
         return size
 
@@ -224,25 +224,25 @@ class StoredPath:
         number.
         """
         with _translate_errors(self):
-            found = self._store().below(self._key)
-        begin = f"{self._key}/" if self._key else ""
-        found = [each for each in found if each[0].startswith(begin)]
-        if not found:
+            objects = self._store().below(self._key)
+        prefix = f"{self._key}/" if self._key else ""
+        objects = [entry for entry in objects if entry[0].startswith(prefix)]
+        if not objects:
             _refuse_missing(self)
         folders: dict[str, dict[str, int]] = {self._key: {}}
-        for key, size in found:
+        for key, size in objects:
             folder, _, name = key.rpartition("/")
-            above = folder
-            while above not in folders:
-                folders[above] = {}
-                above = above.rpartition("/")[0]
+            ancestor = folder
+            while ancestor not in folders:
+                folders[ancestor] = {}
+                ancestor = ancestor.rpartition("/")[0]
             folders[folder][name] = size
-        made: dict[str, StoredPath] = {}
+        paths: dict[str, StoredPath] = {}
         for key in sorted(folders):
             path = self._other(key)
             path._listed = folders[key]
-            path._folder = made.get(key.rpartition("/")[0])
-            made[key] = path
+            path._folder = paths.get(key.rpartition("/")[0])
+            paths[key] = path
             yield path, list(folders[key])
 
     def _store(self) -> _Store:
@@ -374,10 +374,12 @@ class _ArrowStore:
     def below(self, key: str) -> list[tuple[str, int]]:
         from pyarrow.fs import FileSelector
 
-        place = (self._prefix + key).rstrip("/") or "/"
-        found = self._system.get_file_info(FileSelector(place, recursive=True))
-        begin = len(self._prefix)
-        return [(info.path[begin:], info.size) for info in found if info.is_file]
+        folder = (self._prefix + key).rstrip("/") or "/"
+        infos = self._system.get_file_info(FileSelector(folder, recursive=True))
+        prefix_length = len(self._prefix)
+        return [
+            (info.path[prefix_length:], info.size) for info in infos if info.is_file
+        ]
 
     def open(self, key: str, size: int | None) -> Reader:
         return _ArrowReader(self._system.open_input_file(self._prefix + key))
@@ -413,18 +415,18 @@ class _FsspecStore:
 
     def below(self, key: str) -> list[tuple[str, int]]:
         self._system.invalidate_cache()
-        found = self._system.find(self._prefix + key, detail=True)
-        begin = len(self._prefix)
+        infos = self._system.find(self._prefix + key, detail=True)
+        prefix_length = len(self._prefix)
         return [
-            (path[begin:], info["size"])
-            for path, info in found.items()
+            (path[prefix_length:], info["size"])
+            for path, info in infos.items()
             if info["type"] == "file"
         ]
 
     def open(self, key: str, size: int | None) -> Reader:
         if size is None:
-            kind, size = self.look(key)
-            if kind != "file":
+            object_type, size = self.look(key)
+            if object_type != "file":
                 raise FileNotFoundError(key)
         return _FsspecReader(self._system, self._prefix + key, size)
 

@@ -75,25 +75,25 @@ class StoredBytes(FileBytes):
             self._range, self._ahead = _FIRST, None
         if self._ahead is None:
             end = self._end_of_range(start)
-            found = self._path.read(self._reader, start, end)
+            data = self._path.read(self._reader, start, end)
         else:
             ahead, end = self._ahead
-            self._ahead, found = None, ahead.result()
-        self._begin = after = start + len(found)
-        if after < end:
-            self.size = after
+            self._ahead, data = None, ahead.result()
+        self._begin = data_end = start + len(data)
+        if data_end < end:
+            self.size = data_end
         with memoryview(self.data) as view:
-            view[start:after] = found
+            view[start:data_end] = data
         self._range = min(4 * self._range, _LARGEST)
-        if self._range == _LARGEST and after < min(self.stop, self.size):
-            self._read_ahead(after)
-        return after
+        if self._range == _LARGEST and data_end < min(self.stop, self.size):
+            self._read_ahead(data_end)
+        return data_end
 
     def _end_of_range(self, start: int) -> int:
         """Return the position where the next range ends."""
         # Past ``stop``, only the remainder of one batch is still required.
-        wanted = max(self.stop, start + _FIRST)
-        return min(start + self._range, wanted, self.size)
+        required_end = max(self.stop, start + _FIRST)
+        return min(start + self._range, required_end, self.size)
 
     def _read_ahead(self, start: int) -> None:
         """Fetch the next range in a background thread."""

@@ -102,22 +102,22 @@ def gather_transactions(
     """
     aborted: list[AbortedTransaction] = []
     ongoing: dict[int, int] = {}
-    for hops, indexed in segments:
-        for header, data in hops:
+    for headers, index_entries in segments:
+        for header, data in headers:
             if not header.is_transactional:
                 continue
             if not header.is_control:
                 ongoing.setdefault(header.producer_id, header.base_offset)
                 continue
-            kind = read_marker(data, header)
-            if kind not in (ABORT, COMMIT):
+            marker_type = read_marker(data, header)
+            if marker_type not in (ABORT, COMMIT):
                 continue
             first = ongoing.pop(header.producer_id, None)
-            if kind == ABORT and first is not None:
+            if marker_type == ABORT and first is not None:
                 aborted.append(
                     AbortedTransaction(header.producer_id, first, header.base_offset)
                 )
-        for entry in indexed:
+        for entry in index_entries:
             aborted.append(entry)
             first = ongoing.get(entry.producer_id)
             if first is not None and first <= entry.last_offset:
@@ -128,10 +128,10 @@ def gather_transactions(
 def read_marker(data: Buffer, header: BatchHeader) -> int | None:
     """Return the control record type of a control batch, or None if it is invalid."""
     try:
-        found = Batch(header, read_records(data, header)).control_records
+        control_records = Batch(header, read_records(data, header)).control_records
     except (DecodeError, UnsupportedVersion):
         return None
-    return found[0].type if found else None
+    return control_records[0].type if control_records else None
 
 
 def check_isolation_level(name: str) -> bool:

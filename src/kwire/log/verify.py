@@ -65,7 +65,7 @@ def verify(
             checks=checks,
         )
         return
-    place = log.topic, log.partition
+    topic_partition = log.topic, log.partition
     epochs: tuple[tuple[int, int], ...] = ()
     path = log.path / "leader-epoch-checkpoint"
     try:
@@ -73,13 +73,15 @@ def verify(
     except FileNotFoundError:
         pass
     except DecodeError as error:
-        yield unreadable_file(path, place, problems.LEADER_EPOCH, error)
+        yield unreadable_file(path, topic_partition, problems.LEADER_EPOCH, error)
     if list(epochs) != sorted(set(epochs)) or [start for _, start in epochs] != sorted(
         {start for _, start in epochs}
     ):
         detail = "epochs and their offsets do not ascend"
         name = format_name(path)
-        yield Problem(name, *place, 0, 0, problems.LEADER_EPOCH, detail=detail)
+        yield Problem(
+            name, *topic_partition, 0, 0, problems.LEADER_EPOCH, detail=detail
+        )
         epochs = ()
     path = log.path / "partition.metadata"
     try:
@@ -87,7 +89,7 @@ def verify(
     except FileNotFoundError:
         pass
     except DecodeError as error:
-        yield unreadable_file(path, place, problems.METADATA, error)
+        yield unreadable_file(path, topic_partition, problems.METADATA, error)
     newest = log.segments[-1].base_offset if log.segments else -1
     in_tail: list[tuple[int, Problem]] = []
     for path in log.producer_snapshot_paths:
@@ -96,14 +98,14 @@ def verify(
         except FileNotFoundError:
             pass
         except DecodeError as error:
-            found = unreadable_file(path, place, problems.SNAPSHOT, error)
+            problem = unreadable_file(path, topic_partition, problems.SNAPSHOT, error)
             offset = parse_base_offset(path.name) or 0
             if offset > newest >= 0:
-                in_tail.append((offset, found))
+                in_tail.append((offset, problem))
             else:
-                yield found
+                yield problem
     checks = Checks(epochs, is_partition=not log.is_compacted)
-    for segments in (log.segments, *((each,) for each in log.snapshots)):
+    for segments in (log.segments, *((snapshot,) for snapshot in log.snapshots)):
         yield from examine(
             segments,
             are_gaps_wrong=lambda: not log.is_compacted,
@@ -113,6 +115,6 @@ def verify(
             limits=limits,
             checks=checks if segments is log.segments else None,
         )
-    for offset, found in in_tail:
+    for offset, problem in in_tail:
         if checks.torn_offset is None or offset <= checks.torn_offset:
-            yield found
+            yield problem

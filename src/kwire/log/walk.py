@@ -182,13 +182,13 @@ class SegmentWalk:
                 position += header.size
                 if (base != expected and not self._are_offsets_right) or last < base:
                     self._keep = header.position
-                    found = self._judge(header, expected)
+                    mismatch = self._judge(header, expected)
                     limit = self._limit
-                    if found is not None:
-                        yield found
-                        if found.reason == problems.OFFSET:
-                            if found.next_good_offset >= 0:
-                                self.expected = expected = found.next_good_offset
+                    if mismatch is not None:
+                        yield mismatch
+                        if mismatch.reason == problems.OFFSET:
+                            if mismatch.next_good_offset >= 0:
+                                self.expected = expected = mismatch.next_good_offset
                             continue
                 self.expected = expected = last + 1
                 yield header
@@ -231,13 +231,13 @@ class SegmentWalk:
         A batch may be larger than the window, but not larger than
         ``limits.frame_bytes``.
         """
-        limit, have = self._limit, self._limit - position
-        wanted = WINDOW if have < WINDOW // 2 else 2 * have
+        limit, available_bytes = self._limit, self._limit - position
+        target_bytes = WINDOW if available_bytes < WINDOW // 2 else 2 * available_bytes
         if self._frame_limit is not None:
-            wanted = min(wanted, max(WINDOW, self._frame_limit))
-        if limit >= self._file.size or have >= wanted:
+            target_bytes = min(target_bytes, max(WINDOW, self._frame_limit))
+        if limit >= self._file.size or available_bytes >= target_bytes:
             return False
-        return self._fill(position, position + wanted) > limit
+        return self._fill(position, position + target_bytes) > limit
 
     def _peek(self, position: int, check_crc: bool) -> BatchHeader | None:
         """Read the header at ``position``. None if no complete batch is found there."""
@@ -279,8 +279,12 @@ class SegmentWalk:
             )
         # A compressed message with magic 0 or 1 has the offset of its last inner
         # message, so missing offsets before it cannot be detected.
-        known = expected is not None and header.record_count >= 0
-        if known and self._are_gaps_wrong is not None and self._are_gaps_wrong():
+        is_offset_known = expected is not None and header.record_count >= 0
+        if (
+            is_offset_known
+            and self._are_gaps_wrong is not None
+            and self._are_gaps_wrong()
+        ):
             return self._problem(
                 header.position,
                 0,
@@ -337,11 +341,15 @@ class SegmentWalk:
         """Return the base offset at ``position``, or -1 if it is unknown."""
         following = self._peek(position, False)
         if following is None:
-            then = self._next_base_offset
-            return -1 if then is None or position < self._file.size else then
+            next_base_offset = self._next_base_offset
+            return (
+                -1
+                if next_base_offset is None or position < self._file.size
+                else next_base_offset
+            )
         base = following.base_offset
-        right = (expected is None or base >= expected) and self._may_be(base)
-        return base if right else -1
+        is_plausible = (expected is None or base >= expected) and self._may_be(base)
+        return base if is_plausible else -1
 
     def _around(
         self, position: int, failure: CorruptBatch | None
@@ -354,22 +362,22 @@ class SegmentWalk:
         """
         file, before = self._file, self.expected
         is_cut = failure is None and self._limit >= file.size
-        head = None if failure is None else self._peek(position, False)
+        header = None if failure is None else self._peek(position, False)
         if failure is None:
             reason, detail = problems.SIZE, self._why_too_long(position)
-        elif head is not None:
+        elif header is not None:
             reason, detail = problems.CRC, failure.reason
         elif self._is_zero(position, position + HEAD):
             reason, detail = problems.ZEROS, "zeros, where a batch should begin"
         else:
             reason, detail = problems.HEADER, failure.reason
-        resumed = self._resume(position, head)
+        resumed = self._resume(position, header)
         if resumed is not None:
             self.expected = resumed.base_offset
             end, next_good = resumed.position, resumed.base_offset
         else:
             end, next_good = file.size, -1
-            if self._is_torn(position, head, is_cut):
+            if self._is_torn(position, header, is_cut):
                 self.torn_at = position
                 return None, end
             self.ends_whole = False
@@ -384,8 +392,8 @@ class SegmentWalk:
 
     def _why_too_long(self, position: int) -> str:
         """Describe a batch length that exceeds the file or the limit."""
-        at, end = position + SIZE_AT, position + LOG_OVERHEAD
-        size = LOG_OVERHEAD + int.from_bytes(self._file.data[at:end], "big")
+        start, end = position + SIZE_AT, position + LOG_OVERHEAD
+        size = LOG_OVERHEAD + int.from_bytes(self._file.data[start:end], "big")
         if self._frame_limit is None or position + size > self._file.size:
             return "a length that no batch can have here"
         return (
@@ -440,14 +448,14 @@ class SegmentWalk:
                     floor = base
         while True:
             self._keep = position = position + 1
-            found = self._search(position, self._file.size, floor, moves=True)
-            if found is None:
+            candidate = self._search(position, self._file.size, floor, moves=True)
+            if candidate is None:
                 return None
-            self._keep = position = found.position
+            self._keep = position = candidate.position
             is_next = position == start and floor == base
             expected, room = (base, 0) if is_next else (None, position - begin)
-            if not self._find_contradiction(found, floor, expected, room):
-                return found
+            if not self._find_contradiction(candidate, floor, expected, room):
+                return candidate
 
     def _search(
         self, position: int, stop: int, lowest: int, *, moves: bool = False
@@ -457,25 +465,25 @@ class SegmentWalk:
         With ``moves``, passed bytes may leave memory, because the walk continues there.
         """
         search = _plausible(lowest, self._highest, self._frame_limit).search
-        at = position
-        while at < stop and at + HEAD <= self._file.size:
+        current = position
+        while current < stop and current + HEAD <= self._file.size:
             if moves:
-                self._keep = at
-            limit = self._fill(at, at + len(_ZEROS))
+                self._keep = current
+            limit = self._fill(current, current + len(_ZEROS))
             data = self._file.data
-            found = None
-            if data[at] or data[at:limit] != _ZEROS[: limit - at]:
-                found = search(data, at, limit)
-            while found is not None:
-                self._credit += _CREDIT * (found.start() - at + 1)
-                at = found.start() + 1
-                whole = self._whole(found.start(), lowest, self._highest)
-                if whole is not None:
-                    return whole
-                found = search(data, at, limit)
-            end = max(limit - HEAD + 1, at + 1)
-            self._credit += _CREDIT * (end - at)
-            at = end
+            match = None
+            if data[current] or data[current:limit] != _ZEROS[: limit - current]:
+                match = search(data, current, limit)
+            while match is not None:
+                self._credit += _CREDIT * (match.start() - current + 1)
+                current = match.start() + 1
+                header = self._whole(match.start(), lowest, self._highest)
+                if header is not None:
+                    return header
+                match = search(data, current, limit)
+            end = max(limit - HEAD + 1, current + 1)
+            self._credit += _CREDIT * (end - current)
+            current = end
         return None
 
     def _whole(self, position: int, lowest: int, highest: int) -> BatchHeader | None:
@@ -483,14 +491,14 @@ class SegmentWalk:
 
         None unless a valid and plausible batch is there.
         """
-        head = self._peek(position, False)
-        if head is None or not lowest <= head.base_offset <= highest:
+        header = self._peek(position, False)
+        if header is None or not lowest <= header.base_offset <= highest:
             return None
         # Limit the bytes that are verified, so that the running time stays linear if
         # the file contains nothing except batch headers.
-        if head.size > self._credit:
+        if header.size > self._credit:
             return None
-        self._credit -= head.size
+        self._credit -= header.size
         return self._peek(position, True)
 
     def _problem(
@@ -521,6 +529,8 @@ def _plausible(floor: int, highest: int, limit: int | None) -> re.Pattern[bytes]
         offset = b"(?:" + b"|".join(re.escape(half) for half in halves) + b")"
     else:
         offset = b"[\\x00-\\x7f]..."
-    largest = 0x7F if limit is None else min(0x7F, limit >> 24)
-    size = b"(?!\\x00\\x00\\x00[\\x00-\\x0d])[\\x00-" + re.escape(bytes([largest]))
+    max_first_byte = 0x7F if limit is None else min(0x7F, limit >> 24)
+    size = b"(?!\\x00\\x00\\x00[\\x00-\\x0d])[\\x00-" + re.escape(
+        bytes([max_first_byte])
+    )
     return re.compile(b"(?s)" + offset + b"...." + size + b"]...(?:....)[\\x00-\\x02]")
