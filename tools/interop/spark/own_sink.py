@@ -24,6 +24,7 @@ from tools.interop.broker import clients, workloads
 from tools.interop.broker.broker import Broker, BrokerError
 from tools.interop.broker.harness import expect_same
 from tools.interop.spark.own_source import LONGEST, SOURCES, open_session
+from tools.interop.spark.streams import run_to_end
 
 PARTITIONS = 3
 ROWS = 2000
@@ -178,9 +179,10 @@ def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
             writer = lines.writeStream.format(sink).trigger(availableNow=True)
             options = {"kafka.bootstrap.servers": kafka.address, "topic": topic}
             options["checkpointLocation"] = str(folder / f"checkpoint-{sink}")
-            query = writer.options(**options).start()
-            if not query.awaitTermination(LONGEST):
-                raise BrokerError(f"a stream to {sink} has not ended")
+            try:
+                run_to_end(writer.options(**options).start, LONGEST)
+            except TimeoutError as error:
+                raise BrokerError(f"a stream to {sink}: {error}") from None
     compare(kafka, "stream, stopped and continued", topics, True)
 
 

@@ -26,6 +26,7 @@ from tools.interop.broker import broker as brokers
 from tools.interop.broker import clients, workloads
 from tools.interop.broker.broker import Broker, BrokerError
 from tools.interop.broker.harness import expect_same
+from tools.interop.spark.streams import run_to_end
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -188,9 +189,11 @@ def run_stream(
     reader = reader.option("startingOffsets", "earliest").options(**given)
     writer = reader.load().writeStream.format("parquet").trigger(availableNow=True)
     checkpoint = str(folder / "checkpoint")
-    query = writer.option("checkpointLocation", checkpoint).start(str(folder / "sink"))
-    if not query.awaitTermination(LONGEST):
-        raise BrokerError(f"a stream of {source} has not ended after {LONGEST} s")
+    writer = writer.option("checkpointLocation", checkpoint)
+    try:
+        query = run_to_end(lambda: writer.start(str(folder / "sink")), LONGEST)
+    except TimeoutError as error:
+        raise BrokerError(f"a stream of {source}: {error}") from None
     ends = [progress["sources"][0]["endOffset"] for progress in query.recentProgress]
     found = [json.loads(each) if isinstance(each, str) else each for each in ends]
     return [each for each in found if each]

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from kwire import records
+from tools.interop.spark.streams import run_to_end
 
 ROOT = Path(__file__).resolve().parents[3]
 STREAM_KILLS = "tools.interop.spark.stream_kills"
@@ -39,10 +40,6 @@ PER_LAST_TRIGGER = 20_000
 LONGEST = 600
 """Seconds, after which a query counts as one that hangs; to start may take minutes."""
 MOMENTS = ("random", "planned", "written")
-STARTS = 5
-LATE_WORKER = "Python worker failed to connect back"
-"""Spark ends a query with these words if its Python worker takes more than 10 seconds
-to start, which happens on a busy machine. Spark has no option for this time."""
 
 
 def main() -> None:
@@ -343,7 +340,6 @@ def run_query(read: Callable[[Any], Any], checkpoint: str, sink: str) -> None:
 
     ``read`` loads the stream by the reader that it is given.
     """
-    from pyspark.errors import StreamingQueryException
     from pyspark.sql import SparkSession
 
     spark = (
@@ -364,14 +360,7 @@ def run_query(read: Callable[[Any], Any], checkpoint: str, sink: str) -> None:
         stream = stream.trigger(processingTime="100 milliseconds")
     else:
         stream = stream.trigger(availableNow=True)
-    for start in range(STARTS):
-        try:
-            stream.start(sink).awaitTermination()
-            break
-        except StreamingQueryException as error:
-            # The query continues from its checkpoint, so this is one more restart.
-            if LATE_WORKER not in str(error) or start == STARTS - 1:
-                raise
+    run_to_end(lambda: stream.start(sink))
     spark.stop()
 
 
