@@ -232,13 +232,12 @@ def fill(readme: str, groups: list[Group]) -> str:
         lines = textwrap.wrap(
             paragraph, 88, break_long_words=False, break_on_hyphens=False
         )
-        pattern = rf"^{re.escape(start)}(?:.+\n)+"
-        if len(re.findall(pattern, readme, re.MULTILINE)) != 1:
+        found = re.findall(rf"^{re.escape(start)}(?:.+\n)+", readme, re.MULTILINE)
+        if len(found) != 1:
             raise ValueError(
                 f"README.md needs one paragraph that begins with {start!r}"
             )
-        filled = "\n".join(lines) + "\n"
-        readme = re.sub(pattern, lambda _, new=filled: new, readme, flags=re.MULTILINE)
+        readme = readme.replace(found[0], "\n".join(lines) + "\n")
     return readme
 
 
