@@ -88,23 +88,23 @@ class RecordWalk:
         self._owner = owner
         self._limits = limits
 
-    def read(self, data: bytes, at: int, end: int) -> None:
+    def read(self, data: bytes, position: int, end: int) -> None:
         """Read all batches and messages between two byte positions in the input."""
         index = 0
-        while at < end:
-            cursor = MapCursor(data, at, end)
+        while position < end:
+            cursor = MapCursor(data, position, end)
             notes = SpanNotes(cursor, self.spans, self._part, self._root, self._owner)
             errors_before = len(self.damage)
             try:
-                header = self._read_header(data, at, end)
+                header = self._read_header(data, position, end)
             except DecodeError as error:
                 self.damage.append(error)
-                notes.note_rest(at, end, "damaged", error.reason)
+                notes.note_rest(position, end, "damaged", error.reason)
                 return
             if header is None:
-                notes.note_rest(at, end, "cut")
+                notes.note_rest(position, end, "cut")
                 return
-            at = cursor.end = header.position + header.size
+            position = cursor.end = header.position + header.size
             entry_kind = "batches" if header.magic == 2 else "messages"
             notes.root = join_path(self._root, f"{entry_kind}[{index}]")
             notes.owner = notes.root
@@ -113,15 +113,19 @@ class RecordWalk:
                 self._read_entry(notes, data, header, is_intact)
             except DecodeError as error:
                 self.damage.append(error)
-                notes.note_rest(0, at, "damaged", error.reason)
+                notes.note_rest(0, position, "damaged", error.reason)
             index += 1
 
-    def _read_header(self, data: bytes, at: int, end: int) -> BatchHeader | None:
+    def _read_header(self, data: bytes, position: int, end: int) -> BatchHeader | None:
         try:
-            header: BatchHeader | None = records.read_batch_header(data, at, end=end)
+            header: BatchHeader | None = records.read_batch_header(
+                data, position, end=end
+            )
         except DecodeError as error:
             try:
-                header = records.read_batch_header(data, at, check_crc=False, end=end)
+                header = records.read_batch_header(
+                    data, position, check_crc=False, end=end
+                )
             except DecodeError:
                 raise error from None
             # If only the checksum is wrong, show the fields and mark the checksum as

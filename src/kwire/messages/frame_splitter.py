@@ -262,19 +262,19 @@ class FrameSplitter:
         self.check()
 
     def _describe_failure(
-        self, size: int, head: bytes
+        self, size: int, first_bytes: bytes
     ) -> tuple[type[DecodeError], str]:
         if size < 0:
             return InvalidLength, f"a frame cannot have {size} bytes"
         limit = self._limits.frame_bytes
         reason = f"a frame of {size} bytes is over the limit of {limit}"
-        first, second, *_ = head
+        first, second, *_ = first_bytes
         if first in (_TLS_ALERT, _TLS_HANDSHAKE) and second == 3:
             message_type = "alert" if first == _TLS_ALERT else "handshake"
             reason += (
                 f"; the bytes look like a TLS {message_type}: the peer speaks TLS where"
                 " plaintext was expected"
             )
-        elif head == _HTTP_RESPONSE or head in _HTTP_METHODS:
+        elif first_bytes == _HTTP_RESPONSE or first_bytes in _HTTP_METHODS:
             reason += "; the bytes are HTTP, so the peer is no Kafka"
         return LimitExceeded, reason

@@ -97,12 +97,12 @@ class _Reader:
         self.at = 0
         self.lines = [0, *(match.end() for match in _LINE_END.finditer(text))]
 
-    def position(self, at: int) -> tuple[int, int]:
-        line = bisect_right(self.lines, at)
-        return line, at - self.lines[line - 1] + 1
+    def position(self, index: int) -> tuple[int, int]:
+        line = bisect_right(self.lines, index)
+        return line, index - self.lines[line - 1] + 1
 
-    def fail(self, reason: str, at: int, rule: str = "json") -> NoReturn:
-        line, column = self.position(at)
+    def fail(self, reason: str, index: int, rule: str = "json") -> NoReturn:
+        line, column = self.position(index)
         raise SchemaError(reason, rule, line=line, column=column)
 
     def peek(self) -> str:

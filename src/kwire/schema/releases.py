@@ -217,11 +217,11 @@ def _select_rows(release: str, listener: str | None) -> dict[int, _Row]:
 
 
 def _subtract_ranges(
-    ours: dict[int, VersionRange], theirs: dict[int, VersionRange]
+    ranges_by_key: dict[int, VersionRange], other_ranges: dict[int, VersionRange]
 ) -> dict[int, VersionRange]:
     differences = {}
-    for key, own_range in ours.items():
-        other_range = theirs.get(key, NONE)
+    for key, own_range in ranges_by_key.items():
+        other_range = other_ranges.get(key, NONE)
         # Every change between releases affects only one end of a range. A test checks
         # this for all pairs of releases.
         below = VersionRange(own_range.min, min(own_range.max, other_range.min - 1))

@@ -42,49 +42,49 @@ class Constraint:
         return f"Constraint({self.name!r}, {ranges})"
 
 
-_known = {name: Constraint(name, ranges) for name, ranges in facts("constraint")}
+_constraints = {name: Constraint(name, ranges) for name, ranges in facts("constraint")}
 
-ZSTD = _known["zstd"]
+ZSTD = _constraints["zstd"]
 """Records are compressed with zstd, or may be received in this form (KIP-110)."""
 
-MAGIC_2 = _known["magic-2"]
+MAGIC_2 = _constraints["magic-2"]
 """Records have magic 2: headers, idempotence, transactions (KIP-98, KIP-82)."""
 
-MAGIC_1 = _known["magic-1"]
+MAGIC_1 = _constraints["magic-1"]
 """Records are magic 1 messages, with timestamps but without headers (KIP-32)."""
 
-MAGIC_0 = _known["magic-0"]
+MAGIC_0 = _constraints["magic-0"]
 """Records are magic 0 messages, without timestamps and headers."""
 
-OFFSETS_BY_TIME = _known["offsets-by-time"]
+OFFSETS_BY_TIME = _constraints["offsets-by-time"]
 """The request looks up the first offset at or after a timestamp (KIP-79)."""
 
-TRANSACTIONS = _known["transactions"]
+TRANSACTIONS = _constraints["transactions"]
 """The producer is transactional and looks up its coordinator (KIP-98)."""
 
-TOPIC_DEFAULTS = _known["topic-defaults"]
+TOPIC_DEFAULTS = _constraints["topic-defaults"]
 """A new topic uses the brokers' default partition or replica count (KIP-464)."""
 
-GROUP_PATTERNS = _known["group-patterns"]
+GROUP_PATTERNS = _constraints["group-patterns"]
 """A group member subscribes with a pattern, which the broker evaluates."""
 
-NO_TOPIC_IDS = _known["no-topic-ids"]
+NO_TOPIC_IDS = _constraints["no-topic-ids"]
 """The request identifies a topic by name, because its id is unknown (KIP-516)."""
 
-TRANSACTION_PROTOCOL_1 = _known["transaction-protocol-1"]
+TRANSACTION_PROTOCOL_1 = _constraints["transaction-protocol-1"]
 """The producer uses the first transaction protocol (before KIP-890)."""
 
-CONTROLLERS = _known["controllers"]
+CONTROLLERS = _constraints["controllers"]
 """The response must contain the controllers instead of the brokers (KIP-919)."""
 
-CLIENT = _known["client"]
+CLIENT = _constraints["client"]
 """The sender is a client. Newer versions of AddPartitionsToTxn are for brokers only."""
 
-FETCHED_EPOCH = _known["fetched-epoch"]
+FETCHED_EPOCH = _constraints["fetched-epoch"]
 """Fetch contains the last fetched epoch, which detects log truncation (KIP-595)."""
 
-FETCH_SESSION = _known["fetch-session"]
+FETCH_SESSION = _constraints["fetch-session"]
 """The broker stores the partitions of a Fetch for later requests (KIP-227)."""
 
-EPOCH_END = _known["epoch-end"]
+EPOCH_END = _constraints["epoch-end"]
 """A client may request the end offset of a leader epoch (KIP-320)."""

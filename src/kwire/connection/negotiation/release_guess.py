@@ -159,11 +159,11 @@ class _Gap:
             min_high = min(highs) if is_in_both else min(lows)
             self.bounds[key] = (min(lows), max_low), (min_high, max(highs))
 
-    def has(self, mine: dict[int, Ends]) -> bool:
+    def has(self, table_rows: dict[int, Ends]) -> bool:
         """Return whether every row of a table is within the limits."""
-        if not (self.needed <= mine.keys() <= self.bounds.keys()):
+        if not (self.needed <= table_rows.keys() <= self.bounds.keys()):
             return False
-        for key, (low, high) in mine.items():
+        for key, (low, high) in table_rows.items():
             (low_from, low_to), (high_from, high_to) = self.bounds[key]
             if not low_from <= low <= low_to or not high_from <= high <= high_to:
                 return False
@@ -205,30 +205,30 @@ def _load_line(listener: str | None) -> _Line:
     return _lines[listener]
 
 
-def _find_equal(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
-    rows = frozenset(mine.items())
+def _find_equal(table_rows: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
+    rows = frozenset(table_rows.items())
     stable = [line.stable for line in lines]
     unstable = [line.unstable for line in lines]
     for candidates in (*stable, *unstable):
         matches = [
             candidate
             for candidate in candidates
-            if candidate.needed <= mine.keys() and rows <= candidate.rows
+            if candidate.needed <= table_rows.keys() and rows <= candidate.rows
         ]
         if matches:
             return matches[0].guess(matches[-1].release)
     return None
 
 
-def _find_newer(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
+def _find_newer(table_rows: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
     for line in lines:
         newest = line.stable[-1]
-        if newest.release == releases.NAMES[-1] and _goes_beyond(mine, newest):
+        if newest.release == releases.NAMES[-1] and _goes_beyond(table_rows, newest):
             return newest.guess(None)
     return None
 
 
-def _goes_beyond(mine: dict[int, Ends], newest: _Candidate) -> bool:
+def _goes_beyond(table_rows: dict[int, Ends], newest: _Candidate) -> bool:
     """Return whether a table is newer than the newest release.
 
     All rows of the newest release must exist. Rows may have later versions, and new
@@ -236,26 +236,28 @@ def _goes_beyond(mine: dict[int, Ends], newest: _Candidate) -> bool:
     versions.
     """
     last_key = max(releases.ranges(newest.release))
-    for key, (low, high) in mine.items():
+    for key, (low, high) in table_rows.items():
         choices = newest.choices.get(key, [])
         if (low, high) not in choices:
             known_low, known_high = choices[0] if choices else (0, -1)
             is_later = known_low <= low <= high and known_high < high
             if not is_later or (not choices and key <= last_key):
                 return False
-    return newest.needed <= mine.keys()
+    return newest.needed <= table_rows.keys()
 
 
-def _find_between(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess | None:
+def _find_between(
+    table_rows: dict[int, Ends], lines: list[_Line]
+) -> ReleaseGuess | None:
     for line in lines:
         for gap in line.gaps:
-            if gap.has(mine):
+            if gap.has(table_rows):
                 return gap.old.guess(gap.new.release, is_custom=True)
     return None
 
 
-def _find_nearest(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess:
-    rows = frozenset(mine.items())
+def _find_nearest(table_rows: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess:
+    rows = frozenset(table_rows.items())
     tops = frozenset((key, high) for key, (low, high) in rows if low <= high)
     best_candidate, best_agreement = None, 0
     for line in lines:
@@ -267,7 +269,7 @@ def _find_nearest(mine: dict[int, Ends], lines: list[_Line]) -> ReleaseGuess:
         return ReleaseGuess(None, None, is_custom=True)
     if (
         best_candidate.release == releases.NAMES[0]
-        and mine.keys() < best_candidate.needed
+        and table_rows.keys() < best_candidate.needed
     ):
         return ReleaseGuess(None, best_candidate.release)
     return best_candidate.guess(None, is_custom=True)
