@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .rules import RuleFault
+    from .rules import RuleViolation
 
 
 def check_evolution(old: Message, new: Message) -> None:
@@ -31,7 +31,7 @@ def check_evolution(old: Message, new: Message) -> None:
     removed, the position is the struct that contained it.
     Source: ``EvolutionVerifier`` and ``Unifier``. kwire additionally checks tags.
     """
-    refuse(new, "", None, _message_changes(old, new))
+    refuse(new, "", None, _find_message_changes(old, new))
     shared = old.valid_versions & new.valid_versions
     pending_pairs = [("", old.struct, new.struct)]
     seen = set()
@@ -43,17 +43,21 @@ def check_evolution(old: Message, new: Message) -> None:
         old_fields = {field.name: field for field in before.fields}
         for new_field in after.fields:
             if new_field.name in old_fields:
-                changes = _range_changes(shared, old_fields[new_field.name], new_field)
+                changes = _find_range_changes(
+                    shared, old_fields[new_field.name], new_field
+                )
                 refuse(new, path, new_field, changes)
         for old_field, new_field in _pair_fields(new, path, shared, before, after):
-            refuse(new, path, new_field, _type_changes(old_field, new_field))
-            refuse(new, path, new_field, _range_changes(shared, old_field, new_field))
+            refuse(new, path, new_field, _find_type_changes(old_field, new_field))
+            refuse(
+                new, path, new_field, _find_range_changes(shared, old_field, new_field)
+            )
             if old_field.struct is not None and new_field.struct is not None:
                 field_path = join(path, new_field.name)
                 pending_pairs.append((field_path, old_field.struct, new_field.struct))
 
 
-def _message_changes(old: Message, new: Message) -> Iterator[RuleFault]:
+def _find_message_changes(old: Message, new: Message) -> Iterator[RuleViolation]:
     before, after = old.valid_versions, new.valid_versions
     if old.api_key != new.api_key:
         reason = f"the apiKey was {old.api_key} and is {new.api_key}; keep it"
@@ -137,7 +141,7 @@ def _list_inline_fields(struct: Struct, shared: VersionRange) -> list[Field]:
     ]
 
 
-def _type_changes(old: Field, new: Field) -> Iterator[RuleFault]:
+def _find_type_changes(old: Field, new: Field) -> Iterator[RuleViolation]:
     if (old.type, old.is_array) != (new.type, new.is_array):
         before, after = (
             f"[]{field.type}" if field.is_array else field.type for field in (old, new)
@@ -148,7 +152,9 @@ def _type_changes(old: Field, new: Field) -> Iterator[RuleFault]:
         yield "evolution-default", f"the default was {before} and is {after}; keep it"
 
 
-def _range_changes(shared: VersionRange, old: Field, new: Field) -> Iterator[RuleFault]:
+def _find_range_changes(
+    shared: VersionRange, old: Field, new: Field
+) -> Iterator[RuleViolation]:
     for key, before_range, after_range in (
         ("versions", old.versions, new.versions),
         ("nullableVersions", old.nullable_versions, new.nullable_versions),

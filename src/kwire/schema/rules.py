@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    RuleFault = tuple[str, str]
+    RuleViolation = tuple[str, str]
     """Name of a rule, and the problem with its remedy."""
 
 RULES = (
@@ -127,18 +127,20 @@ def check(message: Message) -> None:
     paths_and_structs = list(each_struct(message))
     for path, struct in paths_and_structs:
         for field in struct.fields:
-            refuse(message, path, field, _parsed_field_faults(field))
-        for field, fault in _parsed_struct_faults(struct):
-            refuse(message, path, field, [fault])
-    refuse(message, "", None, _message_name_faults(message))
+            refuse(message, path, field, _find_field_violations(field))
+        for field, violation in _find_struct_violations(struct):
+            refuse(message, path, field, [violation])
+    refuse(message, "", None, _find_name_violations(message))
     if not message.valid_versions:
         return
-    refuse(message, "", None, _parsed_message_faults(message))
-    refuse(message, "", None, _generated_message_faults(message))
+    refuse(message, "", None, _find_message_violations(message))
+    refuse(message, "", None, _find_generated_message_violations(message))
     _check_structs(message, paths_and_structs)
     for path, struct in paths_and_structs:
         for field in struct.fields:
-            refuse(message, path, field, _generated_field_faults(message, field))
+            refuse(
+                message, path, field, _find_generated_field_violations(message, field)
+            )
             if struct is message.struct and field.map_key:
                 reason = "a field of the message itself is no mapKey; remove it"
                 refuse(message, path, field, [("map-key-at-top", reason)])
@@ -179,14 +181,17 @@ def quote(text: str) -> str:
 
 
 def refuse(
-    message: Message, path: str, field: Field | None, faults: Iterable[RuleFault]
+    message: Message,
+    path: str,
+    field: Field | None,
+    violations: Iterable[RuleViolation],
 ) -> None:
     """Raise ``SchemaError`` for the first error in a field at ``path``.
 
     Without a field, the error belongs to the message. Without errors, nothing is
     raised.
     """
-    for rule, reason in faults:
+    for rule, reason in violations:
         position = message.struct.position
         if field is not None:
             path = join(path, field.name)
@@ -194,7 +199,7 @@ def refuse(
         raise SchemaError(reason, rule, path, message.name, *position)
 
 
-def _parsed_field_faults(field: Field) -> Iterator[RuleFault]:
+def _find_field_violations(field: Field) -> Iterator[RuleViolation]:
     kind = f"[]{field.type}" if field.is_array else field.type
     is_text = not field.is_array and field.type in ("string", "bytes")
     if not _FIELD_NAME.fullmatch(field.name):
@@ -220,7 +225,7 @@ def _parsed_field_faults(field: Field) -> Iterator[RuleFault]:
         )
     if field.tag is not None and field.map_key:
         yield "tag-on-map-key", "a mapKey cannot be tagged; remove mapKey or the tag"
-    yield from _tag_faults(field)
+    yield from _find_tag_violations(field)
     if field.zero_copy and kind != "bytes":
         yield (
             "zero-copy-misplaced",
@@ -228,7 +233,7 @@ def _parsed_field_faults(field: Field) -> Iterator[RuleFault]:
         )
 
 
-def _tag_faults(field: Field) -> Iterator[RuleFault]:
+def _find_tag_violations(field: Field) -> Iterator[RuleViolation]:
     tagged = field.tagged_versions
     nullable = field.nullable_versions & tagged
     if field.tag is None:
@@ -261,7 +266,7 @@ def _tag_faults(field: Field) -> Iterator[RuleFault]:
         )
 
 
-def _parsed_struct_faults(struct: Struct) -> Iterator[tuple[Field, RuleFault]]:
+def _find_struct_violations(struct: Struct) -> Iterator[tuple[Field, RuleViolation]]:
     tags: dict[int, Field] = {}
     names: set[str] = set()
     for field in struct.fields:
@@ -283,7 +288,7 @@ def _parsed_struct_faults(struct: Struct) -> Iterator[tuple[Field, RuleFault]]:
             yield tags[tag], ("tag-not-contiguous", reason)
 
 
-def _message_name_faults(message: Message) -> Iterator[RuleFault]:
+def _find_name_violations(message: Message) -> Iterator[RuleViolation]:
     if not _CLASS_NAME.fullmatch(message.name):
         yield (
             "name-illegal",
@@ -292,7 +297,7 @@ def _message_name_faults(message: Message) -> Iterator[RuleFault]:
         )
 
 
-def _parsed_message_faults(message: Message) -> Iterator[RuleFault]:
+def _find_message_violations(message: Message) -> Iterator[RuleViolation]:
     flexible = message.flexible_versions
     if flexible and not flexible.is_open:
         yield (
@@ -327,7 +332,7 @@ def _parsed_message_faults(message: Message) -> Iterator[RuleFault]:
             )
 
 
-def _generated_message_faults(message: Message) -> Iterator[RuleFault]:
+def _find_generated_message_violations(message: Message) -> Iterator[RuleViolation]:
     if message.valid_versions.is_open:
         low = message.valid_versions.min
         yield (
@@ -439,7 +444,9 @@ def _check_layout_sizes(message: Message) -> None:
     measure(message.struct, "")
 
 
-def _generated_field_faults(message: Message, field: Field) -> Iterator[RuleFault]:
+def _find_generated_field_violations(
+    message: Message, field: Field
+) -> Iterator[RuleViolation]:
     if field.struct is None and field.type not in PRIMITIVES:
         yield (
             "struct-undefined",
@@ -464,10 +471,10 @@ def _generated_field_faults(message: Message, field: Field) -> Iterator[RuleFaul
         )
     if field.tag is not None and field.type == "records" and not field.is_array:
         yield "records-tagged", "records cannot be tagged; remove the tag"
-    yield from _default_faults(field)
+    yield from _find_default_violations(field)
 
 
-def _default_faults(field: Field) -> Iterator[RuleFault]:
+def _find_default_violations(field: Field) -> Iterator[RuleViolation]:
     text = field.default
     kind = f"[]{field.type}" if field.is_array else field.type
     if not text or kind == "records":
@@ -498,12 +505,18 @@ def _default_faults(field: Field) -> Iterator[RuleFault]:
         )
     elif kind in _INTEGER_BITS:
         bits = _INTEGER_BITS[kind]
-        yield from _integer_faults(text, kind, -(1 << bits - 1), (1 << bits - 1) - 1)
+        yield from _find_integer_violations(
+            text, kind, -(1 << bits - 1), (1 << bits - 1) - 1
+        )
     elif kind in _UNSIGNED_BITS:
-        yield from _integer_faults(text, kind, 0, (1 << _UNSIGNED_BITS[kind]) - 1)
+        yield from _find_integer_violations(
+            text, kind, 0, (1 << _UNSIGNED_BITS[kind]) - 1
+        )
 
 
-def _integer_faults(text: str, kind: str, low: int, high: int) -> Iterator[RuleFault]:
+def _find_integer_violations(
+    text: str, kind: str, low: int, high: int
+) -> Iterator[RuleViolation]:
     if not _INTEGER.fullmatch(text):
         yield (
             "default-invalid",
