@@ -23,7 +23,7 @@ MEASURED = [
     (ROOT / name).read_text("utf-8")
     for name in ("benchmarks/RESULTS.md", "docs/project/performance.md")
 ]
-PARTS = ("codec", "negotiation", "drafts", "Spark", "wheels", "benchmarks")
+PARTS = ("codec", "negotiation", "drafts", "Spark", "wheels", "benchmarks", "client")
 
 
 def part_rows():
@@ -87,8 +87,8 @@ def test_the_chapter_about_udfs_fills_the_text_and_the_picture():
     assert (
         "takes 3.24 s (with aiokafka: 1.94 s) and `from_kafka_records` 0.67 s:" in text
     )
-    assert "0.67 s: 4.9 times as fast." in text
-    assert "0.32 s: 10.1 times as fast." in text
+    assert "0.67 s: **4.9 times as fast**." in text
+    assert "0.32 s: **10.1 times as fast**." in text
     assert "0.67 (4.9x)</text>" in readme_figures.draw(groups)
 
 
@@ -119,9 +119,6 @@ def test_each_figure_of_the_table_is_in_its_page_or_in_the_results(part, path, f
     pages = [(ROOT / path).read_text("utf-8"), *MEASURED]
     numbers = re.findall(r"\d[\d,]*(?:\.\d+)?", figure)
     assert numbers, f"the row of {part} has no figure"
-    if part == "drafts":
-        assert numbers == [str(len(DOCUMENTS))]
-        return
     for number in numbers:
         pattern = rf"(?<![\d.,]){re.escape(number)}(?![\d,])"
         assert any(re.search(pattern, page) for page in pages), number
