@@ -49,11 +49,22 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyspark":
             raise
-        raise ImportError(
-            f"kwire.spark.{name} requires pyspark 4.0 or newer: pip install pyspark"
-        ) from None
+        raise ImportError(_explain_missing(name, error.name or "")) from None
     globals()[name] = found
     return found
+
+
+def _explain_missing(name: str, module: str) -> str:
+    """Say which PySpark a name requires, when it lacks a module."""
+    if module == "pyspark":
+        return f"kwire.spark.{name} requires PySpark 3.5 or newer: pip install pyspark"
+    import pyspark
+
+    return (
+        f"kwire.spark.{name} requires PySpark 4.0 or newer, which has Python data"
+        f" sources (installed: {pyspark.__version__}); kwire.spark.functions works on"
+        " PySpark 3.5"
+    )
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
+import pyspark
+from pyspark.sql import functions
 
 from ..messages.columns.chosen_fields import narrow_type
 from ..messages.columns.internal_topics import JSON as TOPIC_JSON
@@ -40,7 +42,12 @@ from ..messages.internal_topics import TOPICS
 from ..records.record_lists import RECORD, RECORD_LIST, explode_records
 from ..records.record_lists import read_records as record_lists
 from .capture.request_pairs import COLUMNS, ORDER, PAIRS, pair_batches
-from .result_schemas import make_arrow_type, read_array_type, read_struct_type
+from .result_schemas import (
+    make_arrow_type,
+    parse_type,
+    read_array_type,
+    read_struct_type,
+)
 from .short_errors import shorten_errors
 
 if TYPE_CHECKING:
@@ -175,8 +182,10 @@ def to_kafka_message(
     ``correlation_id`` and ``client_id``, as ``kafka_header`` gives, for the header of
     framed requests and responses; without it they are 0 and null.
     Returns struct<data, _error>, with FAILFAST a binary.
-    Options: ``mode`` and ``framed``, as in ``from_kafka_message``.
+    Options: ``mode`` and ``framed``, as in ``from_kafka_message``. ``ImportError``
+    before PySpark 4.1, whose functions on Arrow arrays receive structs unchanged.
     """
+    _require_arrow_udf("to_kafka_message")
     chosen = _read(options, "mode", "framed")
     failfast, framed = _failfast(chosen), chosen["framed"] == "true"
     name = find_message(api, kind)
@@ -377,8 +386,9 @@ def register_functions(spark: SparkSession) -> None:
     ``kafka_header(frame)``, ``from_kafka_records(data)``, the functions of internal
     topics, ``from_consumer_offsets(key, value)`` and so on, and
     ``from_kafka_message(data, api, kind, version)``, which gives JSON, as SQL asks for
-    one type whatever the arguments are.
+    one type whatever the arguments are. ``ImportError`` before PySpark 4.1.
     """
+    _require_arrow_udf("register_functions")
 
     def headers(frame: pa.Array) -> pa.Array:
         return header_structs(frame)
@@ -492,15 +502,16 @@ def _map(
     return chosen.mapInArrow(shorten_errors(function), schema)
 
 
+def _require_arrow_udf(name: str) -> None:
+    if not hasattr(functions, "arrow_udf"):
+        raise ImportError(
+            f"{name} requires PySpark 4.1 or newer (installed: {pyspark.__version__});"
+            " the other functions of kwire.spark.functions work on PySpark 3.5"
+        )
+
+
 def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Column]:
     """Make a column function of one on arrays; ``kind`` is as for ``_map``."""
-    try:
-        from pyspark.sql.functions import arrow_udf
-    except ImportError:
-        raise ImportError(
-            f"{name} requires pyspark 4.1 or newer; kwire.spark.read_headers and"
-            " read_records work with 4.0"
-        ) from None
     wanted = inspect.signature(function)
     names = list(wanted.parameters)
 
@@ -517,9 +528,15 @@ def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Co
         return function(*columns)
 
     call.__name__ = name
-    made: Callable[..., Column] = arrow_udf(
-        shorten_errors(call), ddl(kind) if isinstance(kind, pa.DataType) else kind
-    )
+    entry = shorten_errors(call)
+    returned = ddl(kind) if isinstance(kind, pa.DataType) else kind
+    try:
+        from pyspark.sql.functions import arrow_udf
+    except ImportError:
+        from .pandas_columns import make_column_function
+
+        return make_column_function(entry, parse_type(returned))
+    made: Callable[..., Column] = arrow_udf(entry, returned)
     return made
 
 

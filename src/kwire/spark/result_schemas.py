@@ -24,7 +24,7 @@ def read_struct_type(schema: Any) -> types.StructType:
     ``ValueError`` for a type without fields, and Spark's ``ParseException`` for a text
     that is not a type.
     """
-    kind = _parse(schema) if isinstance(schema, str) else schema
+    kind = parse_type(schema)
     element = kind.elementType if isinstance(kind, types.ArrayType) else kind
     if not isinstance(element, types.StructType):
         spelled = (
@@ -41,7 +41,7 @@ def read_array_type(schema: Any) -> types.ArrayType:
 
     As for ``read_struct_type`` otherwise.
     """
-    kind = _parse(schema) if isinstance(schema, str) else schema
+    kind = parse_type(schema)
     element = read_struct_type(kind)
     return kind if isinstance(kind, types.ArrayType) else types.ArrayType(element)
 
@@ -68,8 +68,11 @@ def make_arrow_type(kind: types.DataType) -> pa.DataType:
     return to_arrow_type(kind)
 
 
-def _parse(text: str) -> types.DataType:
+def parse_type(schema: Any) -> Any:
+    """Parse the text of a type; what is not a text stays as it is."""
+    if not isinstance(schema, str):
+        return schema
     if hasattr(types.DataType, "fromDDL"):
-        return types.DataType.fromDDL(text)
+        return types.DataType.fromDDL(schema)
     # PySpark 3.5 parses the texts of ``udf`` and ``createDataFrame`` with this.
-    return types._parse_datatype_string(text)
+    return types._parse_datatype_string(schema)
