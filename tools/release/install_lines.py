@@ -22,7 +22,7 @@ kwire is not on PyPI yet. Install it from a clone:
     pip install .                 # messages, records, log files
     pip install '.[all]'          # and compression, Arrow, the kwire command
 
-kwire requires Python 3.11 or newer, and a C compiler for the compiled engine. With
+kwire requires Python 3.11 or newer, and a C compiler unless KWIRE_BUILD_PURE=1. With
 """
 README_FROM_PYPI = """\
     pip install kwire             # messages, records, log files
