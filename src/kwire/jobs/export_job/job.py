@@ -129,7 +129,7 @@ class _Passes(NamedTuple):
         ]
         # The scan counts as half the progress, because files are read twice.
         sizes = _divide_shares(
-            total // 2, [sum(s.size for _, s in pack) for pack in packs]
+            total // 2, [sum(segment.size for _, segment in pack) for pack in packs]
         )
         scans = self.run_tasks(scan, tasks, sizes=sizes)
         return [file_scan for task_scans in scans for file_scan in task_scans]
@@ -184,7 +184,7 @@ class _Passes(NamedTuple):
             for number, pack in enumerate(packs)
         ]
         sizes = _divide_shares(
-            share, [sum(p.size for _, _, p in pack) for pack in packs]
+            share, [sum(step.size for _, _, step in pack) for pack in packs]
         )
         return self.run_tasks(write, tasks, sizes=sizes)
 

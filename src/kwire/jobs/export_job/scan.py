@@ -170,7 +170,7 @@ def _scan_file(
     def read(base_offset: int, next_base_offset: int | None) -> FileScan:
         adjusted = copy.copy(segment)
         adjusted.base_offset, adjusted.next_base_offset = base_offset, next_base_offset
-        return _Reading(adjusted, task.limits).write(task.headers, folder, sink)
+        return _SegmentScanner(adjusted, task.limits).write(task.headers, folder, sink)
 
     name = segment.base_offset
     by_name = read(name, segment.next_base_offset)
@@ -197,7 +197,7 @@ def _scan_file(
     return nameless if nameless.is_chained else by_name._replace(nameless=nameless)
 
 
-class _Reading:
+class _SegmentScanner:
     """Scan of one segment file under fixed assumptions about its name.
 
     ``_chunks`` collects header rows. ``_flaws`` are pairs (number of batches before the

@@ -71,7 +71,7 @@ class _Group:
     rebalance: dict[str, Any] | None = None
 
 
-class _State(NamedTuple):
+class _StateColumns(NamedTuple):
     """Columns of ``group_state`` that describe the state itself."""
 
     generation: int | None
@@ -171,7 +171,9 @@ class GroupRecords:
                 self._make_member(group, member_id, group.parts[member_id])
                 for member_id in sorted(group.parts)
             ]
-            new_state = _State(group.epoch, None, None, None, state_name, members)
+            new_state = _StateColumns(
+                group.epoch, None, None, None, state_name, members
+            )
             self._write_state(name, group, timestamp, log_offset, new_state)
         self._changed_groups.clear()
 
@@ -191,13 +193,13 @@ class GroupRecords:
         group.parts.clear()
         group.epoch = group.assignment_epoch = None
         if value is None:
-            state = _State(None, None, None, None, DEAD, [])
+            state = _StateColumns(None, None, None, None, DEAD, [])
         else:
             members = [
                 _make_classic_member(member, value.protocol_type, problems)
                 for member in sorted(value.members, key=lambda member: member.member_id)
             ]
-            state = _State(
+            state = _StateColumns(
                 value.generation,
                 value.protocol_type or None,
                 value.protocol,
@@ -216,7 +218,7 @@ class GroupRecords:
         group: _Group,
         timestamp: int,
         log_offset: int,
-        new_state: _State,
+        new_state: _StateColumns,
     ) -> None:
         """Write a state row, and start or complete the rebalance that led to it."""
         self._write(

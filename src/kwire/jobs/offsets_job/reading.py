@@ -90,7 +90,7 @@ def order_growth(rows: Iterable[Any]) -> list[Any]:
     return ordered[:_MAX_GROWTH_ROWS]
 
 
-class _Key:
+class _KeyCounts:
     """Statistics about the records with one key."""
 
     __slots__ = ("bytes", "group", "is_commit", "key", "records", "tombstones")
@@ -139,7 +139,7 @@ class _PartitionReader:
         self._commits = commits
         self._problems = problems
         self._groups = GroupRecords(self._number, task.topics, states.write)
-        self._keys: dict[bytes | None, _Key] = {}
+        self._keys: dict[bytes | None, _KeyCounts] = {}
         self._pending: dict[int, tuple[int, str, list[str]]] = {}
         self._path = ""
         self._time = -1
@@ -258,7 +258,7 @@ class _PartitionReader:
             self._note_time(record, getattr(value, "commit_timestamp", -1))
             key_counts = self._keys.get(record.key)
             if key_counts is None:
-                key_counts = self._keys[record.key] = _Key(key)
+                key_counts = self._keys[record.key] = _KeyCounts(key)
             if (
                 self._group_names is not None
                 and key_counts.group not in self._group_names

@@ -309,10 +309,10 @@ def _list_valid_times(times: Iterable[int | None]) -> list[int]:
     return [time for time in times if time is not None and time >= 0]
 
 
-def _choose_times(start: int, end: int, most: int) -> Iterator[int]:
+def _choose_times(start: int, end: int, max_count: int) -> Iterator[int]:
     """Return round timestamps after ``start``, and finally ``end`` itself."""
     if end < 0:
         return
-    step = choose_time_step(end - start, most)
+    step = choose_time_step(end - start, max_count)
     yield from range(start - start % step + step, end, step)
     yield end

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...client import KafkaSync
     from ...records import Batch
 
-    Place: TypeAlias = tuple[str, int]
+    TopicPartition: TypeAlias = tuple[str, int]
 
 _LOG_APPEND_TIME = 1
 
@@ -69,7 +69,9 @@ def find_ends(
     )
 
 
-def _read_last_batches(kafka: KafkaSync, ends: Mapping[Place, int]) -> dict[Place, Any]:
+def _read_last_batches(
+    kafka: KafkaSync, ends: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, Any]:
     """Read the last batch of every partition, by (topic, partition)."""
     if not ends:
         return {}
