@@ -129,7 +129,7 @@ def format_duration(duration: float) -> str:
 
 
 def choose_ticks(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
-    """Choose round tick values for an axis that starts at 0 and contains all values.
+    """Choose round tick values for an axis that includes 0 and all values.
 
     Returns pairs of value and label.
     """

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int], object]
 
 SPARK_FROM_BYTES = 1 << 30
-"""Minimum input size at which a job uses Spark automatically, if it is installed."""
+"""Minimum input size in bytes for using Spark automatically, if it is installed."""
 
 _MIN_JAVA_VERSION = 17
 _POLL_INTERVAL_S = 0.2
@@ -73,9 +73,9 @@ def open_runner(
     * ``total_bytes``: input size, for the automatic choice.
     * ``progress``: see ``run_tasks``.
 
-    The function is ``run_tasks`` with bound ``spark`` and ``progress`` arguments. All
-    passes of a job share a single Spark session, which is closed at the end of the
-    block.
+    The function is ``run_tasks`` with bound ``spark`` and ``progress`` arguments, so
+    that all passes of a job share a single Spark session. It is stopped at the end of
+    the block, unless it existed before.
     """
     if spark is None:
         spark = choose_spark(None, total_bytes)

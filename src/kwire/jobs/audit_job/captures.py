@@ -3,9 +3,8 @@
 """Reads a recording as a sequence of requests with response latencies.
 
 Clients send their software name, and brokers send their supported versions, only once
-per connection. Both are read from ApiVersions frames and applied to all other requests.
-A request is complete when its response has been read, or when a response is no longer
-possible.
+per connection, in ApiVersions frames. A request is complete when its response has been
+read, or when a response is no longer possible.
 """
 
 from __future__ import annotations

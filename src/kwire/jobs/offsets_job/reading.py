@@ -353,7 +353,8 @@ class _PartitionReader:
 def _has_holes(batch: Batch, expected: int | None) -> bool:
     """Return whether the log cleaner has removed records within or before a batch.
 
-    ``expected`` is the offset after the previous batch. None disables the second check.
+    ``expected`` is the offset after the previous batch, or None if it is unknown
+    because of damage. Records before the batch are not checked then.
     """
     start: int = batch.base_offset
     last: int = batch.last_offset

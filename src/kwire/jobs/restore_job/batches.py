@@ -121,8 +121,9 @@ def sequence_of(position: int) -> int:
 def make_producer_id(rows: Any) -> int:
     """Derive the producer id of a partition from its first record.
 
-    Different sources have different producer ids, so that the broker detects the
-    conflict if two sources are restored to the same partition at the same time.
+    Different sources have different producer ids, so that their batches are never
+    mistaken for each other, even if two sources are restored to the same partition at
+    the same time.
     """
     (first,) = make_rows(rows.slice(0, 1))
     digest = hashlib.sha256(repr(first).encode("utf-8", "surrogatepass")).digest()
@@ -148,8 +149,10 @@ def cut_rows(
 ) -> Iterator[RestoredBatch]:
     """Split records into batches of limited size.
 
-    If ``is_first`` is set, the first batch contains a single record. ``position`` is
-    the source index of the first record.
+    * ``rows``: records as an Arrow batch or table.
+    * ``position``: source index of the first record.
+    * ``numbering``: settings of the partition.
+    * ``is_first``: the first batch only contains a single record.
     """
     sizes = row_sizes(rows).cumsum()
     capacity = BATCH_BYTES - BATCH_OVERHEAD

@@ -93,6 +93,10 @@ def create_topic(
 ) -> None:
     """Create a topic, unless a topic with this name exists.
 
+    * ``kafka``: client for the target cluster.
+    * ``name``, ``partitions``, ``replication_factor``: properties of the topic.
+    * ``configs``: topic configuration, for example ``NEW_TOPIC_CONFIGS``.
+
     The request is repeated after retriable errors and if its outcome is unknown,
     because a second request for the same topic has no effect. Repetition stops after
     ``kafka.settings.timeout_s`` seconds, and the last error is raised.

@@ -411,8 +411,13 @@ def find_logs(
 ) -> list[LogSource]:
     """Prepare log partitions for a restore, sorted by topic and partition.
 
-    Internal topics are skipped, unless ``topics`` is specified. Raises ``JobError`` if
-    the partition number of a file is unknown, or if the same partition occurs twice.
+    * ``found``: log partitions.
+    * ``topics``: topic names that the caller has specified. If empty, internal topics
+      are skipped.
+    * ``is_committed``, ``limits``: see ``LogSource``.
+
+    Raises ``JobError`` if the partition number of a file is unknown, or if the same
+    partition occurs twice.
     """
     load_pyarrow("restore")
     chosen: dict[tuple[str, int], Partition] = {}
