@@ -14,7 +14,7 @@ function rangeOf(target) {
   if (all) return [+all.dataset.a, +all.dataset.z, all.parentElement];
   const one = target.closest("[data-s], [data-u]");
   if (!one) return null;
-  // What was unpacked has its compressed bytes in common.
+  // All decompressed values share one span: the compressed bytes.
   const {s, u} = one.dataset;
   return u ? [+u, +u, one] : [+s, +s];
 }

@@ -40,7 +40,8 @@ for (const table of document.querySelectorAll("table[data-table]")) {
     });
     tools.append(input, count);
     for (const [column, head] of heads.entries()) {
-      // A real button keeps Chromium from repeating the titles on each sheet of paper.
+      // Use a span with the role of a button: with a <button> element, Chromium does not
+      // repeat the column titles on every printed page.
       const button = make("span", { role: "button", tabIndex: 0,
         textContent: head.textContent });
       head.replaceChildren(button);
