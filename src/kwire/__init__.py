@@ -74,7 +74,15 @@ def __getattr__(name: str) -> object:
 
     home = _HOMES.get(name) or _MODULES.get(name)
     if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ._text.name_advice import describe_missing
+
+        text = describe_missing("kwire", name, __all__)
+        if not name.startswith("_"):
+            from .schema import registry
+
+            if name in registry.names():
+                text += f"; use kwire.messages.{name}"
+        raise AttributeError(text)
     # Not by importlib, which is slow to import itself.
     __import__(f"{__name__}.{home}")
     value = sys.modules[f"{__name__}.{home}"]

@@ -62,7 +62,7 @@ class Program(click.Group):
         """Find the command; an error names those with similar names."""
         names = self.list_commands(ctx)
         if args[0] not in names and not args[0].startswith("-"):
-            near = suggest_names(args[0], names)
+            near = _find_command(args[0]) or suggest_names(args[0], names)
             raise click.UsageError(f"no command is named {args[0]!r:.100}{near}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -93,6 +93,8 @@ class Program(click.Group):
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "kwire"
             text = error.format_message()
+            if isinstance(error, click.NoSuchOption):
+                text = _describe_option(error)
             if is_pem(text):
                 # It may be a private key, which no log of a terminal should contain.
                 text = "an argument is PEM text; pass the path of a file instead"
@@ -104,6 +106,25 @@ class Program(click.Group):
             say(explain(error))
             code = CANNOT
         sys.exit(code or FINE)
+
+
+def _find_command(name: str) -> str:
+    """Return ``; use kwire read`` for a command of another tool, or an empty string."""
+    from .._text.foreign_names import COMMANDS
+
+    command = COMMANDS.get(name)
+    return "" if command is None else f"; use kwire {command}"
+
+
+def _describe_option(error: click.NoSuchOption) -> str:
+    """Describe an unknown option; with advice if it is one of another tool."""
+    from .._text.foreign_names import OPTIONS
+    from .._text.name_advice import find_advice
+
+    advice = find_advice(OPTIONS, error.option_name)
+    if not advice:
+        return error.format_message()
+    return f"no such option {error.option_name}{advice}"
 
 
 def _drop_output() -> None:

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from .._limits import DEFAULT, Limits
+from .._text.name_advice import describe_missing, explain_arguments
 
 if TYPE_CHECKING:
     import ssl as tls
@@ -113,7 +114,7 @@ else:
         if name in _MODULES:
             return import_module(f".{name}", __name__)
         if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise AttributeError(describe_missing("kwire.client", name, __all__))
         value = getattr(import_module(_HOMES[name], __name__), name)
         globals()[name] = value
         return value
@@ -167,6 +168,7 @@ __all__ = [
 ]
 
 
+@explain_arguments("connect")
 def connect(
     addresses: str | None = None,
     *,
@@ -250,6 +252,7 @@ def connect(
     return Kafka(*arguments)
 
 
+@explain_arguments("connect")
 def connect_sync(
     addresses: str | None = None,
     *,

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from .._text.name_advice import explain_arguments
 from ..connection.negotiation import TOPIC_DEFAULTS
 from ..errors import UnsupportedVersion
 from ..schema import error_codes as codes
@@ -99,6 +100,7 @@ class Admin(ClusterQueries):
         return await self._run_query(BrokerVersionsMachine)
 
     @operation
+    @explain_arguments("create_topics")
     async def create_topics(
         self,
         topics: Mapping[str, int] | Iterable[str],

@@ -202,6 +202,15 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
         self._check_usable()
         return self
 
+    if not TYPE_CHECKING:
+        # Type checkers report this use.
+
+        def __iter__(self) -> None:
+            raise TypeError(
+                f'{type(self).__name__} is for asyncio: use "async for", or'
+                " client.connect_sync for blocking calls"
+            )
+
     async def __anext__(self) -> Chunk:
         chunk = await self._read()
         if chunk is None:
@@ -245,6 +254,15 @@ class BlockingReader(ChunkReader[M], Blocking):
     def __iter__(self) -> Self:
         self._check_usable()
         return self
+
+    if not TYPE_CHECKING:
+        # Type checkers report this use.
+
+        def __aiter__(self) -> None:
+            raise TypeError(
+                f'{type(self).__name__} is for blocking calls: use "for", or'
+                " client.connect for asyncio"
+            )
 
     def __next__(self) -> Chunk:
         chunk = run_blocking(self._read())

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .._text import escape_line, format_time
+from .._text.name_advice import advise_on_attributes
 from ..records import (
     TransactionFilter,
     decode_batches,
@@ -71,6 +72,7 @@ class DecodingOptions(NamedTuple):
     batch_rows: int | None = None
 
 
+@advise_on_attributes("Chunk")
 class Chunk:
     """The record batches of one partition in one response, not decoded yet.
 

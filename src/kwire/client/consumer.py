@@ -18,6 +18,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from .._text import escape_line
+from .._text.name_advice import advise_on_attributes, explain_arguments
 from .chunk_reader import AsynchronousReader, BlockingReader, ChunkReader
 from .chunks import Chunk
 from .descriptions import describe_topics
@@ -166,6 +167,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
     # Held while the machine is used, if another thread may run it.
     _lock: AbstractContextManager[Any] = nullcontext()
 
+    @explain_arguments("Consumer")
     def __init__(
         self,
         kafka: ClusterAccess,
@@ -239,6 +241,7 @@ class ConsumerBase(ChunkReader[ConsumerMachine]):
         return set() if self._machine is None else self._machine.paused()
 
     @operation
+    @explain_arguments("poll")
     async def poll(self, timeout_s: float | None = None) -> Chunk | None:
         """Return the next chunk; None after ``timeout_s``, or after ``close``.
 
@@ -419,6 +422,7 @@ def _choose_owned(
     return pairs
 
 
+@advise_on_attributes("Consumer")
 class Consumer(ConsumerBase, AsynchronousReader[ConsumerMachine]):
     """A member of a group; ``Kafka.consumer`` makes it: iterate over it for chunks.
 
@@ -441,6 +445,7 @@ class Consumer(ConsumerBase, AsynchronousReader[ConsumerMachine]):
         return nullcontext()
 
 
+@advise_on_attributes("Consumer")
 class ConsumerSync(ConsumerBase, BlockingReader[ConsumerMachine]):
     """A member of a group; ``KafkaSync.consumer`` makes it: iterate over it for chunks.
 

@@ -21,6 +21,7 @@ from typing import (
 from weakref import WeakSet
 
 from .._text import format_count
+from .._text.name_advice import advise_on_attributes, explain_arguments
 from .admin import Admin
 from .descriptions import describe_cluster, warn_unclosed
 from .options import make_decoding_options, make_scan_options, read_lookup
@@ -61,6 +62,10 @@ class KafkaBase(Admin, Generic[S, P, C]):
 
     _scan_class: type[S]
 
+    # Also for an object whose construction failed.
+    has_connected = False
+
+    @explain_arguments("Kafka")
     def __init__(
         self,
         addresses: list[tuple[str, int]],
@@ -72,13 +77,13 @@ class KafkaBase(Admin, Generic[S, P, C]):
         self.addresses = addresses
         self.settings = settings
         self.network = network
-        self.has_connected = False
         self._rack = rack
         self._isolation_level: IsolationLevel = isolation_level or "read_uncommitted"
         self._scans: WeakSet[S] = WeakSet()
         self._producers: WeakSet[P] = WeakSet()
         self._consumers: WeakSet[C] = WeakSet()
 
+    @explain_arguments("scan")
     def scan(
         self,
         topics: Topics,
@@ -145,6 +150,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         self._scans.add(scan)
         return scan
 
+    @explain_arguments("producer")
     def producer(
         self,
         *,
@@ -200,6 +206,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         self._producers.add(producer)
         return producer
 
+    @explain_arguments("consumer")
     def consumer(
         self,
         topics: ConsumedTopics,
@@ -383,6 +390,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
         raise NotImplementedError
 
 
+@advise_on_attributes("Kafka")
 class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
     """A client of a cluster for asyncio; ``client.connect`` makes it."""
 
@@ -422,6 +430,7 @@ class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
         return Consumer
 
 
+@advise_on_attributes("Kafka")
 class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"], Blocking):
     """A client of a cluster with blocking calls; ``client.connect_sync`` makes it."""
 

@@ -39,9 +39,15 @@ Offsets: TypeAlias = "When | Mapping[Any, When]"
 
 def read_addresses(text: str) -> list[tuple[str, int]]:
     """Read "host:port[,host:port]"; ``ValueError`` says what is wrong."""
+    if isinstance(text, Mapping):
+        raise TypeError(
+            "addresses must be HOST:PORT[,HOST:PORT] (got properties); pass them as"
+            " config="
+        )
     if not isinstance(text, str):
         raise TypeError(
-            f"addresses must be HOST:PORT[,HOST:PORT] (got {type(text).__name__})"
+            "addresses must be one str, HOST:PORT[,HOST:PORT] (got"
+            f' {type(text).__name__}); join several: ",".join(addresses)'
         )
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:

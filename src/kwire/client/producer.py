@@ -19,6 +19,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from .._engine.active import record_engine as engine
+from .._text.name_advice import advise_on_attributes, explain_arguments
 from ..records import BatchBuilder, partitioners
 from .descriptions import describe_cluster, describe_names, warn_unclosed
 from .machines import (
@@ -159,6 +160,7 @@ class ProducerBase(Operations, Generic[T]):
     # The metrics when the connections were closed.
     _last_metrics: dict[str, Any] | None = None
 
+    @explain_arguments("Producer")
     def __init__(
         self,
         kafka: ClusterAccess,
@@ -467,6 +469,7 @@ class ProducerBase(Operations, Generic[T]):
         return f"{topics}, {state} records acknowledged"
 
 
+@advise_on_attributes("Producer")
 class Producer(ProducerBase[Transaction], Asynchronous):
     """A producer; ``Kafka.producer`` makes it. It is an asynchronous context manager.
 
@@ -516,6 +519,7 @@ class Producer(ProducerBase[Transaction], Asynchronous):
             await runner.wait(machine.has_room)
 
 
+@advise_on_attributes("Producer")
 class ProducerSync(ProducerBase[TransactionSync], Blocking):
     """A producer; ``KafkaSync.producer`` makes it. It is a context manager.
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from .._text.name_advice import advise_on_attributes, explain_arguments
 from .chunk_reader import AsynchronousReader, BlockingReader, ChunkReader
 from .chunks import Chunk, arrow_schema
 from .descriptions import describe_topics
@@ -36,6 +37,7 @@ class ScanBase(ChunkReader[ScanMachine]):
     _is_streamed = False
     _bar: ProgressBar | None = None
 
+    @explain_arguments("Scan")
     def __init__(
         self,
         kafka: ClusterAccess,
@@ -163,6 +165,7 @@ class ScanBase(ChunkReader[ScanMachine]):
         return make_html_table(repr(self), columns, rows)
 
 
+@advise_on_attributes("Scan")
 class Scan(ScanBase, AsynchronousReader[ScanMachine]):
     """A scan: iterate over it for chunks with ``async for``.
 
@@ -171,6 +174,7 @@ class Scan(ScanBase, AsynchronousReader[ScanMachine]):
     """
 
 
+@advise_on_attributes("Scan")
 class ScanSync(ScanBase, BlockingReader[ScanMachine]):
     """A scan: iterate over it for chunks, or pass it to a consumer of Arrow streams.
 

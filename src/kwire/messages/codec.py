@@ -13,6 +13,8 @@ from keyword import iskeyword
 from types import MappingProxyType
 
 from .._engine.active import engine
+from .._text.foreign_names import ATTRIBUTES
+from .._text.name_advice import ForeignName
 from ..errors import SchemaError
 from ..schema import plan
 from ..schema.model import Field, Message, Struct
@@ -26,6 +28,11 @@ encode = engine.encode
 binding_of = engine.binding_of
 
 _RESERVED = frozenset(("replace", "to_dict", "unknown_tagged_fields"))
+
+
+_FOREIGN = {
+    name: ForeignName(name, advice) for name, advice in ATTRIBUTES["message"].items()
+}
 
 
 class _MovedStruct:
@@ -66,12 +73,15 @@ def build_class(message: Message, module: str = plan.__package__) -> type:
         _make_struct_class(
             struct, f"{message.name}.{struct.name}", module, {}, binding, moved_structs
         )
+    # An attribute that is the name of a field reads the field.
+    fields = {field.attribute for field in message.struct.fields}
     class_attributes: dict[str, object] = {
         "api_key": message.api_key,
         "kind": message.kind,
         "valid_versions": message.valid_versions,
         "flexible_versions": message.flexible_versions,
         "__doc__": message.summary(),
+        **{name: advice for name, advice in _FOREIGN.items() if name not in fields},
         **{struct.name: binding.classes[struct.name] for struct in message.structs()},
     }
     return _make_struct_class(

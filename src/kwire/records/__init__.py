@@ -58,7 +58,9 @@ else:
     def __getattr__(name: str) -> object:
         home = _HOMES.get(name, name)
         if home is name and name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from .._text.name_advice import describe_missing
+
+            raise AttributeError(describe_missing("kwire.records", name, __all__))
         # Not by importlib, which is slow to import itself.
         value = __import__(f"{__name__}.{home}", fromlist=[home])
         if home is not name:

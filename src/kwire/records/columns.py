@@ -16,6 +16,7 @@ from struct import error as struct_error
 
 from .._engine.active import record_engine as engine
 from .._limits import DEFAULT, PIECE_BYTES, Limits
+from .._text import suggest_names
 from ..errors import EncodeError
 from .batches import decode_batches
 from .batches import encode_batch as encode_rows
@@ -225,7 +226,12 @@ class Records:
     def __getattr__(self, name: str) -> NDArray[Any]:
         # The columns of the batch, where they were asked for.
         if name.startswith("_") or name not in self._children:
-            raise AttributeError(f"these records have no column {name!r}")
+            from .._text.foreign_names import ATTRIBUTES
+            from .._text.name_advice import find_advice
+
+            advice = find_advice(ATTRIBUTES["Records"], name)
+            advice = advice or suggest_names(name, self.names)
+            raise AttributeError(f"these records have no column {name!r}{advice}")
         return self._numbers(name)
 
     def __len__(self) -> int:

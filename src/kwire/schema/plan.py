@@ -28,7 +28,7 @@ from .model import FIXED_SIZES, Field, Message, Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 (
@@ -479,6 +479,31 @@ def _parse_uuid(text: str | None) -> object:
     return uuid.UUID(bytes=base64.urlsafe_b64decode(text + "=="))
 
 
+def suggest_field(name: str, names: Iterable[str]) -> str:
+    """Return ``; did you mean a?`` for an unknown field, or an empty string."""
+    # Imported here because only errors need it.
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:80].lower(), names, 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def make_class_error(cls: object) -> TypeError:
+    """Return the error for an object in place of a message class."""
+    kind = type(cls).__name__
+    if isinstance(cls, (bytes, bytearray, memoryview)):
+        return TypeError(
+            f"a message class of kwire.messages is required (got {kind}); it comes"
+            " before the data: decode(MetadataResponse, data, version=12)"
+        )
+    if isinstance(cls, str):
+        return TypeError(
+            f"a message class of kwire.messages is required (got {cls!r:.80}); import"
+            " the class of this name from kwire.messages"
+        )
+    return TypeError(f"a message class of kwire.messages is required (got {cls!r:.80})")
+
+
 class Binding:
     """A message with the classes that one engine generated for its structs.
 
@@ -501,8 +526,15 @@ class Binding:
     def number(self, version: object) -> int:
         """Validate a version and convert it to an int.
 
-        Raises ``UnsupportedVersion`` if the message does not have this version.
+        Raises ``UnsupportedVersion`` if the message does not have this version, and
+        ``TypeError`` if no version is passed.
         """
+        if version is None:
+            name, versions = self.message.name, self.message.valid_versions
+            raise TypeError(
+                f"{name} requires the version that is on the wire: pass version=, such"
+                f" as version={versions.max} ({name} has versions {versions})"
+            )
         try:
             number: int = version.__index__()  # type: ignore[attr-defined]
         except (AttributeError, TypeError):

@@ -459,7 +459,7 @@ cdef Step* note_run(Decoding* d, Step* check) noexcept nogil:
 def decode(
     cls,
     data,
-    version,
+    version=None,
     *,
     bint zero_copy=False,
     compat=None,

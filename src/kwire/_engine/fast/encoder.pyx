@@ -470,7 +470,7 @@ cdef inline int varint_size(uint32_t value) noexcept nogil:
     return size
 
 
-def encode(message, version):
+def encode(message, version=None):
     """Encode a message body: no size, no header.
 
     Shape: the fields in schema order, each struct closed by its tag section in

@@ -140,9 +140,7 @@ cdef Program find_program(object cls, object version):
     cdef PyObject* known
     cdef int64_t number = -1
     if layout == NULL or <object>layout.binding is None:
-        raise TypeError(
-            f"a message class of kwire.messages is required (got {cls!r:.80})"
-        )
+        raise plans.make_class_error(cls)
     if is_small_int(<PyObject*>version):
         number = small_int(<PyObject*>version)
     if not 0 <= number < CACHED_VERSIONS:

@@ -286,9 +286,7 @@ def binding_of(cls):
     """Return the binding of a message class; ``TypeError`` for another object."""
     cdef Layout* layout = layout_of(<PyObject*>cls)
     if layout == NULL or <object>layout.binding is None:
-        raise TypeError(
-            f"a message class of kwire.messages is required (got {cls!r:.80})"
-        )
+        raise plans.make_class_error(cls)
     return <object>layout.binding
 
 
@@ -429,8 +427,9 @@ cdef inline Py_ssize_t find(
     place = (<dict>layout.places).get(<object>name)
     if place is not None:
         return place
+    near = plans.suggest_field(<object>name, <dict>layout.places)
     raise TypeError(
-        f"{cls.__name__}() got an unexpected keyword argument {<object>name!r}"
+        f"{cls.__name__}() got an unexpected keyword argument {<object>name!r}{near}"
     )
 
 

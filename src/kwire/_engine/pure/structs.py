@@ -143,9 +143,7 @@ def binding_of(cls: Any) -> plan.Binding:
     """Return the binding of a message class; ``TypeError`` for another object."""
     binding = getattr(cls, "_binding", None)
     if not isinstance(cls, type) or type(binding) is not plan.Binding:
-        raise TypeError(
-            f"a message class of kwire.messages is required (got {cls!r:.80})"
-        )
+        raise plan.make_class_error(cls)
     return binding
 
 

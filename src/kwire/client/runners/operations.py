@@ -128,6 +128,17 @@ class Asynchronous(Operations):
     async def __aexit__(self, kind: object, *exception: object) -> None:
         await self._leave(kind is not None)
 
+    if not TYPE_CHECKING:
+        # Type checkers report these uses.
+
+        def __enter__(self) -> None:
+            raise TypeError(
+                f'{type(self).__name__} is for asyncio: use "async with", or'
+                " client.connect_sync for blocking calls"
+            )
+
+        def __exit__(self, *exception: object) -> None: ...
+
     def _start(
         self, make: Callable[[float], M], network: Network
     ) -> tuple[M, AsyncRunner]:
@@ -156,6 +167,17 @@ class Blocking(Operations):
     def __exit__(self, kind: object, *exception: object) -> None:
         run_blocking(self._leave(kind is not None))
 
+    if not TYPE_CHECKING:
+        # Type checkers report these uses.
+
+        async def __aenter__(self) -> None:
+            raise TypeError(
+                f'{type(self).__name__} is for blocking calls: use "with", or'
+                " client.connect for asyncio"
+            )
+
+        async def __aexit__(self, *exception: object) -> None: ...
+
     def _start(
         self, make: Callable[[float], M], network: Network
     ) -> tuple[M, BlockingRunner]:
@@ -173,5 +195,5 @@ def _list_operations(owner: type) -> list[tuple[str, operation[Any, Any]]]:
     return [
         (name, found)
         for name in dir(owner)
-        if isinstance(found := getattr(owner, name), operation)
+        if isinstance(found := getattr(owner, name, None), operation)
     ]

@@ -13,6 +13,8 @@ import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._text.foreign_names import SPARK_OPTIONS
+from ..._text.name_advice import find_advice
 from ...client import property_names
 from ...client.shown_texts import describe_unknown, looks_like_name
 
@@ -148,7 +150,10 @@ class OptionNames(NamedTuple):
                 return
         else:
             near = get_close_matches(lower, by_lower, 1)
-        if near:
+        advice = find_advice(SPARK_OPTIONS, name)
+        if advice and "subscribe" in self.honoured:
+            hint = advice.removeprefix("; ")
+        elif near:
             hint = f"did you mean {by_lower[near[0]]}?"
         else:
             hint = f"use one of {', '.join(self.honoured)}"
