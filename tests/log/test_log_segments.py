@@ -319,13 +319,13 @@ def test_columns_of_a_file_that_is_copied_are_read_in_few_calls(
     path.write_bytes(b"".join(batches))
     calls = []
     files = module(kwire, "log.file_bytes").FileBytes
-    read = files._read
+    read = files._read_range
 
     def count(file, start, end):
         calls.append(start)
         return read(file, start, end)
 
-    monkeypatch.setattr(files, "_read", count)
+    monkeypatch.setattr(files, "_read_range", count)
     [partition] = log.LogDirectory(path, access="read")
     found = list(partition.segments[0].columns())
     assert sum(map(len, found)) == 200

@@ -91,12 +91,14 @@ def read_partition_metadata(path: Named) -> PartitionMetadata:
             values[name.strip()] = position, value.strip()
     for required_name in (b"version", b"topic_id"):
         if required_name not in values:
-            _refuse(path, 0, f"the file has no line {required_name.decode()!r}")
+            _raise_invalid_value(
+                path, 0, f"the file has no line {required_name.decode()!r}"
+            )
     version = _read_number(path, *values[b"version"])
     position, text = values[b"topic_id"]
     topic_id = read_uuid(_read_text(path, position, text))
     if topic_id is None:
-        _refuse(path, position, f"expected a topic id (got {text!r:.60})")
+        _raise_invalid_value(path, position, f"expected a topic id (got {text!r:.60})")
     return PartitionMetadata(version, topic_id)
 
 
@@ -152,40 +154,44 @@ def _read_entries(path: Named, width: int) -> Iterator[tuple[int, list[bytes]]]:
     for position, line in islice(lines, 2):
         header_numbers.append((position, _read_number(path, position, line)))
         if header_numbers[0][1] != 0:
-            _refuse(path, position, f"version must be 0 (got {header_numbers[0][1]})")
+            _raise_invalid_value(
+                path, position, f"version must be 0 (got {header_numbers[0][1]})"
+            )
     if len(header_numbers) < 2:
         return
     count = 0
     for position, line in lines:
         fields = line.split()
         if len(fields) != width:
-            _refuse(
+            _raise_invalid_value(
                 path, position, f"an entry must have {width} fields (got {len(fields)})"
             )
         count += 1
         yield position, fields
     if count != header_numbers[1][1]:
-        _refuse(
+        _raise_invalid_value(
             path,
             header_numbers[1][0],
             f"expected {header_numbers[1][1]} entries (got {count})",
         )
 
 
-def _read_number(path: Named, at: int, text: bytes) -> int:
+def _read_number(path: Named, position: int, text: bytes) -> int:
     """Parse a signed 64-bit integer."""
     if not _NUMBER.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
-        _refuse(path, at, f"expected a number of at most 64 bits (got {text!r:.60})")
+        _raise_invalid_value(
+            path, position, f"expected a number of at most 64 bits (got {text!r:.60})"
+        )
     return int(text)
 
 
-def _read_text(path: Named, at: int, data: bytes) -> str:
+def _read_text(path: Named, position: int, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        _refuse(path, at + error.start, "not UTF-8")
+        _raise_invalid_value(path, position + error.start, "not UTF-8")
 
 
-def _refuse(path: Named, at: int, reason: str) -> NoReturn:
+def _raise_invalid_value(path: Named, position: int, reason: str) -> NoReturn:
     """Raise ``InvalidValue`` for a byte position in a file."""
-    raise InvalidValue(reason, at, format_name(path))
+    raise InvalidValue(reason, position, format_name(path))

@@ -29,14 +29,19 @@ _NEVER = 2**63
 """Position that no batch reaches, because an index has no further entries."""
 
 
-def unreadable_file(
-    path: Place, place: tuple[str, int], reason: str, error: DecodeError
+def make_unreadable_problem(
+    path: Place, topic_partition: tuple[str, int], reason: str, error: DecodeError
 ) -> Problem:
     """Return the problem for an index or checkpoint file that cannot be decoded."""
     size = path.stat().st_size
     start = min(error.offset, size)
     return Problem(
-        format_name(path), *place, start, size - start, reason, detail=error.reason
+        format_name(path),
+        *topic_partition,
+        start,
+        size - start,
+        reason,
+        detail=error.reason,
     )
 
 
@@ -61,21 +66,21 @@ class Checks:
         self._is_partition = is_partition
         self._ongoing: dict[int, int] = {}
         self._epoch = -1
-        self._epoch_end = -1
+        self._next_epoch_offset = -1
         self.torn_offset: int | None = None
         """Offset at which the torn tail of the newest segment begins, or None."""
 
     def begin(self, segment: Segment) -> Iterator[Problem]:
         """Start checking a segment, and read its index files."""
         self._segment = segment
-        self._place = segment.topic, segment.partition
+        self._topic_partition = segment.topic, segment.partition
         self._entries: tuple[tuple[int, int], ...] = ()
-        self._times: tuple[tuple[int, int], ...] = ()
-        self._next = self._next_time = 0
+        self._time_entries: tuple[tuple[int, int], ...] = ()
+        self._next_entry = self._next_time_entry = 0
         self._next_position = self._next_time_offset = _NEVER
-        self._latest = -1
+        self._max_timestamp = -1
         self._last_offset = -1
-        self._regions: list[tuple[int, int]] = []
+        self._damaged_regions: list[tuple[int, int]] = []
         self._markers: dict[tuple[int, int], int | None] = {}
         # Problems to report only if the segment has no torn tail. This is not known
         # until the walk has finished.
@@ -83,19 +88,23 @@ class Checks:
         try:
             if segment.index is not None:
                 self._entries = segment.index.entries
-                self._check_stray(segment.index.path, problems.INDEX, 8)
+                self._check_stray_bytes(segment.index.path, problems.INDEX, 8)
             if segment.time_index is not None:
-                self._times = segment.time_index.entries
-                self._check_stray(segment.time_index.path, problems.TIME_INDEX, 12)
+                self._time_entries = segment.time_index.entries
+                self._check_stray_bytes(
+                    segment.time_index.path, problems.TIME_INDEX, 12
+                )
         except DecodeError as error:
             path = segment.path.with_suffix(".index")
-            yield unreadable_file(path, self._place, problems.INDEX, error)
+            yield make_unreadable_problem(
+                path, self._topic_partition, problems.INDEX, error
+            )
         self._read_transactions()
         segment.forget_indexes()
-        self._advance()
+        self._advance_index()
         self._advance_time()
 
-    def _check_stray(self, path: Place, reason: str, width: int) -> None:
+    def _check_stray_bytes(self, path: Place, reason: str, width: int) -> None:
         """Record a problem if other bytes than zeros follow the valid entries."""
         index = self._segment.index if width == 8 else self._segment.time_index
         if index is not None and index.has_stray_bytes:
@@ -107,7 +116,7 @@ class Checks:
             self._unless_torn.append(
                 Problem(
                     format_name(path),
-                    *self._place,
+                    *self._topic_partition,
                     start,
                     size - start,
                     reason,
@@ -126,24 +135,28 @@ class Checks:
             self._aborted = None
             path = self._segment.path.with_suffix(f".{problems.TRANSACTION_INDEX}")
             reason = problems.TRANSACTION_INDEX
-            self._unless_torn.append(unreadable_file(path, self._place, reason, error))
+            self._unless_torn.append(
+                make_unreadable_problem(path, self._topic_partition, reason, error)
+            )
 
-    def _advance(self) -> None:
+    def _advance_index(self) -> None:
         """Prepare the next entry of the offset index."""
         self._next_position = _NEVER
-        if self._next < len(self._entries):
-            self._next_position = self._entries[self._next][1]
+        if self._next_entry < len(self._entries):
+            self._next_position = self._entries[self._next_entry][1]
 
     def _advance_time(self) -> None:
         """Prepare the next entry of the time index."""
         self._next_time_offset = _NEVER
-        if self._next_time < len(self._times):
-            self._next_time_offset = self._times[self._next_time][1]
+        if self._next_time_entry < len(self._time_entries):
+            self._next_time_offset = self._time_entries[self._next_time_entry][1]
 
     def note_damage(self, problem: Problem) -> None:
         """Remember a damaged region, because index entries may still point into it."""
         if problem.reason in problems.LOST:
-            self._regions.append((problem.position, problem.position + problem.length))
+            self._damaged_regions.append(
+                (problem.position, problem.position + problem.length)
+            )
 
     def observe(self, header: BatchHeader, file: FileBytes) -> Iterable[Problem]:
         """Compare the next batch with the indexes.
@@ -152,31 +165,31 @@ class Checks:
         """
         findings: list[Problem] = []
         while self._next_position <= header.position:
-            offset, position = self._entries[self._next]
-            self._next += 1
+            offset, position = self._entries[self._next_entry]
+            self._next_entry += 1
             if position < header.position:
-                self._note_no_batch(offset, position, findings)
+                self._add_missing_batch(offset, position, findings)
             elif header.base_offset > offset:
                 begin = header.base_offset
                 detail = f"offset {offset}, but the batch begins at {begin}"
                 findings.append(
-                    self._make_problem(problems.INDEX, self._next - 1, 8, detail)
+                    self._make_problem(problems.INDEX, self._next_entry - 1, 8, detail)
                 )
-            self._advance()
+            self._advance_index()
         while self._next_time_offset < header.base_offset:
-            self._check_time(findings)
-        if header.max_timestamp > self._latest:
-            self._latest = header.max_timestamp
+            self._check_time_entry(findings)
+        if header.max_timestamp > self._max_timestamp:
+            self._max_timestamp = header.max_timestamp
         if header.record_count < 0:
             # Compressed messages with magic 0 or 1 have an unknown base offset, so stop
             # checking the time index.
-            self._times = ()
+            self._time_entries = ()
             self._next_time_offset = _NEVER
         self._last_offset = header.last_offset
-        if header.base_offset >= self._epoch_end or (
+        if header.base_offset >= self._next_epoch_offset or (
             header.partition_leader_epoch != self._epoch
         ):
-            self._check_epoch(header, findings)
+            self._check_leader_epoch(header, findings)
         if self._is_partition and header.is_transactional:
             self._observe_transaction(header, file)
         return findings
@@ -190,32 +203,38 @@ class Checks:
         if read_marker(file.data, header) == ABORT:
             self._markers[header.producer_id, header.base_offset] = first
 
-    def _note_no_batch(self, offset: int, position: int, found: list[Problem]) -> None:
+    def _add_missing_batch(
+        self, offset: int, position: int, findings: list[Problem]
+    ) -> None:
         """Report an index entry without a batch, unless its region is damaged."""
-        if not any(start <= position < end for start, end in self._regions):
+        if not any(start <= position < end for start, end in self._damaged_regions):
             detail = f"no batch begins at byte {position}, where offset {offset} is"
-            found.append(self._make_problem(problems.INDEX, self._next - 1, 8, detail))
+            findings.append(
+                self._make_problem(problems.INDEX, self._next_entry - 1, 8, detail)
+            )
 
-    def _check_time(self, found: list[Problem]) -> None:
+    def _check_time_entry(self, findings: list[Problem]) -> None:
         """Compare a time index entry with the max timestamp so far."""
-        timestamp, offset = self._times[self._next_time]
+        timestamp, offset = self._time_entries[self._next_time_entry]
         # The timestamps in a damaged region are unknown, so a later timestamp is
         # accepted after such a region.
-        is_valid = self._latest == timestamp or (
-            bool(self._regions) and self._latest < timestamp
+        is_valid = self._max_timestamp == timestamp or (
+            bool(self._damaged_regions) and self._max_timestamp < timestamp
         )
         if not is_valid:
             detail = (
                 f"timestamp {timestamp} up to offset {offset}, the batches say"
-                f" {self._latest}"
+                f" {self._max_timestamp}"
             )
-            found.append(
-                self._make_problem(problems.TIME_INDEX, self._next_time, 12, detail)
+            findings.append(
+                self._make_problem(
+                    problems.TIME_INDEX, self._next_time_entry, 12, detail
+                )
             )
-        self._next_time += 1
+        self._next_time_entry += 1
         self._advance_time()
 
-    def _check_epoch(self, header: BatchHeader, found: list[Problem]) -> None:
+    def _check_leader_epoch(self, header: BatchHeader, findings: list[Problem]) -> None:
         """Compare the leader epoch in a batch header with the checkpoint file."""
         epoch = header.partition_leader_epoch
         if epoch < 0 or not self._epochs or header.base_offset < self._epochs[0][1]:
@@ -226,13 +245,13 @@ class Checks:
                 epoch_end = start
                 break
             expected_epoch = checkpoint_epoch
-        self._epoch, self._epoch_end = expected_epoch, epoch_end
+        self._epoch, self._next_epoch_offset = expected_epoch, epoch_end
         if epoch != expected_epoch:
             detail = f"leader epoch {epoch}, where the checkpoint has {expected_epoch}"
-            found.append(
+            findings.append(
                 Problem(
                     format_name(self._segment.path),
-                    *self._place,
+                    *self._topic_partition,
                     header.position,
                     header.size,
                     problems.LEADER_EPOCH,
@@ -243,13 +262,18 @@ class Checks:
             )
 
     def _make_problem(
-        self, reason: str, number: int, width: int, detail: str
+        self, reason: str, entry_number: int, width: int, detail: str
     ) -> Problem:
         """Create the problem for one index entry."""
         path = self._segment.path.with_suffix(f".{reason}")
-        start = width * number
+        start = width * entry_number
         return Problem(
-            format_name(path), *self._place, start, width, reason, detail=detail
+            format_name(path),
+            *self._topic_partition,
+            start,
+            width,
+            reason,
+            detail=detail,
         )
 
     def end(self, torn_at: int | None) -> Iterable[Problem]:
@@ -264,27 +288,27 @@ class Checks:
             self.torn_offset = max(self._last_offset + 1, self._segment.base_offset, 0)
         else:
             findings += self._unless_torn
-        while self._next < len(self._entries):
-            offset, position = self._entries[self._next]
-            self._next += 1
+        while self._next_entry < len(self._entries):
+            offset, position = self._entries[self._next_entry]
+            self._next_entry += 1
             if torn_at is None or position < torn_at:
-                self._note_no_batch(offset, position, findings)
-        while self._next_time < len(self._times):
-            if self._times[self._next_time][1] > self._last_offset:
-                if not self._regions and not is_torn:
+                self._add_missing_batch(offset, position, findings)
+        while self._next_time_entry < len(self._time_entries):
+            if self._time_entries[self._next_time_entry][1] > self._last_offset:
+                if not self._damaged_regions and not is_torn:
                     detail = "an offset after the last batch"
                     findings.append(
                         self._make_problem(
-                            problems.TIME_INDEX, self._next_time, 12, detail
+                            problems.TIME_INDEX, self._next_time_entry, 12, detail
                         )
                     )
                 break
-            self._check_time(findings)
-        if self._is_partition and not self._regions:
-            self._check_transactions(is_torn, findings)
+            self._check_time_entry(findings)
+        if self._is_partition and not self._damaged_regions:
+            self._check_transaction_index(is_torn, findings)
         return findings
 
-    def _check_transactions(self, is_torn: bool, found: list[Problem]) -> None:
+    def _check_transaction_index(self, is_torn: bool, findings: list[Problem]) -> None:
         """Compare ``.txnindex`` with the ABORT markers in the segment."""
         if self._aborted is None:
             return
@@ -298,7 +322,7 @@ class Checks:
             if (entry.producer_id, entry.last_offset) not in self._markers:
                 detail = f"no ABORT marker of producer {entry.producer_id}"
                 detail += f" is at offset {entry.last_offset}"
-                found.append(self._make_problem(reason, number, 34, detail))
+                findings.append(self._make_problem(reason, number, 34, detail))
         if is_torn:
             # The broker may have written the last markers, but not yet their index
             # entries.
@@ -308,8 +332,13 @@ class Checks:
             if first is not None and (producer, offset) not in indexed_markers:
                 detail = f"no entry for the ABORT marker of producer {producer}"
                 detail += f" at offset {offset}"
-                found.append(
+                findings.append(
                     Problem(
-                        format_name(path), *self._place, 0, 0, reason, detail=detail
+                        format_name(path),
+                        *self._topic_partition,
+                        0,
+                        0,
+                        reason,
+                        detail=detail,
                     )
                 )

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .._limits import Limits
     from .segments import Segment
 
-_PIECE = MIB
+_COPY_BYTES = MIB
 """Number of bytes to copy at a time."""
 
 
-class _NothingGood(Exception):
+class _NoValidBatch(Exception):
     """Aborts a copy without batches, so that no file is created."""
 
 
@@ -59,7 +59,7 @@ def copy_good(
     problems: list[Problem] = []
     batches = copied = 0
     with (
-        suppress(_NothingGood),
+        suppress(_NoValidBatch),
         create_file(target) as copy,
         segment.open() as file,
     ):
@@ -71,10 +71,10 @@ def copy_good(
             position, end = item.position, item.position + item.size
             while position < end:
                 position += copy.write(
-                    file.data[position : min(end, position + _PIECE)]
+                    file.data[position : min(end, position + _COPY_BYTES)]
                 )
             batches += 1
             copied += item.size
         if not batches:
-            raise _NothingGood
+            raise _NoValidBatch
     return CopyReport(batches, copied, size - copied, tuple(problems))

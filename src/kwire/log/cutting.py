@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
     Entries: TypeAlias = Sequence[tuple[int, int]]
 
-_NEAR = 4 * MIB
+_MAX_DISTANCE = 4 * MIB
 """Maximum distance in bytes between three index entries that are checked together."""
 
-_PROOF = MIB
+_PROOF_BYTES = MIB
 """Minimum size for consecutive valid batches to be accepted by a search, in bytes.
 
 A single valid batch may belong to a record value that contains Kafka data.
 """
 
-_HINTS = 3
+_MAX_HINTS = 3
 """Number of index entries to try before reading headers instead."""
 
 
@@ -64,38 +64,41 @@ def find_cuts(
         target = cuts[-1] + size
         cut = None
         for entries in () if index is None else index.lookups():
-            cut = _find_by_index(walk, entries, cuts[-1], target)
+            cut = _find_cut_by_index(walk, entries, cuts[-1], target)
             if cut is not None:
                 break
         if cut is None and is_remote:
-            cut = _find_by_search(walk, file.size, target)
+            cut = _find_cut_by_search(walk, file.size, target)
         elif cut is None:
-            cut = _find_by_hops(walk, cuts[-1], target)
+            cut = _find_cut_by_headers(walk, cuts[-1], target)
         if cut is None:
             break
         cuts.append(cut)
     return tuple(cuts)
 
 
-def _find_by_index(
+def _find_cut_by_index(
     walk: Walker, entries: Entries, start: int, target: int
 ) -> int | None:
     """Find a split position in the index and confirm it with the adjacent batches."""
     entry_number = max(1, bisect_left(entries, target, key=lambda entry: entry[1]))
     for first_number in range(
-        entry_number - 1, min(entry_number - 1 + _HINTS, len(entries) - 2)
+        entry_number - 1, min(entry_number - 1 + _MAX_HINTS, len(entries) - 2)
     ):
         neighbours = entries[first_number : first_number + 3]
-        if neighbours[0][1] < start or neighbours[2][1] - neighbours[0][1] > _NEAR:
+        if (
+            neighbours[0][1] < start
+            or neighbours[2][1] - neighbours[0][1] > _MAX_DISTANCE
+        ):
             return None
         if not do_ascend(neighbours):
             return None
-        if _check_entries(walk, neighbours):
+        if _are_entries_valid(walk, neighbours):
             return neighbours[1][1]
     return None
 
 
-def _check_entries(walk: Walker, entries: Entries) -> bool:
+def _are_entries_valid(walk: Walker, entries: Entries) -> bool:
     """Whether a walk finds valid batches at all index entries, without problems."""
     offsets_by_position = {position: offset for offset, position in entries}
     end = entries[-1][1] + 1
@@ -110,7 +113,7 @@ def _check_entries(walk: Walker, entries: Entries) -> bool:
     return not offsets_by_position
 
 
-def _find_by_hops(walk: Walker, start: int, target: int) -> int | None:
+def _find_cut_by_headers(walk: Walker, start: int, target: int) -> int | None:
     """Find a split position by reading headers up to the target.
 
     If a header is invalid, search from the previous split position, and verify
@@ -140,10 +143,10 @@ def _find_first_cut(walk: Walker, start: int, target: int) -> int | None:
     return None
 
 
-def _find_by_search(walk: Walker, size: int, target: int) -> int | None:
+def _find_cut_by_search(walk: Walker, size: int, target: int) -> int | None:
     """Find a split position by searching for a sequence of valid batches.
 
-    The sequence must be at least ``_PROOF`` bytes long, or extend to the end of the
+    The sequence must be at least ``_PROOF_BYTES`` long, or extend to the end of the
     segment file.
     """
     start = target
@@ -158,7 +161,7 @@ def _find_by_search(walk: Walker, size: int, target: int) -> int | None:
                 first = item.position
             elif cut is None:
                 cut = item.position
-            elif item.position - first >= _PROOF:
+            elif item.position - first >= _PROOF_BYTES:
                 return cut
         else:
             return cut

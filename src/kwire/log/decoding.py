@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from .transactions import Transactions
     from .walk import SegmentWalk
 
-_RUN = MIB
+_MAX_GROUP_BYTES = MIB
 """Maximum size for combining adjacent uncompressed messages, in bytes."""
 
-_COMPRESSED = MIB
+_MAX_COMPRESSED_BYTES = MIB
 """Maximum compressed bytes that are decoded in one call.
 
-Together with ``_RATIO``, this limits memory independently of the input.
+Together with ``_MAX_RATIO``, this limits memory independently of the input.
 """
-_RATIO = 32
+_MAX_RATIO = 32
 """Maximum decompressed size per compressed byte, if multiple batches share one call."""
 
-_LONG_RUN = MIB // 16
+_LONG_RUN_BYTES = MIB // 16
 """Minimum size for decoding a run separately from adjacent batches, in bytes."""
 
 
@@ -61,7 +61,7 @@ def decode_runs(
     check_errors(errors)
     low = -(2**63) if start_offset is None else start_offset
     high = 2**63 if end_offset is None else end_offset
-    for run in _runs(walk, on_corrupt):
+    for run in _group_messages(walk, on_corrupt):
         header = run[0]
         if header.base_offset >= high and header.record_count >= 0:
             return
@@ -72,7 +72,9 @@ def decode_runs(
         if transactions is not None and transactions.hides(header):
             yield Batch(header, ())
             continue
-        for batch in _read(walk, file, run, on_corrupt, check_crc, errors, limits):
+        for batch in _decode_group(
+            walk, file, run, on_corrupt, check_crc, errors, limits
+        ):
             if batch.base_offset >= high:
                 return
             if batch.base_offset < low or batch.last_offset >= high:
@@ -81,11 +83,13 @@ def decode_runs(
             yield batch
 
 
-def _runs(walk: SegmentWalk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader]]:
+def _group_messages(
+    walk: SegmentWalk, on_corrupt: OnCorrupt
+) -> Iterator[list[BatchHeader]]:
     """Yield single batches, or lists of similar uncompressed messages."""
     run: list[BatchHeader] = []
     for item in walk:
-        if run and not _continues(run, item):
+        if run and not _can_append(run, item):
             yield run
             run = []
             walk.hold = None
@@ -100,7 +104,7 @@ def _runs(walk: SegmentWalk, on_corrupt: OnCorrupt) -> Iterator[list[BatchHeader
         yield run
 
 
-def _continues(run: list[BatchHeader], item: BatchHeader | Problem) -> bool:
+def _can_append(run: list[BatchHeader], item: BatchHeader | Problem) -> bool:
     """Whether an item can be appended to a list of uncompressed messages."""
     first, last = run[0], run[-1]
     return (
@@ -108,11 +112,11 @@ def _continues(run: list[BatchHeader], item: BatchHeader | Problem) -> bool:
         and item.position == last.position + last.size
         and (item.magic, item.attributes, item.record_count)
         == (first.magic, first.attributes, first.record_count)
-        and item.position + item.size - first.position <= _RUN
+        and item.position + item.size - first.position <= _MAX_GROUP_BYTES
     )
 
 
-def _read(
+def _decode_group(
     walk: SegmentWalk,
     file: FileBytes,
     run: list[BatchHeader],
@@ -156,7 +160,7 @@ def decode_one(
     walk: SegmentWalk, file: FileBytes, header: BatchHeader, limits: Limits
 ) -> Iterator[Batch]:
     """Decode the current batch in a walk. Yields nothing if it cannot be decoded."""
-    yield from _read(walk, file, [header], "skip", True, "strict", limits)
+    yield from _decode_group(walk, file, [header], "skip", True, "strict", limits)
 
 
 def decode_columns(
@@ -181,7 +185,9 @@ def decode_columns(
     # filtered.
     for item in walk.with_runs(chunk_bytes if transactions is None else 0):
         if isinstance(item, Problem):
-            yield from _columns(walk, file, pending, on_corrupt, limits, options)
+            yield from _decode_adjacent(
+                walk, file, pending, on_corrupt, limits, options
+            )
             pending = []
             report_problem(item, on_corrupt)
             continue
@@ -191,11 +197,13 @@ def decode_columns(
             break
         if item.last_offset < low:
             continue
-        if isinstance(item, Run) and (not pending or item.size >= _LONG_RUN):
+        if isinstance(item, Run) and (not pending or item.size >= _LONG_RUN_BYTES):
             # Decode the run immediately, while its bytes are still in the CPU cache.
-            yield from _columns(walk, file, pending, on_corrupt, limits, options)
+            yield from _decode_adjacent(
+                walk, file, pending, on_corrupt, limits, options
+            )
             pending = []
-            yield from _columns(walk, file, [item], on_corrupt, limits, options)
+            yield from _decode_adjacent(walk, file, [item], on_corrupt, limits, options)
             continue
         if isinstance(item, Run):
             max_bytes = chunk_bytes
@@ -206,26 +214,30 @@ def decode_columns(
                 continue
             if transactions is not None and transactions.hides(item):
                 continue
-            max_bytes = chunk_bytes if item.compression == "none" else _COMPRESSED
+            max_bytes = (
+                chunk_bytes if item.compression == "none" else _MAX_COMPRESSED_BYTES
+            )
         last = pending[-1] if pending else None
         if last is not None and (
             last.position + last.size != item.position
             or item.size > min(free_bytes, max_bytes)
         ):
-            yield from _columns(walk, file, pending, on_corrupt, limits, options)
+            yield from _decode_adjacent(
+                walk, file, pending, on_corrupt, limits, options
+            )
             pending = []
         if not pending:
             free_bytes = max_bytes
         free_bytes = min(free_bytes, max_bytes) - item.size
         pending.append(item)
         walk.hold = pending[0].position
-    yield from _columns(walk, file, pending, on_corrupt, limits, options)
+    yield from _decode_adjacent(walk, file, pending, on_corrupt, limits, options)
 
 
-def _columns(
+def _decode_adjacent(
     walk: SegmentWalk,
     file: FileBytes,
-    piece: list[BatchHeader | Run],
+    adjacent: list[BatchHeader | Run],
     on_corrupt: OnCorrupt,
     limits: Limits,
     options: dict[str, Any],
@@ -237,10 +249,10 @@ def _columns(
     from ..records.columns import decode_records
 
     walk.hold = None
-    if not piece:
+    if not adjacent:
         return
-    start, end = piece[0].position, piece[-1].position + piece[-1].size
-    single_batch = piece[0] if len(piece) == 1 else None
+    start, end = adjacent[0].position, adjacent[-1].position + adjacent[-1].size
+    single_batch = adjacent[0] if len(adjacent) == 1 else None
     if isinstance(single_batch, Run):
         single_batch = None
     call_limits = _tighten_limits(limits) if single_batch is None else limits
@@ -251,7 +263,9 @@ def _columns(
             end=end,
             # The walk has already verified the batches. Only the messages inside a
             # compressed message still require verification.
-            check_crc=any(not isinstance(i, Run) and i.record_count < 0 for i in piece),
+            check_crc=any(
+                not isinstance(i, Run) and i.record_count < 0 for i in adjacent
+            ),
             limits=call_limits,
             **options,
         )
@@ -261,17 +275,21 @@ def _columns(
         yield records
         return
     if single_batch is None:
-        for header in _headers(file, piece):
-            yield from _columns(walk, file, [header], on_corrupt, limits, options)
+        for header in _read_headers(file, adjacent):
+            yield from _decode_adjacent(
+                walk, file, [header], on_corrupt, limits, options
+            )
         return
     if on_corrupt == "raise":
         raise failure
     report_problem(make_undecodable(walk, single_batch, failure), on_corrupt)
 
 
-def _headers(file: FileBytes, piece: list[BatchHeader | Run]) -> Iterator[BatchHeader]:
+def _read_headers(
+    file: FileBytes, adjacent: list[BatchHeader | Run]
+) -> Iterator[BatchHeader]:
     """Yield all batch headers, including batches inside runs."""
-    for item in piece:
+    for item in adjacent:
         if not isinstance(item, Run):
             yield item
             continue
@@ -293,7 +311,7 @@ def _tighten_limits(limits: Limits) -> Limits:
     return Limits(
         frame_bytes=limits.frame_bytes,
         decompressed_bytes=limits.decompressed_bytes,
-        decompressed_ratio=_RATIO if ratio is None else min(ratio, _RATIO),
+        decompressed_ratio=_MAX_RATIO if ratio is None else min(ratio, _MAX_RATIO),
         records=limits.records,
         total_decompressed_bytes=limits.total_decompressed_bytes,
     )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .storage import Named, Place
 
 
-_NAMED = 10
+_MAX_NAMES = 10
 """Maximum number of names in an error message."""
 
 STATES = ("future", "stray", "delete")
@@ -50,9 +50,9 @@ _TIERED_FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,9})-([A-Za-z0-9_-]{22})")
 _TIERED_SEGMENT = re.compile(r"[0-9]{20}-[A-Za-z0-9_-]{22}\.log")
 _TIERED_PARTITION = re.compile(r"[0-9]{1,9}")
 
-_BESIDE = (".index", ".timeindex", ".txnindex", ".snapshot")
+_RELATED_SUFFIXES = (".index", ".timeindex", ".txnindex", ".snapshot")
 """Suffixes of index and snapshot files, which are stored next to a segment."""
-_OF_PARTITION = ("leader-epoch-checkpoint", "partition.metadata")
+_PARTITION_FILES = ("leader-epoch-checkpoint", "partition.metadata")
 """Names of additional files in a partition directory."""
 
 _CHECKPOINTS = {
@@ -110,20 +110,22 @@ class LogDirectory:
                     f"include must be of {', '.join(STATES)} (got {name!r})"
                 )
         self.path = locate(path)
-        one = None
+        segment_name = None
         if self.path.is_file():
-            one, root = self.path.name, self.path.parent
+            segment_name, root = self.path.name, self.path.parent
         else:
             root = self.path
-        found: list[Partition] = []
+        partitions: list[Partition] = []
         unreadable: list[DecodeError] = []
         skipped: list[OSError] = []
         checkpoints: dict[Place, dict[str, dict[tuple[str, int], int]]] = {}
-        for folder, names in _folders(root, one is not None, skipped):
-            files = sorted(name for name in names if _is_of_log(name))
-            if one is not None and one not in files:
-                files.append(one)
-            if not files and (FOLDER.fullmatch(folder.name) is None or one is not None):
+        for folder, names in _walk_folders(root, segment_name is not None, skipped):
+            files = sorted(name for name in names if _is_log_name(name))
+            if segment_name is not None and segment_name not in files:
+                files.append(segment_name)
+            if not files and (
+                FOLDER.fullmatch(folder.name) is None or segment_name is not None
+            ):
                 continue
             if not files and "partition.metadata" not in names:
                 continue
@@ -131,7 +133,7 @@ class LogDirectory:
                 checkpoints[folder.parent] = _read_checkpoints(
                     folder.parent, unreadable, skipped
                 )
-            made = _partition(
+            partition = _make_partition(
                 folder,
                 files,
                 names,
@@ -140,16 +142,20 @@ class LogDirectory:
                 access,
                 skipped,
             )
-            if made.state and made.state not in include:
+            if partition.state and partition.state not in include:
                 continue
-            if one is not None:
-                made.segments = tuple(s for s in made.segments if s.path.name == one)
-                made.snapshots = tuple(s for s in made.snapshots if s.path.name == one)
-            found.append(made)
-        found.sort(key=lambda each: (each.topic, each.partition, str(each.path)))
-        self.partitions = tuple(found)
+            if segment_name is not None:
+                partition.segments = tuple(
+                    s for s in partition.segments if s.path.name == segment_name
+                )
+                partition.snapshots = tuple(
+                    s for s in partition.snapshots if s.path.name == segment_name
+                )
+            partitions.append(partition)
+        partitions.sort(key=lambda p: (p.topic, p.partition, str(p.path)))
+        self.partitions = tuple(partitions)
         self.unreadable = tuple(unreadable)
-        self.skipped = tuple({str(each.filename): each for each in skipped}.values())
+        self.skipped = tuple({str(error.filename): error for error in skipped}.values())
 
     def __repr__(self) -> str:
         return f"<LogDirectory {str(self.path)!r}, {len(self.partitions)} partitions>"
@@ -189,7 +195,7 @@ class LogDirectory:
                 partition for partition in self.partitions if partition.topic == key
             )
             if not partitions:
-                raise KeyError(self._name_topics(key))
+                raise KeyError(self._describe_unknown_topic(key))
             return partitions
         partitions = self.replicas(*key)
         if len(partitions) == 1:
@@ -201,13 +207,13 @@ class LogDirectory:
         topic, number = key
         numbers = sorted({p.partition for p in self.partitions if p.topic == topic})
         if not numbers:
-            raise KeyError(self._name_topics(topic))
+            raise KeyError(self._describe_unknown_topic(topic))
         raise KeyError(
             f"{topic!r} has no partition {number!r}; it has"
             f" {_list_names(list(map(str, numbers)))}"
         )
 
-    def _name_topics(self, topic: str) -> str:
+    def _describe_unknown_topic(self, topic: str) -> str:
         """Format the error for an unknown topic, with similar names and all topics."""
         topics = self.topics
         if not topics:
@@ -232,25 +238,25 @@ class LogDirectory:
 
 
 def _list_names(names: list[str]) -> str:
-    """Join names with commas, limited to ``_NAMED`` names."""
-    text = ", ".join(names[:_NAMED])
-    more = len(names) - _NAMED
+    """Join names with commas, limited to ``_MAX_NAMES`` names."""
+    text = ", ".join(names[:_MAX_NAMES])
+    more = len(names) - _MAX_NAMES
     return f"{text} and {more} more" if more > 0 else text
 
 
-def _is_of_log(name: str) -> bool:
+def _is_log_name(name: str) -> bool:
     """Whether a file name belongs to a segment or a KRaft checkpoint."""
     return _SEGMENT.fullmatch(name) is not None or (
         _CHECKPOINT.fullmatch(name) is not None
     )
 
 
-def _is_beside_log(name: str) -> bool:
+def _is_related_name(name: str) -> bool:
     """Whether a file name belongs to an index or another file next to a segment."""
-    return name.endswith(_BESIDE) or name in _OF_PARTITION
+    return name.endswith(_RELATED_SUFFIXES) or name in _PARTITION_FILES
 
 
-def _folders(
+def _walk_folders(
     root: Place, only_root: bool, skipped: list[OSError]
 ) -> Iterator[tuple[Place, list[str]]]:
     """Yield all directories in a tree with their file names."""
@@ -272,7 +278,7 @@ def _folders(
 
     for folder, subfolders, names in os.walk(root.absolute(), onerror=note):
         for name in subfolders:
-            if _is_of_log(name) or _is_beside_log(name):
+            if _is_log_name(name) or _is_related_name(name):
                 skipped.append(NotRegularFile(os.path.join(folder, name), stat.S_IFDIR))
         yield (
             Path(folder),
@@ -287,7 +293,7 @@ def _is_file(folder: str, name: str, skipped: list[OSError]) -> bool:
 
     A name that looks like a log file but is not a regular file is added to ``skipped``.
     """
-    if not (_is_of_log(name) or _is_beside_log(name)):
+    if not (_is_log_name(name) or _is_related_name(name)):
         return True
     path = os.path.join(folder, name)
     try:
@@ -318,10 +324,10 @@ def _read_checkpoints(
     return offsets_by_key
 
 
-def _partition(
+def _make_partition(
     folder: Place,
-    names: list[str],
-    here: list[str],
+    log_names: list[str],
+    file_names: list[str],
     checkpoints: dict[str, dict[tuple[str, int], int]],
     compacted: bool | None,
     access: Access | None,
@@ -340,7 +346,7 @@ def _partition(
     folder_match = _TIERED_FOLDER.fullmatch(topic)
     if topic_match is not None and _TIERED_PARTITION.fullmatch(topic):
         topic, number, topic_id = topic_match[1], int(topic), read_uuid(topic_match[2])
-    elif folder_match is not None and any(map(_TIERED_SEGMENT.fullmatch, names)):
+    elif folder_match is not None and any(map(_TIERED_SEGMENT.fullmatch, log_names)):
         topic, number, topic_id = (
             folder_match[1],
             int(folder_match[2]),
@@ -349,7 +355,7 @@ def _partition(
     elif name_match is not None:
         topic, number = name_match[1], int(name_match[2])
     topic = format_name(topic)
-    logs = [name for name in names if not _CHECKPOINT.fullmatch(name)]
+    logs = [name for name in log_names if not _CHECKPOINT.fullmatch(name)]
     logs.sort(key=lambda name: (parse_base_offset(name) or 0, name), reverse=True)
     segments: list[Segment] = []
     for name in logs:
@@ -376,7 +382,7 @@ def _partition(
         segments.append(segment)
     segments.reverse()
     snapshots: list[Segment] = []
-    for name in sorted(filter(_CHECKPOINT.fullmatch, here)):
+    for name in sorted(filter(_CHECKPOINT.fullmatch, file_names)):
         with suppress(FileNotFoundError):
             snapshots.append(
                 Segment(folder / name, access=access, topic=topic, partition=number)
@@ -388,7 +394,9 @@ def _partition(
         segments=tuple(segments),
         snapshots=tuple(snapshots),
         producer_snapshot_paths=tuple(
-            folder / name for name in sorted(here) if _PRODUCER_SNAPSHOT.fullmatch(name)
+            folder / name
+            for name in sorted(file_names)
+            if _PRODUCER_SNAPSHOT.fullmatch(name)
         ),
         state=state,
         topic_id=topic_id,

@@ -53,7 +53,7 @@ def examine(
     is_first = True
     for segment in segments:
         if expected is not None:
-            seam_problem = _check_seam(segment, expected, are_gaps_wrong)
+            seam_problem = _check_base_offset(segment, expected, are_gaps_wrong)
             if seam_problem is not None:
                 yield seam_problem
         if checks is not None:
@@ -96,7 +96,7 @@ def examine(
         raise missing_error
 
 
-def _check_seam(
+def _check_base_offset(
     segment: Segment, expected: int, are_gaps_wrong: Callable[[], bool]
 ) -> Problem | None:
     """Report a segment that does not begin where the previous segment ends."""

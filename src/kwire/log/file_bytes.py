@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     Access = Literal["map", "read"]
 
-_PAGE = 2 << 20
+_PAGE_BYTES = 2 << 20
 """Granularity for freeing memory, in bytes.
 
 This is the size of a large page, because freeing small pages takes longer than reading.
 """
 
-_RANGE = 1 << 20
+_RANGE_BYTES = 1 << 20
 """Maximum number of bytes per read call."""
 
-_AHEAD = 1 << 18
+_AHEAD_BYTES = 1 << 18
 """Number of additional bytes that may be read after ``stop``."""
 
 _CAN_DROP = hasattr(mmap.mmap, "madvise") and hasattr(mmap, "MADV_DONTNEED")
@@ -76,14 +76,14 @@ class FileBytes:
         self._file: Any = open_regular(path, buffering=0)
         try:
             self.size = self.stop = os.fstat(self._file.fileno()).st_size
-            self.data = self._open()
+            self.data = self._make_buffer()
         except BaseException:
             self._file.close()
             raise
         # File range that is currently loaded in memory.
         self._first = self._last = 0
 
-    def _open(self) -> mmap.mmap | bytes:
+    def _make_buffer(self) -> mmap.mmap | bytes:
         if not self.size:
             return b""
         if self._mapped:
@@ -111,15 +111,15 @@ class FileBytes:
         the file ends earlier, and may also be lower if the file is in remote storage.
         In this case, call ``fill`` again.
         """
-        self._look()
+        self._update_size()
         end = min(end, self.size)
         if not self._first <= start <= self._last:
-            self._drop(self._last)
+            self._free_memory(self._last)
             self._first = self._last = start
         else:
-            self._drop(start)
+            self._free_memory(start)
         if end > self._last:
-            self._last = end if self._mapped else self._read(self._last, end)
+            self._last = end if self._mapped else self._read_range(self._last, end)
         return min(end, self._last)
 
     def has_shrunk(self) -> bool:
@@ -129,27 +129,32 @@ class FileBytes:
         """
         return False
 
-    def _look(self) -> None:
+    def _update_size(self) -> None:
         """Update ``size`` before mapped pages are read that may no longer exist."""
         if self._mapped:
             self.size = min(self.size, os.fstat(self._file.fileno()).st_size)
 
-    def _read(self, start: int, end: int) -> int:
+    def _read_range(self, start: int, end: int) -> int:
         """Read a range into the buffer. Returns the position where it ends."""
-        end = min(end, max(self.stop, start) + _AHEAD)
+        end = min(end, max(self.stop, start) + _AHEAD_BYTES)
         with memoryview(self.data) as view:
             while start < end:
                 self._file.seek(start)
-                count = self._file.readinto(view[start : min(end, start + _RANGE)])
+                count = self._file.readinto(
+                    view[start : min(end, start + _RANGE_BYTES)]
+                )
                 if not count:
                     self.size = start
                     break
                 start += count
         return start
 
-    def _drop(self, end: int) -> None:
+    def _free_memory(self, end: int) -> None:
         """Free the memory before a position."""
-        first, last = self._first // _PAGE * _PAGE, end // _PAGE * _PAGE
+        first, last = (
+            self._first // _PAGE_BYTES * _PAGE_BYTES,
+            end // _PAGE_BYTES * _PAGE_BYTES,
+        )
         if last > first and _CAN_DROP and isinstance(self.data, mmap.mmap):
             self.data.madvise(mmap.MADV_DONTNEED, first, last - first)
         self._first = max(self._first, end)

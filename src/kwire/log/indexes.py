@@ -125,7 +125,7 @@ class _EntryIndex:
 
     __slots__ = ("_data", "_entries", "base_offset", "path")
 
-    _SIZE: ClassVar[int]
+    _ENTRY_BYTES: ClassVar[int]
 
     def __init__(
         self,
@@ -135,21 +135,21 @@ class _EntryIndex:
         limits: Limits = DEFAULT,
     ) -> None:
         self.path = locate(path)
-        self.base_offset = _base_offset(self.path, base_offset)
+        self.base_offset = _require_base_offset(self.path, base_offset)
         self._data = read_small_file(path, limits)
         self._entries: tuple[tuple[int, int], ...] | None = None
 
-    def _decode_all(self) -> Iterator[tuple[int, int]]:
+    def _decode_entries(self) -> Iterator[tuple[int, int]]:
         raise NotImplementedError
 
-    def _decode_at(self, data: bytes, start: int) -> tuple[int, int]:
+    def _decode_entry(self, data: bytes, start: int) -> tuple[int, int]:
         raise NotImplementedError
 
     @property
     def entries(self) -> tuple[tuple[int, int], ...]:
         """Valid entries, up to the first entry that does not ascend."""
         if self._entries is None:
-            self._entries = tuple(self._decode_all())
+            self._entries = tuple(self._decode_entries())
         return self._entries
 
     @property
@@ -159,14 +159,14 @@ class _EntryIndex:
         An incomplete entry at the end counts even if it consists of zeros, because a
         broker only writes complete entries. Source: ``AbstractIndex.sanityCheck``.
         """
-        if len(self._data) % self._SIZE:
+        if len(self._data) % self._ENTRY_BYTES:
             return True
-        return _has_stray(self._data, len(self.entries) * self._SIZE)
+        return _has_stray_bytes(self._data, len(self.entries) * self._ENTRY_BYTES)
 
     @property
     def unchecked(self) -> EntryView:
         """All entries, including entries that do not ascend."""
-        return EntryView(self._data, self._SIZE, self._decode_at)
+        return EntryView(self._data, self._ENTRY_BYTES, self._decode_entry)
 
     def lookups(self) -> Iterator[Sequence[tuple[int, int]]]:
         """Yield the sequences to search: all entries first, then the valid entries.
@@ -194,15 +194,15 @@ class OffsetIndex(_EntryIndex):
 
     __slots__ = ()
 
-    _SIZE = _OFFSET_ENTRY.size
+    _ENTRY_BYTES = _OFFSET_ENTRY.size
 
-    def _decode_at(self, data: bytes, start: int) -> tuple[int, int]:
+    def _decode_entry(self, data: bytes, start: int) -> tuple[int, int]:
         offset, position = _OFFSET_ENTRY.unpack_from(data, start)
         return self.base_offset + offset, position
 
-    def _decode_all(self) -> Iterator[tuple[int, int]]:
+    def _decode_entries(self) -> Iterator[tuple[int, int]]:
         last_offset = last_position = -1
-        whole = _whole(self._data, _OFFSET_ENTRY)
+        whole = _trim_to_entries(self._data, _OFFSET_ENTRY)
         for offset, position in _OFFSET_ENTRY.iter_unpack(whole):
             if offset <= last_offset or position <= last_position:
                 break
@@ -225,15 +225,15 @@ class TimeIndex(_EntryIndex):
 
     __slots__ = ()
 
-    _SIZE = _TIME_ENTRY.size
+    _ENTRY_BYTES = _TIME_ENTRY.size
 
-    def _decode_at(self, data: bytes, start: int) -> tuple[int, int]:
+    def _decode_entry(self, data: bytes, start: int) -> tuple[int, int]:
         timestamp, offset = _TIME_ENTRY.unpack_from(data, start)
         return timestamp, self.base_offset + offset
 
-    def _decode_all(self) -> Iterator[tuple[int, int]]:
+    def _decode_entries(self) -> Iterator[tuple[int, int]]:
         last_timestamp = last_offset = -1
-        whole = _whole(self._data, _TIME_ENTRY)
+        whole = _trim_to_entries(self._data, _TIME_ENTRY)
         for timestamp, offset in _TIME_ENTRY.iter_unpack(whole):
             if timestamp <= last_timestamp or offset < last_offset:
                 break
@@ -271,9 +271,9 @@ class TransactionIndex:
         self.entries = tuple(entries)
 
 
-def _base_offset(path: Place, given: int | None) -> int:
+def _require_base_offset(path: Place, requested: int | None) -> int:
     """Return the specified base offset, or else the base offset in the file name."""
-    base_offset = parse_base_offset(path.name) if given is None else given
+    base_offset = parse_base_offset(path.name) if requested is None else requested
     if base_offset is None:
         raise TypeError(
             f"{str(path)!r} does not begin with a base offset of 20 digits; pass"
@@ -282,11 +282,11 @@ def _base_offset(path: Place, given: int | None) -> int:
     return base_offset
 
 
-def _has_stray(data: bytes, end: int) -> bool:
+def _has_stray_bytes(data: bytes, end: int) -> bool:
     """Whether non-zero bytes follow the entries. Usually 10 MiB of zeros follow."""
     return data.count(0, end) != len(data) - end
 
 
-def _whole(data: bytes, entry: struct.Struct) -> memoryview:
+def _trim_to_entries(data: bytes, entry: struct.Struct) -> memoryview:
     """Return all complete entries as bytes."""
     return memoryview(data)[: len(data) // entry.size * entry.size]

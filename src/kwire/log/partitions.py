@@ -155,7 +155,7 @@ class Partition:
         """Find all aborted transactions, and all transactions without an end marker."""
         return find_transactions(self.segments)
 
-    def _overlapping(
+    def _iter_overlapping(
         self, start_offset: int | None, end_offset: int | None
     ) -> Iterator[Segment]:
         """Yield the segments that may contain offsets in a range."""
@@ -183,7 +183,7 @@ class Partition:
         ``options`` are passed to ``Segment.headers``. Positions are relative to the
         segment.
         """
-        for segment in self._overlapping(start_offset, end_offset):
+        for segment in self._iter_overlapping(start_offset, end_offset):
             for header in segment.headers(**options):
                 if end_offset is not None and header.base_offset >= end_offset:
                     return
@@ -241,7 +241,7 @@ class Partition:
             end_offset = (
                 stable_offset if end_offset is None else min(stable_offset, end_offset)
             )
-        for segment in self._overlapping(start_offset, end_offset):
+        for segment in self._iter_overlapping(start_offset, end_offset):
             yield from getattr(segment, form)(
                 start_offset=start_offset,
                 end_offset=end_offset,
@@ -255,7 +255,7 @@ class Partition:
         Returns its segment and byte position, or None if the log ends before
         ``offset``.
         """
-        for segment in self._overlapping(offset, None):
+        for segment in self._iter_overlapping(offset, None):
             position = segment.seek(offset)
             if position is not None:
                 return segment, position
@@ -282,7 +282,7 @@ class Partition:
         ``log-start-offset-checkpoint``. Returns None if no record matches.
         """
         start_offset = self.checkpoints.get("log-start")
-        for segment in self._overlapping(start_offset, None):
+        for segment in self._iter_overlapping(start_offset, None):
             offset = segment.offset_for_timestamp(
                 timestamp, start_offset=start_offset, limits=limits
             )

@@ -56,10 +56,10 @@ CHUNK = 4 * MIB
 FOLDER = re.compile(r"(?s)(.+)-([0-9]{1,9})")
 """Partition directory name. Longer partition numbers do not fit into an INT32."""
 
-_LIVE = 3600
+_LIVE_SECONDS = 3600
 """Number of seconds after the last write in which a broker may still use a segment."""
 
-_HINTS = 3
+_MAX_HINTS = 3
 """Number of index entries to try before the index is ignored."""
 
 
@@ -127,7 +127,7 @@ class Segment:
             check_regular(str(self.path), status.st_mode)
             # A broker may truncate a segment in use, which kills every process that
             # maps the file.
-            is_live = is_newest and time.time() - status.st_mtime < _LIVE
+            is_live = is_newest and time.time() - status.st_mtime < _LIVE_SECONDS
             self._access = access or ("read" if is_live else "map")
         self._indexes: dict[str, Any] = {}
         self._has_holes: bool | None = None
@@ -138,22 +138,22 @@ class Segment:
     @property
     def index(self) -> OffsetIndex | None:
         """Offset index from the ``.index`` file, or None if the file is missing."""
-        index: OffsetIndex | None = self._beside(".index", OffsetIndex)
+        index: OffsetIndex | None = self._load_index(".index", OffsetIndex)
         return index
 
     @property
     def time_index(self) -> TimeIndex | None:
         """Time index from the ``.timeindex`` file, or None if the file is missing."""
-        index: TimeIndex | None = self._beside(".timeindex", TimeIndex)
+        index: TimeIndex | None = self._load_index(".timeindex", TimeIndex)
         return index
 
     @property
     def transaction_index(self) -> TransactionIndex | None:
         """Transaction index from the ``.txnindex`` file, or None if it is missing."""
-        index: TransactionIndex | None = self._beside(".txnindex", TransactionIndex)
+        index: TransactionIndex | None = self._load_index(".txnindex", TransactionIndex)
         return index
 
-    def _beside(self, suffix: str, kind: Callable[..., Any]) -> Any:
+    def _load_index(self, suffix: str, index_class: Callable[..., Any]) -> Any:
         """Read an index file for this segment once.
 
         Returns None if the file is missing.
@@ -162,7 +162,7 @@ class Segment:
             return None
         if suffix not in self._indexes:
             try:
-                self._indexes[suffix] = kind(self.path.with_suffix(suffix))
+                self._indexes[suffix] = index_class(self.path.with_suffix(suffix))
             except FileNotFoundError:
                 return None
         return self._indexes[suffix]
@@ -265,7 +265,7 @@ class Segment:
         Raises ``DecodeError`` with the file in its path if a batch is invalid, unless
         ``on_corrupt`` specifies another behaviour.
         """
-        start = self._start(start, start_offset)
+        start = self._find_start(start, start_offset)
         with self.open() as file:
             walk = walk_segment(
                 self,
@@ -282,7 +282,7 @@ class Segment:
                 file,
                 start_offset=start_offset,
                 end_offset=end_offset,
-                transactions=self._transactions(isolation_level, transactions),
+                transactions=self._choose_transactions(isolation_level, transactions),
                 on_corrupt=on_corrupt,
                 check_crc=check_crc,
                 errors=errors,
@@ -319,9 +319,9 @@ class Segment:
             raise ValueError(
                 "views cannot be given: a segment's bytes do not stay in memory"
             )
-        start = self._start(start, start_offset)
+        start = self._find_start(start, start_offset)
         with self.open() as file:
-            hidden = self._transactions(isolation_level, transactions)
+            hidden = self._choose_transactions(isolation_level, transactions)
             walk = walk_segment(
                 self,
                 file,
@@ -343,20 +343,20 @@ class Segment:
                 **options,
             )
 
-    def _start(self, start: int | None, start_offset: int | None) -> int:
+    def _find_start(self, start: int | None, start_offset: int | None) -> int:
         """Return the position at which reading begins."""
         if start is not None or start_offset is None:
             return start or 0
         position = self.seek(start_offset)
         return self.size if position is None else position
 
-    def _transactions(
-        self, isolation_level: str, given: Transactions | None
+    def _choose_transactions(
+        self, isolation_level: str, transactions: Transactions | None
     ) -> Transactions | None:
         """Return the transactions to filter, or None if no filter is requested."""
         if not check_isolation_level(isolation_level):
             return None
-        return find_transactions((self,)) if given is None else given
+        return find_transactions((self,)) if transactions is None else transactions
 
     def seek(self, offset: int) -> int | None:
         """Find the batch that contains ``offset``, or otherwise the next batch.
@@ -384,7 +384,7 @@ class Segment:
             return 0
         for entries in index.lookups():
             last = bisect_right(entries, offset, key=lambda entry: entry[0])
-            candidates = entries[max(0, last - _HINTS) : last]
+            candidates = entries[max(0, last - _MAX_HINTS) : last]
             if not candidates:
                 break
             for first, position in (
@@ -411,12 +411,12 @@ class Segment:
         contain only earlier records. Following batches may contain earlier records as
         well. The ``.timeindex`` file is used if its timestamp matches the listed batch.
         """
-        for header, _ in self._iter_headers(self._time_hint(timestamp)):
+        for header, _ in self._iter_headers(self._find_time_hint(timestamp)):
             if header.max_timestamp >= timestamp:
                 return header.position
         return None
 
-    def _time_hint(self, timestamp: int) -> int:
+    def _find_time_hint(self, timestamp: int) -> int:
         """Return a position from the time index for beginning a timestamp search."""
         try:
             index = self.time_index
@@ -426,7 +426,7 @@ class Segment:
             return 0
         last = bisect_left(index.entries, timestamp, key=lambda entry: entry[0])
         for indexed_timestamp, offset in reversed(
-            index.entries[max(0, last - _HINTS) : last]
+            index.entries[max(0, last - _MAX_HINTS) : last]
         ):
             position = self.seek(offset)
             if position is None:
@@ -454,7 +454,7 @@ class Segment:
         Damaged batches are ignored.
         """
         low = -(2**63) if start_offset is None else start_offset
-        start = self._time_hint(timestamp)
+        start = self._find_time_hint(timestamp)
         if start_offset is not None:
             start = max(start, self.seek_before(start_offset))
         with self.open() as file:

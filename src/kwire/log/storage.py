@@ -33,13 +33,13 @@ _URI = re.compile(r"(?s)([A-Za-z][A-Za-z0-9+.-]+)://([^/?]*)/*([^?]*)(?:\?(.*))?
 _DRIVE = re.compile(r"([A-Za-z]:)(?:/+|$)")
 """Windows drive letter at the beginning of a path."""
 
-_SAME = {"s3a": "s3", "s3n": "s3"}
+_STANDARD_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """Standard scheme names for the names that Hadoop uses."""
 
-_ARROW = {"file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss"}
+_ARROW_SCHEMES = {"file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss"}
 """Schemes that ``pyarrow.fs`` supports."""
 
-_MISSING = -1
+_MISSING_SIZE = -1
 """Size value for objects that do not exist."""
 
 THREADS = 32
@@ -93,7 +93,7 @@ class StoredPath:
                 " set it in the environment, as the store documents it",
                 f"{scheme}://...",
             )
-        self._root = f"{_SAME.get(scheme, scheme)}://{host}"
+        self._root = f"{_STANDARD_SCHEMES.get(scheme, scheme)}://{host}"
         self._options = options or ""
         self._key = key.rstrip("/")
         # Object keys are used unchanged, but file names are percent-encoded as in other
@@ -108,7 +108,7 @@ class StoredPath:
         self._listed: dict[str, int] | None = None
         self._size: int | None = None
 
-    def _other(self, key: str) -> StoredPath:
+    def _make_path(self, key: str) -> StoredPath:
         """Return the path for another key in the same store."""
         path = StoredPath(self._root)
         path._key, path._options = key, self._options
@@ -116,10 +116,10 @@ class StoredPath:
 
     def __truediv__(self, name: str) -> StoredPath:
         """Return the path of a file in this directory."""
-        path = self._other(f"{self._key}/{name}".lstrip("/"))
+        path = self._make_path(f"{self._key}/{name}".lstrip("/"))
         if self._listed is not None:
             path._folder = self
-            path._size = self._listed.get(name, _MISSING)
+            path._size = self._listed.get(name, _MISSING_SIZE)
         return path
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ class StoredPath:
     @property
     def parent(self) -> StoredPath:
         """Directory that contains the path."""
-        return self._folder or self._other(self._key.rpartition("/")[0])
+        return self._folder or self._make_path(self._key.rpartition("/")[0])
 
     def with_suffix(self, suffix: str) -> StoredPath:
         """Return the path with another suffix."""
@@ -169,23 +169,23 @@ class StoredPath:
         """
         if self._size is None:
             self._size = self.size_now()
-        if self._size == _MISSING:
-            _refuse_missing(self)
+        if self._size == _MISSING_SIZE:
+            _raise_missing(self)
         return Status(self._size)
 
     def is_file(self) -> bool:
         """Whether an object with this key exists."""
         if self._size is not None:
-            return self._size != _MISSING
+            return self._size != _MISSING_SIZE
         with _translate_errors(self):
-            return self._store().look(self._key)[0] == "file"
+            return self._open_store().get_info(self._key)[0] == "file"
 
     def open(self) -> Reader:
         """Open the object for range reads. The caller must close the result."""
-        if self._size == _MISSING:
-            _refuse_missing(self)
+        if self._size == _MISSING_SIZE:
+            _raise_missing(self)
         with _translate_errors(self):
-            return self._store().open(self._key, self._size)
+            return self._open_store().open(self._key, self._size)
 
     def read_bytes(self, most: int = -1) -> bytes:
         """Read the complete object, or at most its first ``most`` bytes."""
@@ -212,9 +212,9 @@ class StoredPath:
     def size_now(self) -> int:
         """Request the current size. Raises the same errors as ``stat``."""
         with _translate_errors(self):
-            object_type, size = self._store().look(self._key)
+            object_type, size = self._open_store().get_info(self._key)
         if object_type != "file":
-            _refuse_missing(self)
+            _raise_missing(self)
         return size
 
     def folders(self) -> Iterator[tuple[StoredPath, list[str]]]:
@@ -224,11 +224,11 @@ class StoredPath:
         number.
         """
         with _translate_errors(self):
-            objects = self._store().below(self._key)
+            objects = self._open_store().list_objects(self._key)
         prefix = f"{self._key}/" if self._key else ""
         objects = [entry for entry in objects if entry[0].startswith(prefix)]
         if not objects:
-            _refuse_missing(self)
+            _raise_missing(self)
         folders: dict[str, dict[str, int]] = {self._key: {}}
         for key, size in objects:
             folder, _, name = key.rpartition("/")
@@ -239,13 +239,13 @@ class StoredPath:
             folders[folder][name] = size
         paths: dict[str, StoredPath] = {}
         for key in sorted(folders):
-            path = self._other(key)
+            path = self._make_path(key)
             path._listed = folders[key]
             path._folder = paths.get(key.rpartition("/")[0])
             paths[key] = path
             yield path, list(folders[key])
 
-    def _store(self) -> _Store:
+    def _open_store(self) -> _Store:
         """Return the client for the store."""
         # A forked process must not share connections with its parent process.
         return _connect(self._root, self._options, os.getpid())
@@ -300,7 +300,7 @@ def _restore_path(uri: str, size: int | None) -> StoredPath:
     return path
 
 
-def _refuse_missing(path: StoredPath) -> NoReturn:
+def _raise_missing(path: StoredPath) -> NoReturn:
     """Raise ``FileNotFoundError`` for a path."""
     raise FileNotFoundError(errno.ENOENT, "no such object or folder", str(path))
 
@@ -313,7 +313,7 @@ def _translate_errors(path: StoredPath) -> Iterator[None]:
     except ImportError:
         raise
     except FileNotFoundError:
-        _refuse_missing(path)
+        _raise_missing(path)
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         number = getattr(error, "errno", None) or errno.EIO
@@ -327,8 +327,8 @@ class _Store(Protocol):
     provided that the client library supports this.
     """
 
-    def look(self, key: str) -> tuple[str, int]: ...
-    def below(self, key: str) -> list[tuple[str, int]]: ...
+    def get_info(self, key: str) -> tuple[str, int]: ...
+    def list_objects(self, key: str) -> list[tuple[str, int]]: ...
     def open(self, key: str, size: int | None) -> Reader: ...
 
 
@@ -337,7 +337,7 @@ def _connect(root: str, options: str, process: int) -> _Store:
     """Connect to a store. Connections are cached per process."""
     scheme = root.partition(":")[0]
     install = "fsspec and its driver for it"
-    if scheme in _ARROW:
+    if scheme in _ARROW_SCHEMES:
         try:
             from pyarrow.fs import FileSystem
 
@@ -367,11 +367,11 @@ class _ArrowStore:
         self._system = system
         self._prefix = prefix.rstrip("/") + "/"
 
-    def look(self, key: str) -> tuple[str, int]:
+    def get_info(self, key: str) -> tuple[str, int]:
         (info,) = self._system.get_file_info([self._prefix + key])
-        return info.type.name.lower(), info.size if info.is_file else _MISSING
+        return info.type.name.lower(), info.size if info.is_file else _MISSING_SIZE
 
-    def below(self, key: str) -> list[tuple[str, int]]:
+    def list_objects(self, key: str) -> list[tuple[str, int]]:
         from pyarrow.fs import FileSelector
 
         folder = (self._prefix + key).rstrip("/") or "/"
@@ -405,15 +405,15 @@ class _FsspecStore:
         self._system = system
         self._prefix = prefix.rstrip("/") + "/"
 
-    def look(self, key: str) -> tuple[str, int]:
+    def get_info(self, key: str) -> tuple[str, int]:
         self._system.invalidate_cache()
         try:
             info = self._system.info(self._prefix + key)
         except FileNotFoundError:
-            return "notfound", _MISSING
-        return info["type"], info["size"] if info["type"] == "file" else _MISSING
+            return "notfound", _MISSING_SIZE
+        return info["type"], info["size"] if info["type"] == "file" else _MISSING_SIZE
 
-    def below(self, key: str) -> list[tuple[str, int]]:
+    def list_objects(self, key: str) -> list[tuple[str, int]]:
         self._system.invalidate_cache()
         infos = self._system.find(self._prefix + key, detail=True)
         prefix_length = len(self._prefix)
@@ -425,7 +425,7 @@ class _FsspecStore:
 
     def open(self, key: str, size: int | None) -> Reader:
         if size is None:
-            object_type, size = self.look(key)
+            object_type, size = self.get_info(key)
             if object_type != "file":
                 raise FileNotFoundError(key)
         return _FsspecReader(self._system, self._prefix + key, size)

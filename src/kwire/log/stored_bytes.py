@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from .storage import StoredPath
 
-_FIRST = MIB // 4
+_FIRST_RANGE_BYTES = MIB // 4
 """Initial range size in bytes."""
-_LARGEST = 8 * MIB
+_MAX_RANGE_BYTES = 8 * MIB
 """Maximum range size in bytes."""
 
 
@@ -42,7 +42,7 @@ class StoredBytes(FileBytes):
         self.data = reserve_buffer(self.size)
         self._mapped = False
         self._first = self._last = self._begin = self._seen = 0
-        self._range = _FIRST
+        self._range = _FIRST_RANGE_BYTES
         self._thread: ThreadPoolExecutor | None = None
         self._ahead: tuple[Future[bytes], int] | None = None
 
@@ -70,11 +70,11 @@ class StoredBytes(FileBytes):
         self.size = self._last = size
         return True
 
-    def _read(self, start: int, end: int) -> int:
+    def _read_range(self, start: int, end: int) -> int:
         if start != self._begin:
-            self._range, self._ahead = _FIRST, None
+            self._range, self._ahead = _FIRST_RANGE_BYTES, None
         if self._ahead is None:
-            end = self._end_of_range(start)
+            end = self._find_range_end(start)
             data = self._path.read(self._reader, start, end)
         else:
             ahead, end = self._ahead
@@ -84,15 +84,15 @@ class StoredBytes(FileBytes):
             self.size = data_end
         with memoryview(self.data) as view:
             view[start:data_end] = data
-        self._range = min(4 * self._range, _LARGEST)
-        if self._range == _LARGEST and data_end < min(self.stop, self.size):
+        self._range = min(4 * self._range, _MAX_RANGE_BYTES)
+        if self._range == _MAX_RANGE_BYTES and data_end < min(self.stop, self.size):
             self._read_ahead(data_end)
         return data_end
 
-    def _end_of_range(self, start: int) -> int:
+    def _find_range_end(self, start: int) -> int:
         """Return the position where the next range ends."""
         # Past ``stop``, only the remainder of one batch is still required.
-        required_end = max(self.stop, start + _FIRST)
+        required_end = max(self.stop, start + _FIRST_RANGE_BYTES)
         return min(start + self._range, required_end, self.size)
 
     def _read_ahead(self, start: int) -> None:
@@ -101,6 +101,6 @@ class StoredBytes(FileBytes):
             from concurrent.futures import ThreadPoolExecutor
 
             self._thread = ThreadPoolExecutor(1, "kwire-read-ahead")
-        end = self._end_of_range(start)
+        end = self._find_range_end(start)
         future = self._thread.submit(self._path.read, self._reader, start, end)
         self._ahead = future, end

@@ -58,14 +58,16 @@ class Transactions:
     def __init__(
         self, aborted: Iterable[AbortedTransaction], open: dict[int, int]
     ) -> None:
-        unique = sorted(set(aborted), key=lambda each: (each.last_offset, each))
+        unique = sorted(
+            set(aborted), key=lambda transaction: (transaction.last_offset, transaction)
+        )
         self.aborted = tuple(unique)
         self.open = open
         self.last_stable_offset = min(open.values()) if open else None
         self._by_producer: dict[int, list[tuple[int, int]]] = {}
-        for each in sorted(unique):
-            spans = self._by_producer.setdefault(each.producer_id, [])
-            spans.append((each.first_offset, each.last_offset))
+        for transaction in sorted(unique):
+            spans = self._by_producer.setdefault(transaction.producer_id, [])
+            spans.append((transaction.first_offset, transaction.last_offset))
 
     def hides(self, header: BatchHeader) -> bool:
         """Whether batch records are hidden from ``read_committed`` readers."""

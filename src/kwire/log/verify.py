@@ -16,7 +16,7 @@ from .._text import format_name
 from ..errors import DecodeError
 from . import problems
 from .checkpoints import read_leader_epochs, read_partition_metadata
-from .checks import Checks, unreadable_file
+from .checks import Checks, make_unreadable_problem
 from .examine import examine
 from .indexes import parse_base_offset
 from .problems import Problem
@@ -73,7 +73,9 @@ def verify(
     except FileNotFoundError:
         pass
     except DecodeError as error:
-        yield unreadable_file(path, topic_partition, problems.LEADER_EPOCH, error)
+        yield make_unreadable_problem(
+            path, topic_partition, problems.LEADER_EPOCH, error
+        )
     if list(epochs) != sorted(set(epochs)) or [start for _, start in epochs] != sorted(
         {start for _, start in epochs}
     ):
@@ -89,7 +91,7 @@ def verify(
     except FileNotFoundError:
         pass
     except DecodeError as error:
-        yield unreadable_file(path, topic_partition, problems.METADATA, error)
+        yield make_unreadable_problem(path, topic_partition, problems.METADATA, error)
     newest = log.segments[-1].base_offset if log.segments else -1
     in_tail: list[tuple[int, Problem]] = []
     for path in log.producer_snapshot_paths:
@@ -98,7 +100,9 @@ def verify(
         except FileNotFoundError:
             pass
         except DecodeError as error:
-            problem = unreadable_file(path, topic_partition, problems.SNAPSHOT, error)
+            problem = make_unreadable_problem(
+                path, topic_partition, problems.SNAPSHOT, error
+            )
             offset = parse_base_offset(path.name) or 0
             if offset > newest >= 0:
                 in_tail.append((offset, problem))

@@ -51,7 +51,7 @@ records per byte: 100,000 records without key and value, compressed with zstd.
 
 _ZEROS = bytes(1 << 18)
 
-_CREDIT = 16
+_VERIFIED_PER_BYTE = 16
 """Number of bytes that a search may verify with checksums, per byte that it passes."""
 
 
@@ -123,13 +123,13 @@ class SegmentWalk:
         self._progress = progress
         self._reported = start
         self._frame_limit = limits.frame_bytes
-        self._keep = start
-        self._limit = 0
-        self._credit = 2 * file.size
-        self._doubts = 2 * file.size
-        self._highest = 2**63 - 1
+        self._keep_from = start
+        self._loaded_end = 0
+        self._checksum_budget = 2 * file.size
+        self._search_budget = 2 * file.size
+        self._max_offset = 2**63 - 1
         if base_offset is not None:
-            self._highest = min(self._highest, base_offset + LARGEST_DELTA)
+            self._max_offset = min(self._max_offset, base_offset + LARGEST_DELTA)
 
     @property
     def path(self) -> str:
@@ -145,7 +145,7 @@ class SegmentWalk:
         check_crc, expected = self._check_crc, self.expected
         position = self._start
         stop = file.size if self._end is None else self._end
-        limit = self._fill(position, position + WINDOW)
+        limit = self._load_range(position, position + WINDOW)
         # Check ``limit`` as well, because the file may have been truncated since it was
         # opened.
         while position < stop and position <= limit:
@@ -154,8 +154,10 @@ class SegmentWalk:
                 # Do not load data for every batch, because each load is a system call
                 # if the file is read instead of mapped.
                 if limit - position < run_bytes // 4 and limit < file.size:
-                    self._keep = position
-                    limit = self._fill(position, position + max(WINDOW, run_bytes))
+                    self._keep_from = position
+                    limit = self._load_range(
+                        position, position + max(WINDOW, run_bytes)
+                    )
                     if position > limit:
                         continue
                 position, after = measure_run(
@@ -181,9 +183,9 @@ class SegmentWalk:
                 base, last = header.base_offset, header.last_offset
                 position += header.size
                 if (base != expected and not self._are_offsets_right) or last < base:
-                    self._keep = header.position
-                    mismatch = self._judge(header, expected)
-                    limit = self._limit
+                    self._keep_from = header.position
+                    mismatch = self._check_offset(header, expected)
+                    limit = self._loaded_end
                     if mismatch is not None:
                         yield mismatch
                         if mismatch.reason == problems.OFFSET:
@@ -193,37 +195,37 @@ class SegmentWalk:
                 self.expected = expected = last + 1
                 yield header
                 continue
-            self._keep = position
-            if failure is None and self._grow(position):
-                limit = self._limit
+            self._keep_from = position
+            if failure is None and self._load_more(position):
+                limit = self._loaded_end
                 continue
             if position >= file.size:
                 break
             if failure is not None and file.has_shrunk():
-                limit = self._limit = min(limit, file.size)
+                limit = self._loaded_end = min(limit, file.size)
                 continue
-            problem, position = self._around(position, failure)
-            limit, expected = self._limit, self.expected
+            problem, position = self._skip_damage(position, failure)
+            limit, expected = self._loaded_end, self.expected
             if problem is not None:
                 yield problem
-        self._report(min(position, file.size))
+        self._report_progress(min(position, file.size))
 
-    def _fill(self, start: int, end: int) -> int:
+    def _load_range(self, start: int, end: int) -> int:
         """Load a file range. Returns the position where it ends."""
-        self._report(self._keep)
-        start = min(start, self._keep)
+        self._report_progress(self._keep_from)
+        start = min(start, self._keep_from)
         if self.hold is not None:
             start = min(start, self.hold)
-        self._limit = self._file.fill(start, end)
-        return self._limit
+        self._loaded_end = self._file.fill(start, end)
+        return self._loaded_end
 
-    def _report(self, position: int) -> None:
+    def _report_progress(self, position: int) -> None:
         """Report newly processed bytes to the ``progress`` callback."""
         if self._progress is not None and position > self._reported:
             self._progress(position - self._reported)
             self._reported = position
 
-    def _grow(self, position: int) -> bool:
+    def _load_more(self, position: int) -> bool:
         """Load more bytes for the batch at ``position``.
 
         False if no more bytes are available.
@@ -231,31 +233,33 @@ class SegmentWalk:
         A batch may be larger than the window, but not larger than
         ``limits.frame_bytes``.
         """
-        limit, available_bytes = self._limit, self._limit - position
+        limit, available_bytes = self._loaded_end, self._loaded_end - position
         target_bytes = WINDOW if available_bytes < WINDOW // 2 else 2 * available_bytes
         if self._frame_limit is not None:
             target_bytes = min(target_bytes, max(WINDOW, self._frame_limit))
         if limit >= self._file.size or available_bytes >= target_bytes:
             return False
-        return self._fill(position, position + target_bytes) > limit
+        return self._load_range(position, position + target_bytes) > limit
 
-    def _peek(self, position: int, check_crc: bool) -> BatchHeader | None:
+    def _peek_header(self, position: int, check_crc: bool) -> BatchHeader | None:
         """Read the header at ``position``. None if no complete batch is found there."""
-        if position > self._limit:
-            self._fill(position, position + WINDOW)
-        while position <= self._limit:
+        if position > self._loaded_end:
+            self._load_range(position, position + WINDOW)
+        while position <= self._loaded_end:
             header: BatchHeader | None
             try:
                 header = read_batch_header(
-                    self._file.data, position, check_crc=check_crc, end=self._limit
+                    self._file.data, position, check_crc=check_crc, end=self._loaded_end
                 )
             except CorruptBatch:
                 return None
-            if header is not None or not self._grow(position):
+            if header is not None or not self._load_more(position):
                 return header
         return None
 
-    def _judge(self, header: BatchHeader, expected: int | None) -> Problem | None:
+    def _check_offset(
+        self, header: BatchHeader, expected: int | None
+    ) -> Problem | None:
         """Return the problem with a batch that does not have the expected offset.
 
         All previous batches have already been verified. If this batch is correct,
@@ -264,17 +268,17 @@ class SegmentWalk:
         base, last = header.base_offset, header.last_offset
         after = header.position + header.size
         floor = expected if expected is not None else max(self._base_offset or 0, 0)
-        wrong = last < base or not self._may_be(base) or base < floor
+        wrong = last < base or not self._is_possible_offset(base) or base < floor
         if not wrong:
             room = None if expected is None else 0
             wrong = self._find_contradiction(header, floor, expected, room)
         if wrong:
-            return self._problem(
+            return self._make_problem(
                 header.position,
                 header.size,
                 problems.OFFSET,
                 f"a batch with offsets {base} to {last} cannot be here",
-                self._next_offset_from(after, expected),
+                self._find_next_offset(after, expected),
                 expected,
             )
         # A compressed message with magic 0 or 1 has the offset of its last inner
@@ -285,7 +289,7 @@ class SegmentWalk:
             and self._are_gaps_wrong is not None
             and self._are_gaps_wrong()
         ):
-            return self._problem(
+            return self._make_problem(
                 header.position,
                 0,
                 problems.GAP,
@@ -307,12 +311,12 @@ class SegmentWalk:
         """
         base, last = header.base_offset, header.last_offset
         after = header.position + header.size
-        following = self._peek(after, False)
+        following = self._peek_header(after, False)
         if following is None and after < self._file.size:
-            stop = after + min(WINDOW, self._doubts)
-            following = self._search(after, stop, floor)
+            stop = after + min(WINDOW, self._search_budget)
+            following = self._search_batch(after, stop, floor)
             passed = stop if following is None else following.position
-            self._doubts -= passed - after
+            self._search_budget -= passed - after
         if following is None:
             end = self._next_base_offset
             return end is not None and floor <= end <= last
@@ -325,21 +329,21 @@ class SegmentWalk:
         if following.base_offset < floor + span:
             # The range before the following batch is too small for this batch.
             return False
-        third = self._peek(following.position + following.size, False)
+        third = self._peek_header(following.position + following.size, False)
         if third is not None:
             return third.base_offset <= last
         if self._next_base_offset == following.last_offset + 1:
             return True
         return room is not None and base - floor > MAX_RECORDS_PER_BYTE * room
 
-    def _may_be(self, offset: int) -> bool:
+    def _is_possible_offset(self, offset: int) -> bool:
         """Whether an offset is possible in this segment."""
         first = self._base_offset
         return first is None or first <= offset <= first + LARGEST_DELTA
 
-    def _next_offset_from(self, position: int, expected: int | None) -> int:
+    def _find_next_offset(self, position: int, expected: int | None) -> int:
         """Return the base offset at ``position``, or -1 if it is unknown."""
-        following = self._peek(position, False)
+        following = self._peek_header(position, False)
         if following is None:
             next_base_offset = self._next_base_offset
             return (
@@ -348,10 +352,12 @@ class SegmentWalk:
                 else next_base_offset
             )
         base = following.base_offset
-        is_plausible = (expected is None or base >= expected) and self._may_be(base)
+        is_plausible = (
+            expected is None or base >= expected
+        ) and self._is_possible_offset(base)
         return base if is_plausible else -1
 
-    def _around(
+    def _skip_damage(
         self, position: int, failure: CorruptBatch | None
     ) -> tuple[Problem | None, int]:
         """Find the next valid batch after a damaged region.
@@ -361,17 +367,17 @@ class SegmentWalk:
         end of the file.
         """
         file, before = self._file, self.expected
-        is_cut = failure is None and self._limit >= file.size
-        header = None if failure is None else self._peek(position, False)
+        is_cut = failure is None and self._loaded_end >= file.size
+        header = None if failure is None else self._peek_header(position, False)
         if failure is None:
-            reason, detail = problems.SIZE, self._why_too_long(position)
+            reason, detail = problems.SIZE, self._describe_length(position)
         elif header is not None:
             reason, detail = problems.CRC, failure.reason
         elif self._is_zero(position, position + HEAD):
             reason, detail = problems.ZEROS, "zeros, where a batch should begin"
         else:
             reason, detail = problems.HEADER, failure.reason
-        resumed = self._resume(position, header)
+        resumed = self._find_next_batch(position, header)
         if resumed is not None:
             self.expected = resumed.base_offset
             end, next_good = resumed.position, resumed.base_offset
@@ -386,11 +392,13 @@ class SegmentWalk:
             if is_cut:
                 reason, detail = problems.CUT, "the file ends within a batch"
         return (
-            self._problem(position, end - position, reason, detail, next_good, before),
+            self._make_problem(
+                position, end - position, reason, detail, next_good, before
+            ),
             end,
         )
 
-    def _why_too_long(self, position: int) -> str:
+    def _describe_length(self, position: int) -> str:
         """Describe a batch length that exceeds the file or the limit."""
         start, end = position + SIZE_AT, position + LOG_OVERHEAD
         size = LOG_OVERHEAD + int.from_bytes(self._file.data[start:end], "big")
@@ -401,7 +409,7 @@ class SegmentWalk:
             " limits=kwire.Limits(frame_bytes=...) for more"
         )
 
-    def _is_torn(self, position: int, head: BatchHeader | None, is_cut: bool) -> bool:
+    def _is_torn(self, position: int, header: BatchHeader | None, is_cut: bool) -> bool:
         """Whether the tail was never written completely, as opposed to damaged.
 
         Files may be allocated before they are written. Unwritten bytes are then zeros,
@@ -410,17 +418,17 @@ class SegmentWalk:
         if not self._torn_tail_is_fine:
             return False
         size = self._file.size
-        if head is None:
+        if header is None:
             return is_cut or self._is_zero(position, size)
-        end = head.position + head.size
+        end = header.position + header.size
         return end < size and self._is_zero(end - HEAD, size)
 
     def _is_zero(self, start: int, end: int) -> bool:
         """Whether a file range contains only zeros."""
         while start < end:
-            self._keep = start
+            self._keep_from = start
             limit = min(end, start + len(_ZEROS))
-            limit = min(limit, self._fill(start, limit))
+            limit = min(limit, self._load_range(start, limit))
             if limit <= start:
                 break
             if self._file.data[start:limit] != _ZEROS[: limit - start]:
@@ -428,80 +436,90 @@ class SegmentWalk:
             start = limit
         return True
 
-    def _resume(self, position: int, head: BatchHeader | None) -> BatchHeader | None:
+    def _find_next_batch(
+        self, position: int, header: BatchHeader | None
+    ) -> BatchHeader | None:
         """Find the next valid batch after the damaged batch at ``position``."""
         floor = max(self.expected or 0, self._base_offset or 0)
         begin, start, base = position, -1, -1
-        if head is not None:
+        if header is not None:
             # Try the end of the damaged batch first, because its length may be correct.
             # A search could otherwise find a batch inside a record value that contains
             # Kafka data.
-            start, base = head.position + head.size, head.last_offset + 1
-            if floor <= base <= self._highest:
-                after = self._whole(start, base, base)
+            start, base = header.position + header.size, header.last_offset + 1
+            if floor <= base <= self._max_offset:
+                after = self._read_valid_header(start, base, base)
                 if after is not None:
                     return after
-                span = base - head.base_offset
-                if head.base_offset == self.expected and head.record_count == span:
+                span = base - header.base_offset
+                if header.base_offset == self.expected and header.record_count == span:
                     # The damaged batch has offsets that agree with the previous batch
                     # and with its record count, so other bytes in it must be damaged.
                     floor = base
         while True:
-            self._keep = position = position + 1
-            candidate = self._search(position, self._file.size, floor, moves=True)
+            self._keep_from = position = position + 1
+            candidate = self._search_batch(position, self._file.size, floor, moves=True)
             if candidate is None:
                 return None
-            self._keep = position = candidate.position
+            self._keep_from = position = candidate.position
             is_next = position == start and floor == base
             expected, room = (base, 0) if is_next else (None, position - begin)
             if not self._find_contradiction(candidate, floor, expected, room):
                 return candidate
 
-    def _search(
+    def _search_batch(
         self, position: int, stop: int, lowest: int, *, moves: bool = False
     ) -> BatchHeader | None:
         """Find the first valid batch with an offset from ``lowest`` on before ``stop``.
 
         With ``moves``, passed bytes may leave memory, because the walk continues there.
         """
-        search = _plausible(lowest, self._highest, self._frame_limit).search
+        search = _compile_header_pattern(
+            lowest, self._max_offset, self._frame_limit
+        ).search
         current = position
         while current < stop and current + HEAD <= self._file.size:
             if moves:
-                self._keep = current
-            limit = self._fill(current, current + len(_ZEROS))
+                self._keep_from = current
+            limit = self._load_range(current, current + len(_ZEROS))
             data = self._file.data
             match = None
             if data[current] or data[current:limit] != _ZEROS[: limit - current]:
                 match = search(data, current, limit)
             while match is not None:
-                self._credit += _CREDIT * (match.start() - current + 1)
+                self._checksum_budget += _VERIFIED_PER_BYTE * (
+                    match.start() - current + 1
+                )
                 current = match.start() + 1
-                header = self._whole(match.start(), lowest, self._highest)
+                header = self._read_valid_header(
+                    match.start(), lowest, self._max_offset
+                )
                 if header is not None:
                     return header
                 match = search(data, current, limit)
             end = max(limit - HEAD + 1, current + 1)
-            self._credit += _CREDIT * (end - current)
+            self._checksum_budget += _VERIFIED_PER_BYTE * (end - current)
             current = end
         return None
 
-    def _whole(self, position: int, lowest: int, highest: int) -> BatchHeader | None:
+    def _read_valid_header(
+        self, position: int, lowest: int, highest: int
+    ) -> BatchHeader | None:
         """Read the header at ``position``.
 
         None unless a valid and plausible batch is there.
         """
-        header = self._peek(position, False)
+        header = self._peek_header(position, False)
         if header is None or not lowest <= header.base_offset <= highest:
             return None
         # Limit the bytes that are verified, so that the running time stays linear if
         # the file contains nothing except batch headers.
-        if header.size > self._credit:
+        if header.size > self._checksum_budget:
             return None
-        self._credit -= header.size
-        return self._peek(position, True)
+        self._checksum_budget -= header.size
+        return self._peek_header(position, True)
 
-    def _problem(
+    def _make_problem(
         self,
         position: int,
         length: int,
@@ -517,7 +535,9 @@ class SegmentWalk:
         )
 
 
-def _plausible(floor: int, highest: int, limit: int | None) -> re.Pattern[bytes]:
+def _compile_header_pattern(
+    floor: int, highest: int, limit: int | None
+) -> re.Pattern[bytes]:
     """Return a pattern that quickly finds possible batch headers.
 
     The pattern also matches other bytes. It only compares the upper half of the offset,
