@@ -244,7 +244,7 @@ WRITER = """
 import asyncio, sys, time
 from kwire.recording import buffering
 
-buffering._minute = lambda: int(time.monotonic() * 10)
+buffering._current_minute = lambda: int(time.monotonic() * 10)
 
 async def write():
     buffer = buffering.CaptureBuffer(sys.argv[1], flush_s=0.02)

@@ -58,10 +58,10 @@ class CaptureBuffer:
         self.safe = 0
         self._wait_s = flush_s / 3
         self._rows: list[tuple[Any, ...]] = []
-        self._waiting = 0
+        self._waiting_bytes = 0
         self._is_full = asyncio.Event()
         self._on_room = on_room
-        self._small: list[tuple[int, CaptureFile, int]] = []
+        self._small_files: list[tuple[int, CaptureFile, int]] = []
         self._merging: asyncio.Task[None] | None = None
 
     def add(
@@ -104,14 +104,14 @@ class CaptureBuffer:
         )
         self.frames += 1
         self.size += size
-        self._waiting += size + _ROW_BYTES
-        if self._waiting >= FLUSH_BYTES:
+        self._waiting_bytes += size + _ROW_BYTES
+        if self._waiting_bytes >= FLUSH_BYTES:
             self._is_full.set()
 
     @property
     def has_room(self) -> bool:
         """Whether the buffer can accept more rows, because the disk has kept up."""
-        return self._waiting < FLUSH_BYTES
+        return self._waiting_bytes < FLUSH_BYTES
 
     async def run(self) -> None:
         """Flush the buffered rows periodically until the task is cancelled.
@@ -128,7 +128,7 @@ class CaptureBuffer:
             # keep arriving while the write runs.
             due = loop.time() + self._wait_s
             await self._flush()
-            self._merge_what_is_over()
+            self._merge_past_minutes()
 
     async def close(self) -> None:
         """Write the remaining rows and merge the remaining small files.
@@ -139,7 +139,7 @@ class CaptureBuffer:
         await self._flush()
         if self._merging is not None:
             await self._merging
-        await self._merge(self._take_groups(None))
+        await self._merge_groups(self._pop_merge_groups(None))
         if not self.frames:
             # An empty directory contains no capture files, so readers would reject it.
             with suppress(OSError):
@@ -147,8 +147,8 @@ class CaptureBuffer:
 
     async def _flush(self) -> None:
         """Write all buffered rows to one file, in a worker thread."""
-        rows, size = self._rows, self._waiting
-        self._rows, self._waiting = [], 0
+        rows, size = self._rows, self._waiting_bytes
+        self._rows, self._waiting_bytes = [], 0
         if self._is_full.is_set():
             self._is_full.clear()
             if self._on_room is not None:
@@ -161,22 +161,22 @@ class CaptureBuffer:
             # writing them before the cancellation continues.
             file = await asyncio.shield(writing)
         except asyncio.CancelledError:
-            self._remember(await writing, len(rows), size)
+            self._add_small_file(await writing, len(rows), size)
             raise
-        self._remember(file, len(rows), size)
+        self._add_small_file(file, len(rows), size)
 
-    def _remember(self, file: CaptureFile, count: int, size: int) -> None:
+    def _add_small_file(self, file: CaptureFile, count: int, size: int) -> None:
         self.safe += count
-        self._small.append((_minute(), file, size))
+        self._small_files.append((_current_minute(), file, size))
 
-    def _merge_what_is_over(self) -> None:
+    def _merge_past_minutes(self) -> None:
         """Start merging files from past minutes, unless a merge is already running."""
         if self._merging is not None and not self._merging.done():
             return
-        if groups := self._take_groups(_minute()):
-            self._merging = asyncio.create_task(self._merge(groups))
+        if groups := self._pop_merge_groups(_current_minute()):
+            self._merging = asyncio.create_task(self._merge_groups(groups))
 
-    def _take_groups(self, before: int | None) -> list[list[CaptureFile]]:
+    def _pop_merge_groups(self, before: int | None) -> list[list[CaptureFile]]:
         """Remove finished files from the list and group those to be merged.
 
         Files from the same minute form a group, limited to ``_MERGED_BYTES``.
@@ -186,8 +186,10 @@ class CaptureBuffer:
         """
         groups: list[list[CaptureFile]] = []
         group_minute, free_bytes = None, 0
-        while self._small and (before is None or self._small[0][0] < before):
-            minute, file, size = self._small.pop(0)
+        while self._small_files and (
+            before is None or self._small_files[0][0] < before
+        ):
+            minute, file, size = self._small_files.pop(0)
             if minute != group_minute or size > free_bytes:
                 groups.append([])
                 group_minute, free_bytes = minute, _MERGED_BYTES
@@ -195,7 +197,7 @@ class CaptureBuffer:
             free_bytes -= size
         return [group for group in groups if len(group) > 1]
 
-    async def _merge(self, groups: list[list[CaptureFile]]) -> None:
+    async def _merge_groups(self, groups: list[list[CaptureFile]]) -> None:
         for group in groups:
             # A failed merge loses no data, because the small files remain complete.
             # Readers accept them in place of the merged file.
@@ -203,6 +205,6 @@ class CaptureBuffer:
                 await asyncio.to_thread(self._writer.merge, group)
 
 
-def _minute() -> int:
+def _current_minute() -> int:
     """Return the current time as whole minutes since 1970."""
     return int(time.time() // 60)

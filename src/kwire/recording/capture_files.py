@@ -50,13 +50,13 @@ CAPTURE_COLUMNS = tuple(CAPTURE_TYPES)
 REQUEST, RESPONSE = "request", "response"
 """Values of the column ``direction``."""
 
-_NAME = re.compile(r"frames-(\d{12,})-(\d{12,})\.parquet")
+_FILE_NAME = re.compile(r"frames-(\d{12,})-(\d{12,})\.parquet")
 """File name with the first and the last sequence number."""
 _BATCH_BYTES = 4 << 20
 """Target size for batches returned by readers, in uncompressed bytes."""
 _BATCH_ROWS = 10_000
 _SEQUENCE = CAPTURE_COLUMNS.index("sequence")
-_DICTIONARIES = [
+_DICTIONARY_COLUMNS = [
     "recording",
     "direction",
     "client_address",
@@ -159,7 +159,7 @@ class CaptureWriter:
                 file,
                 self._schema,
                 compression="zstd",
-                use_dictionary=_DICTIONARIES,
+                use_dictionary=_DICTIONARY_COLUMNS,
                 write_page_checksum=True,
                 write_statistics=[n for n in CAPTURE_COLUMNS if n != "frame"],
             ) as out,
@@ -180,7 +180,7 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
     Raises ``FileNotFoundError`` if there are no capture files.
     """
     filesystem, root = _open_filesystem(path)
-    info = filesystem.get_file_info([_name_inside(filesystem, root)])[0]
+    info = filesystem.get_file_info([_encode_path(filesystem, root)])[0]
     if info.is_file:
         return [CaptureFile(os.fspath(path))]
     if info.type.name == "NotFound":
@@ -238,21 +238,21 @@ def read_capture_file(
     names = _check_columns(columns)
     filesystem, path = _open_filesystem(file.path)
     try:
-        opened = filesystem.open_input_file(_name_inside(filesystem, path))
+        opened = filesystem.open_input_file(_encode_path(filesystem, path))
     except FileNotFoundError:
         if file.first is None:
             raise
         folder = path.rpartition("/")[0]
-        larger = [f for f in _list_folder(filesystem, folder) if _lies_in(file, f)]
+        larger = [f for f in _list_folder(filesystem, folder) if _is_contained(file, f)]
         if not larger:
             raise
         path = larger[0].path
-        opened = filesystem.open_input_file(_name_inside(filesystem, path))
+        opened = filesystem.open_input_file(_encode_path(filesystem, path))
         first, last = file.first, file.last
-        for batch in _read(opened, file.path, [*names, "sequence"]):
-            yield _between(batch, first, last).select(range(len(names)))
+        for batch in _read_batches(opened, file.path, [*names, "sequence"]):
+            yield _filter_sequences(batch, first, last).select(range(len(names)))
         return
-    yield from _read(opened, file.path, names)
+    yield from _read_batches(opened, file.path, names)
 
 
 def _check_columns(columns: Iterable[str] | None) -> list[str]:
@@ -292,11 +292,11 @@ def _open_filesystem(path: str | os.PathLike[str]) -> tuple[Any, str]:
 def _list_folder(filesystem: Any, root: str) -> list[CaptureFile]:
     """List the capture files below a directory, without redundant files."""
     folders: dict[str, list[CaptureFile]] = {}
-    for path in _files_below(filesystem, root):
+    for path in _iter_files(filesystem, root):
         components = path.removeprefix(root).split("/")
         if not any(component[:1] in (".", "_") for component in components):
             folder, _, name = path.rpartition("/")
-            if match := _NAME.fullmatch(name):
+            if match := _FILE_NAME.fullmatch(name):
                 first, last = map(int, match.groups())
                 file = CaptureFile(path, first, last)
             elif name.endswith(".parquet"):
@@ -304,10 +304,10 @@ def _list_folder(filesystem: Any, root: str) -> list[CaptureFile]:
             else:
                 continue
             folders.setdefault(folder, []).append(file)
-    return [file for _, files in sorted(folders.items()) for file in _in_order(files)]
+    return [file for _, files in sorted(folders.items()) for file in _sort_files(files)]
 
 
-def _name_inside(filesystem: Any, path: str) -> str | bytes:
+def _encode_path(filesystem: Any, path: str) -> str | bytes:
     """Return a path in the form that pyarrow accepts.
 
     Local file names may contain invalid UTF-8, so they are passed as bytes.
@@ -319,7 +319,7 @@ def _is_local(filesystem: Any) -> bool:
     return bool(filesystem.type_name == "local")
 
 
-def _files_below(filesystem: Any, root: str) -> Iterator[str]:
+def _iter_files(filesystem: Any, root: str) -> Iterator[str]:
     """Yield the paths of regular files below a directory, following symbolic links."""
     from pyarrow import fs
 
@@ -331,7 +331,9 @@ def _files_below(filesystem: Any, root: str) -> Iterator[str]:
     # Walk local directories with the standard library, because pyarrow does not support
     # file names with bytes outside UTF-8.
     visited = set()
-    for folder, subfolders, names in os.walk(root, onerror=_refuse, followlinks=True):
+    for folder, subfolders, names in os.walk(
+        root, onerror=_raise_error, followlinks=True
+    ):
         status = os.stat(folder)
         if (status.st_dev, status.st_ino) in visited:
             subfolders.clear()
@@ -343,12 +345,12 @@ def _files_below(filesystem: Any, root: str) -> Iterator[str]:
                 yield path.replace(os.sep, "/")
 
 
-def _refuse(error: OSError) -> NoReturn:
+def _raise_error(error: OSError) -> NoReturn:
     """Error callback for ``os.walk``, which ignores errors by default."""
     raise error
 
 
-def _in_order(files: list[CaptureFile]) -> Iterator[CaptureFile]:
+def _sort_files(files: list[CaptureFile]) -> Iterator[CaptureFile]:
     """Yield the capture files from one directory in reading order.
 
     If several files begin at the same sequence number, the largest file is sorted
@@ -378,14 +380,14 @@ def _has_gap(files: list[CaptureFile]) -> bool:
     )
 
 
-def _lies_in(file: CaptureFile, larger: CaptureFile) -> bool:
+def _is_contained(file: CaptureFile, larger: CaptureFile) -> bool:
     """Whether a larger file contains the complete sequence range of a file."""
     if None in (file.first, file.last, larger.first, larger.last):
         return False
     return larger.first <= file.first and file.last <= larger.last  # type: ignore[operator]
 
 
-def _between(batch: Any, first: int, last: int | None) -> Any:
+def _filter_sequences(batch: Any, first: int, last: int | None) -> Any:
     """Select rows by an inclusive sequence range. The sequence is the last column."""
     from pyarrow import compute
 
@@ -397,7 +399,7 @@ def _between(batch: Any, first: int, last: int | None) -> Any:
     )
 
 
-def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
+def _read_batches(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
     """Yield the requested columns from an open Parquet file in batches.
 
     Raises ``CaptureError`` if a column is missing or the file is damaged.
@@ -415,7 +417,7 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
                     f" {', '.join(missing)}; give files of kwire record, or write it"
                     " with kwire.recording.capture_schema()"
                 )
-            batch_rows = _rows_at_once(file.metadata)
+            batch_rows = _compute_batch_rows(file.metadata)
             for batch in file.iter_batches(
                 batch_rows, columns=list(dict.fromkeys(names))
             ):
@@ -429,7 +431,7 @@ def _read(opened: Any, path: str, names: list[str]) -> Iterator[Any]:
         ) from error
 
 
-def _rows_at_once(metadata: Any) -> int:
+def _compute_batch_rows(metadata: Any) -> int:
     """Compute the row count for one batch from the average row size in a file."""
     rows: int
     groups = map(metadata.row_group, range(metadata.num_row_groups))

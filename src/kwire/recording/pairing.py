@@ -51,23 +51,23 @@ NO_LIMITS = Limits(
 )
 """Limits for frames whose size has already been checked by the caller."""
 
-_head = Struct(">hhi").unpack_from
-_CLIENT_ID_AT = 8
+_unpack_header = Struct(">hhi").unpack_from
+_CLIENT_ID_OFFSET = 8
 """Offset of the client id in a request frame, after the fixed header fields."""
-_MOST_AWAITED = 1 << 16
+_MAX_AWAITED = 1 << 16
 """Maximum number of requests without a response on one connection.
 
 The limit bounds memory, because a peer may never respond, or respond out of order.
 """
 
-_KERBEROS = 0x60
+_KERBEROS_TAG = 0x60
 """First byte of a Kerberos token.
 
 Brokers before 0.10 accept tokens without a handshake.
 """
 
-_SASL = (SaslHandshakeRequest.api_key, SaslAuthenticateRequest.api_key)
-_MOST_ENVELOPES = 4
+_SASL_KEYS = (SaslHandshakeRequest.api_key, SaslAuthenticateRequest.api_key)
+_MAX_ENVELOPES = 4
 """Maximum nesting level for opening Envelopes. Kafka itself never nests them."""
 
 
@@ -168,7 +168,7 @@ class Conversation:
     __slots__ = ("_awaited", "_is_authenticating", "_is_first")
 
     def __init__(self) -> None:
-        self._awaited = AwaitedRequests[tuple[Header, _Secrets]](_MOST_AWAITED)
+        self._awaited = AwaitedRequests[tuple[Header, _Secrets]](_MAX_AWAITED)
         self._is_first = True
         self._is_authenticating = False
 
@@ -179,26 +179,26 @@ class Conversation:
         """
         if self._is_first:
             self._is_first = False
-            self._is_authenticating = frame[:1] == bytes((_KERBEROS,))
+            self._is_authenticating = frame[:1] == bytes((_KERBEROS_TAG,))
         if self._is_authenticating and not _is_request(frame):
             # The bytes at the header position may belong to a password, so no header
             # value is returned.
             self._awaited.add(None, None, (NO_HEADER, _TOKEN))
             return NO_HEADER, True
-        if len(frame) < _CLIENT_ID_AT:
+        if len(frame) < _CLIENT_ID_OFFSET:
             return NO_HEADER, False
-        api_key, api_version, correlation_id = _head(frame)
+        api_key, api_version, correlation_id = _unpack_header(frame)
         header = Header(
             api_key,
             api_version,
             correlation_id,
-            _client_id(frame, api_key, api_version),
+            _decode_client_id(frame, api_key, api_version),
         )
         # After a SaslHandshake, tokens follow until the client sends another request.
         # After version 0 of the handshake, tokens have no header. Clients may send such
         # tokens after other versions as well.
         self._is_authenticating = api_key == SaslHandshakeRequest.api_key or (
-            self._is_authenticating and api_key in _SASL
+            self._is_authenticating and api_key in _SASL_KEYS
         )
         secrets = _find_secrets(frame)
         if api_key != ProduceRequest.api_key or is_answered(frame):
@@ -235,12 +235,12 @@ def _find_secrets(frame: Frame) -> _Secrets:
     is treated as one. Frames for an unknown API are not secret, unless they are inside
     an Envelope.
     """
-    api_key = _head(frame)[0]
+    api_key = _unpack_header(frame)[0]
     if api_key == SaslHandshakeRequest.api_key and not _is_request(frame):
         return _TOKEN
     if api_key != EnvelopeRequest.api_key:
         return _load_secrets(api_key)
-    for _ in range(_MOST_ENVELOPES + 1):
+    for _ in range(_MAX_ENVELOPES + 1):
         try:
             request = framing.decode_request(frame, compat="java", limits=NO_LIMITS)[1]
         except KwireError:
@@ -278,7 +278,7 @@ def _has_client_id(api_key: int, api_version: int) -> bool:
     return header_version >= first_version(RequestHeader.__name__, "client_id")
 
 
-def _client_id(frame: Frame, api_key: int, api_version: int) -> str | None:
+def _decode_client_id(frame: Frame, api_key: int, api_version: int) -> str | None:
     """Decode the client id in a request.
 
     Returns None for absent or invalid client ids.
@@ -286,7 +286,7 @@ def _client_id(frame: Frame, api_key: int, api_version: int) -> str | None:
     if not _has_client_id(api_key, api_version):
         return None
     try:
-        return wire.decode_nullable_string(frame, _CLIENT_ID_AT)[0]
+        return wire.decode_nullable_string(frame, _CLIENT_ID_OFFSET)[0]
     except KwireError:
         return None
 

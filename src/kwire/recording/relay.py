@@ -45,7 +45,7 @@ MAX_HELD_BYTES = 1 << 30
 
 _CONNECT_S = 10.0
 """Timeout for connecting to a broker, in seconds."""
-_PORTS_TRIED = 100
+_MAX_PORTS = 100
 """Number of ports to try above the configured port before using any free port."""
 _WILDCARDS = ("0.0.0.0", "::")
 
@@ -198,11 +198,12 @@ class Relay:
         if broker in self._addresses or broker in self._addresses.values():
             return
         try:
-            bound = _bind(self._host, self._port, len(self._addresses))
+            bound = _bind_listener(self._host, self._port, len(self._addresses))
         except OSError as error:
             address = format_address(self._host, self._port)
             raise ListenError(
-                f"listening at {address}: {_reason(error)}; choose another address"
+                f"listening at {address}: {_describe_error(error)}; choose another"
+                " address"
             ) from error
         own_host, own_port, *_ = bound.getsockname()
         self._own.add((own_host, own_port))
@@ -270,7 +271,7 @@ class Relay:
                 self._unreachable.add(broker)
                 self._tell(
                     f"{format_address(*broker)}: the broker cannot be reached"
-                    f" ({_reason(error)}); clients are turned away until it can"
+                    f" ({_describe_error(error)}); clients are turned away until it can"
                 )
             return False
         if self._is_own(connection):
@@ -343,7 +344,7 @@ class Relay:
         }
 
 
-def _reason(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Describe a connection or socket error in lowercase words."""
     if isinstance(error, TimeoutError):
         return f"no answer within {_CONNECT_S:g} s"
@@ -352,14 +353,14 @@ def _reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error).lower()
 
 
-def _bind(host: str, port: int, number: int) -> socket.socket:
+def _bind_listener(host: str, port: int, number: int) -> socket.socket:
     """Open a listening socket for the broker with this index.
 
     The first broker uses ``port`` itself. Later brokers use the next free port above
     it, or any free port if no port is found there. Port 0 always selects a free port.
     """
     family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    for candidate in range(port + number, min(port + number + _PORTS_TRIED, 1 << 16)):
+    for candidate in range(port + number, min(port + number + _MAX_PORTS, 1 << 16)):
         try:
             return socket.create_server(
                 (address[0], candidate if port else 0), family=family

@@ -61,13 +61,15 @@ class RelayConnection:
         self.seen_host = ""
         self.is_open = False
         self.number = 0
-        self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._finished: asyncio.Future[None] = (
+            asyncio.get_running_loop().create_future()
+        )
         self._failure: Exception | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether the connection has stopped forwarding frames."""
-        return self._over.done()
+        return self._finished.done()
 
     async def run(self, number: int) -> None:
         """Forward frames until both sides have finished.
@@ -86,7 +88,7 @@ class RelayConnection:
         self.is_open = True
         for end in (self.client, self.broker):
             end.pass_frames()
-        await self._over
+        await self._finished
         if self._failure is not None:
             raise self._failure
         for end in (self.broker, self.client):
@@ -117,8 +119,8 @@ class RelayConnection:
         self.broker.abort()
 
     def _finish(self) -> None:
-        if not self._over.done():
-            self._over.set_result(None)
+        if not self._finished.done():
+            self._finished.set_result(None)
 
 
 class _End(asyncio.BufferedProtocol):
@@ -162,7 +164,7 @@ class _End(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         self._is_ending = True
         if self._connection.is_open and not self._frames:
-            self._end()
+            self._finish_input()
         # True keeps the transport open, because the peer may still read responses.
         return True
 
@@ -203,7 +205,7 @@ class _End(asyncio.BufferedProtocol):
 
     def note_progress(self) -> None:
         """Continue reading after the other peer has read most of its pending data."""
-        self._count_held()
+        self._report_held()
         self.steer()
 
     def write(self, parts: list[Frame]) -> None:
@@ -276,37 +278,37 @@ class _End(asyncio.BufferedProtocol):
             self.steer()
             return
         try:
-            self._pass_turn()
+            self._pass_some_frames()
             if not self._frames:
                 self._check_stream()
         except KwireError as error:
             self._connection.fail(error)
             return
-        self._count_held()
+        self._report_held()
         self.steer()
         if self._frames:
             self._loop.call_soon(self.pass_frames)
         elif self._is_ending:
-            self._end()
+            self._finish_input()
 
-    def _pass_turn(self) -> None:
+    def _pass_some_frames(self) -> None:
         """Record and forward up to ``_TURN_FRAMES`` frames."""
         frames = self._frames
         outgoing: list[Frame] = []
         for _ in range(min(len(frames), _TURN_FRAMES)):
             frame = frames.popleft()
-            changed = self._take(frame)
+            changed = self._process_frame(frame)
             if changed is None:
                 outgoing += (len(frame).to_bytes(4, "big"), frame)
             else:
                 outgoing.append(changed)
         self.other.write(outgoing)
 
-    def _take(self, frame: Frame) -> bytes | None:
+    def _process_frame(self, frame: Frame) -> bytes | None:
         """Record a frame. Returns a replacement with its size field, or None."""
         raise NotImplementedError
 
-    def _record(
+    def _record_frame(
         self, header: Header, frame: Frame, is_secret: bool, rewritten: bool = False
     ) -> None:
         """Add a frame to the recording, without its content if it is secret."""
@@ -324,7 +326,7 @@ class _End(asyncio.BufferedProtocol):
         )
         connection.relay.note_recorded()
 
-    def _host(self) -> str:
+    def _get_host(self) -> str:
         """Return the peer host for error messages."""
         raise NotImplementedError
 
@@ -333,9 +335,9 @@ class _End(asyncio.BufferedProtocol):
         try:
             self._splitter.check()
         except DecodeError as error:
-            raise _NotKafka(self._host(), error) from error
+            raise _NotKafka(self._get_host(), error) from error
 
-    def _count_held(self) -> None:
+    def _report_held(self) -> None:
         """Report the change in held bytes to the relay.
 
         Held bytes are the incomplete frame from this peer, and data not yet read by the
@@ -346,7 +348,7 @@ class _End(asyncio.BufferedProtocol):
         if change:
             self._connection.relay.hold(self._connection, change)
 
-    def _end(self) -> None:
+    def _finish_input(self) -> None:
         """Mark the input stream as finished and close the output of the other side."""
         self.has_ended = True
         self.other.write_end()
@@ -363,11 +365,11 @@ class ClientEnd(_End):
         if not self._connection.relay.accept(self._connection):
             self.abort()
 
-    def _take(self, frame: Frame) -> None:
+    def _process_frame(self, frame: Frame) -> None:
         header, is_secret = self._connection.conversation.request(frame)
-        self._record(header, frame, is_secret)
+        self._record_frame(header, frame, is_secret)
 
-    def _host(self) -> str:
+    def _get_host(self) -> str:
         return self._connection.client_name.rpartition(":")[0]
 
 
@@ -376,13 +378,13 @@ class BrokerEnd(_End):
 
     _direction = RESPONSE
 
-    def _take(self, frame: Frame) -> bytes | None:
+    def _process_frame(self, frame: Frame) -> bytes | None:
         header, is_secret = self._connection.conversation.response(frame)
         changed = self._rewrite(header, frame)
-        self._record(header, frame, is_secret, changed is not None)
+        self._record_frame(header, frame, is_secret, changed is not None)
         return changed
 
-    def _host(self) -> str:
+    def _get_host(self) -> str:
         return self._connection.broker_name.rpartition(":")[0]
 
     def _rewrite(self, header: Header, frame: Frame) -> bytes | None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _MARK = b"Completed request:"
 _TEXT_MARK = _MARK.decode()
-_BEFORE = b"received request:"
+_ARRIVAL_MARK = b"received request:"
 """Marks a line that is logged on arrival of a request, not on completion."""
 _KEYS = (b'"isForwarded"', b'"requestHeader"', b'"totalTimeMs"')
 """JSON keys for recognizing requests if a layout removes the words before the JSON."""
@@ -43,14 +43,14 @@ _OLD_FORM = "RequestHeader("
 """Beginning of a request in the text format used before 2.8."""
 _GZIP = b"\x1f\x8b"
 
-_LINE_BYTES = 64 << 20
+_MAX_LINE_BYTES = 64 << 20
 """Maximum line size in bytes. Real brokers write much shorter lines."""
 
-_SNIFFED = 256 << 10
+_SNIFF_BYTES = 256 << 10
 """Number of bytes to search when detecting a request log."""
-_SHOWN = 200
+_SHOWN_BYTES = 200
 """Number of bytes from an invalid line to include in ``BadLine.text``."""
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 
 _FETCH, _API_VERSIONS = releases.key_of("Fetch"), releases.key_of("ApiVersions")
 _INT16, _INT32 = 1 << 15, 1 << 31
@@ -100,8 +100,8 @@ def is_request_log(path: str | os.PathLike[str]) -> bool:
     be read.
     """
     try:
-        with _open(path) as file:
-            head = file.read(_SNIFFED)
+        with _open_log(path) as file:
+            head = file.read(_SNIFF_BYTES)
     except (OSError, EOFError, zlib.error):
         return False
     return _MARK in head or all(key in head for key in _KEYS)
@@ -169,9 +169,9 @@ def read_request_log(
     # Number of lines before the range. Counting them requires reading the file from its
     # start, so this is only done when the first ``BadLine`` needs its line number.
     lines_before = None if start else 0
-    with _open(path) as file:
+    with _open_log(path) as file:
         try:
-            for position, line in _lines(file, start, end):
+            for position, line in _iter_lines(file, start, end):
                 lines += 1
                 result = _read_line(line, timezone)
                 if isinstance(result, LoggedRequest):
@@ -180,7 +180,7 @@ def read_request_log(
                     if lines_before is None:
                         lines_before = _count_line_ends(path, position) + 1 - lines
                     number = lines_before + lines
-                    yield BadLine(name, number, position, result, _cut_line(line))
+                    yield BadLine(name, number, position, result, _shorten_line(line))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = f"the gzip file is damaged or incomplete ({error}); copy it again"
             yield BadLine(name, lines + 1, file.tell(), reason, "")
@@ -190,13 +190,13 @@ def _count_line_ends(path: str | os.PathLike[str], end: int) -> int:
     """Count line ends before the position ``end``."""
     count = 0
     with open_regular(path) as file:
-        while data := file.read(min(end - file.tell(), _BLOCK)):
+        while data := file.read(min(end - file.tell(), _BLOCK_BYTES)):
             count += data.count(b"\n")
     return count
 
 
 @contextmanager
-def _open(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def _open_log(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for reading, and decompress it if it is a gzip file."""
     with open_regular(path) as file:
         is_gzip = file.read(len(_GZIP)) == _GZIP
@@ -208,10 +208,12 @@ def _open(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
 
 
-def _lines(file: BinaryIO, start: int, end: int | None) -> Iterator[tuple[int, bytes]]:
+def _iter_lines(
+    file: BinaryIO, start: int, end: int | None
+) -> Iterator[tuple[int, bytes]]:
     """Yield all lines that begin in a byte range, with their offsets.
 
-    A line longer than ``_LINE_BYTES`` is truncated, and the remainder is skipped.
+    A line longer than ``_MAX_LINE_BYTES`` is truncated, and the remainder is skipped.
     """
     if start:
         # A line that begins before the range belongs to the previous range. Start one
@@ -220,11 +222,11 @@ def _lines(file: BinaryIO, start: int, end: int | None) -> Iterator[tuple[int, b
         _skip_line(file)
     position = file.tell()
     while end is None or position < end:
-        line = file.readline(_LINE_BYTES)
+        line = file.readline(_MAX_LINE_BYTES)
         if not line:
             return
         yield position, line
-        if len(line) == _LINE_BYTES and not line.endswith(b"\n"):
+        if len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n"):
             _skip_line(file)
             position = file.tell()
         else:
@@ -232,7 +234,7 @@ def _lines(file: BinaryIO, start: int, end: int | None) -> Iterator[tuple[int, b
 
 
 def _skip_line(file: BinaryIO) -> None:
-    while (block := file.readline(_BLOCK)) and not block.endswith(b"\n"):
+    while (block := file.readline(_BLOCK_BYTES)) and not block.endswith(b"\n"):
         pass
 
 
@@ -245,13 +247,13 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
     if mark < 0 and not any(key in line for key in _KEYS):
         return ""
     begin = mark + len(_MARK) if mark >= 0 else line.find(b"{")
-    if mark < 0 and _BEFORE in line[: max(begin, 0)]:
+    if mark < 0 and _ARRIVAL_MARK in line[: max(begin, 0)]:
         # At level TRACE, brokers also log each request when it arrives.
         return ""
-    if len(line) == _LINE_BYTES and not line.endswith(b"\n"):
-        return f"the line is longer than {_LINE_BYTES >> 20} MiB"
+    if len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n"):
+        return f"the line is longer than {_MAX_LINE_BYTES >> 20} MiB"
     if mark >= 0 and line.lstrip().startswith(b"{"):
-        prefix, text = _unwrap(line)
+        prefix, text = _unwrap_json(line)
     else:
         prefix = line[: max(begin, 0)].decode("utf-8", "replace")
         text = line[max(begin, 0) :].decode("utf-8", "replace")
@@ -266,7 +268,7 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
         if isinstance(document, dict) and document.get("isForwarded") is True:
             # The forwarding broker has logged this request with the client address.
             return ""
-        return _read_request(document, _timestamp(prefix, timezone))
+        return _read_request(document, _parse_timestamp(prefix, timezone))
     except _NoRequest as error:
         return str(error)
     except (ValueError, RecursionError) as error:
@@ -275,7 +277,7 @@ def _read_line(line: bytes, timezone: tzinfo) -> LoggedRequest | str:
         return f"the JSON is damaged ({error})"
 
 
-def _unwrap(line: bytes) -> tuple[str, str]:
+def _unwrap_json(line: bytes) -> tuple[str, str]:
     """Extract a log message from JSON. Containers and JSON layouts wrap lines this way.
 
     Returns the text before the request, which contains the time, and the request.
@@ -301,51 +303,57 @@ class _NoRequest(Exception):
     """The JSON is not a request. The message contains the reason."""
 
 
-def _read_request(found: Any, timestamp: int | None) -> LoggedRequest:
+def _read_request(document: Any, timestamp: int | None) -> LoggedRequest:
     """Convert request JSON. Raises ``_NoRequest`` if a member is missing."""
-    header = _member(found, "requestHeader", dict)
-    api_key = _number(header, "requestApiKey", _INT16)
-    version = _number(header, "requestApiVersion", _INT16)
-    local, remote = _addresses(_member(found, "connection", str, optional=True))
-    software = _software(found, api_key)
+    header = _get_member(document, "requestHeader", dict)
+    api_key = _get_integer(header, "requestApiKey", _INT16)
+    version = _get_integer(header, "requestApiVersion", _INT16)
+    local, remote = _split_addresses(
+        _get_member(document, "connection", str, optional=True)
+    )
+    software = _get_software(document, api_key)
     request = make_request(
         api_key,
         version,
         timestamp=timestamp,
         client_address=remote,
         broker_address=local,
-        listener=_text(found, "listener"),
-        principal=_text(found, "principal"),
-        client_id=_text(header, "clientId"),
+        listener=_get_string(document, "listener"),
+        principal=_get_string(document, "principal"),
+        client_id=_get_string(header, "clientId"),
         software_name=software[0],
         software_version=software[1],
-        correlation_id=_number(header, "correlationId", _INT32),
-        latency_ms=_float(found.get("totalTimeMs")),
+        correlation_id=_get_integer(header, "correlationId", _INT32),
+        latency_ms=_to_float(document.get("totalTimeMs")),
     )
-    offered = _read_offer(found.get("response")) if api_key == _API_VERSIONS else None
-    is_from_broker = api_key == _FETCH and _replica(found.get("request")) >= 0
+    offered = (
+        _read_offer(document.get("response")) if api_key == _API_VERSIONS else None
+    )
+    is_from_broker = api_key == _FETCH and _get_replica_id(document.get("request")) >= 0
     return LoggedRequest(request, offered, is_from_broker)
 
 
-def _member(found: Any, name: str, kind: type, *, optional: bool = False) -> Any:
+def _get_member(
+    parent: Any, name: str, expected_type: type, *, optional: bool = False
+) -> Any:
     """Return a member from a JSON object. Raises ``_NoRequest`` if its type is wrong.
 
     With ``optional``, a missing member is returned as None.
     """
-    value = found.get(name) if isinstance(found, dict) else None
+    value = parent.get(name) if isinstance(parent, dict) else None
     if value is None and optional:
         return None
-    if not isinstance(value, kind):
+    if not isinstance(value, expected_type):
         raise _NoRequest(f"the JSON is not a request: it has no {name}")
     return value
 
 
-def _number(found: dict[str, Any], name: str, bound: int) -> int:
+def _get_integer(parent: dict[str, Any], name: str, bound: int) -> int:
     """Return an integer member. Raises ``_NoRequest`` if it is missing or out of range.
 
     The valid range is from ``-bound`` to ``bound - 1``.
     """
-    value = found.get(name)
+    value = parent.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise _NoRequest(f"the JSON is not a request: it has no {name}")
     if not -bound <= value < bound:
@@ -353,7 +361,7 @@ def _number(found: dict[str, Any], name: str, bound: int) -> int:
     return value
 
 
-def _float(value: object) -> float | None:
+def _to_float(value: object) -> float | None:
     """Convert a JSON number to a float.
 
     Returns None for other types and if it overflows.
@@ -366,28 +374,28 @@ def _float(value: object) -> float | None:
         return None
 
 
-def _text(found: dict[str, Any], name: str) -> str | None:
+def _get_string(parent: dict[str, Any], name: str) -> str | None:
     """Return a string member, or None if it is missing or has another type."""
-    value = found.get(name)
+    value = parent.get(name)
     if not isinstance(value, str):
         return None
     # JSON may contain a lone surrogate, which Arrow strings cannot represent.
     return value.encode("utf-8", "replace").decode("utf-8")
 
 
-def _software(found: dict[str, Any], api_key: int) -> list[str | None]:
+def _get_software(document: dict[str, Any], api_key: int) -> list[str | None]:
     """Return client software name and version, which ApiVersions requests contain."""
-    source = _member(found, "clientInformation", dict, optional=True) or {}
+    source = _get_member(document, "clientInformation", dict, optional=True) or {}
     names = "softwareName", "softwareVersion"
-    if api_key == _API_VERSIONS and _is_answered(found.get("response")):
+    if api_key == _API_VERSIONS and _is_answered(document.get("response")):
         # The broker stores the client software only after this request, so
         # ``clientInformation`` is still empty in this line.
-        request = _member(found, "request", dict, optional=True) or {}
+        request = _get_member(document, "request", dict, optional=True) or {}
         if request.get("clientSoftwareName"):
             source, names = request, ("clientSoftwareName", "clientSoftwareVersion")
     return [
         None if text in ("unknown", "") else text
-        for text in (_text(source, name) for name in names)
+        for text in (_get_string(source, name) for name in names)
     ]
 
 
@@ -396,13 +404,13 @@ def _is_answered(response: Any) -> bool:
     return isinstance(response, dict) and response.get("errorCode") == 0
 
 
-def _addresses(connection: str | None) -> tuple[str | None, str | None]:
+def _split_addresses(connection: str | None) -> tuple[str | None, str | None]:
     """Split a connection id into the broker address and the client address."""
     match = _connection.fullmatch(connection or "")
     return (match[1], match[2]) if match else (None, None)
 
 
-def _timestamp(prefix: str, timezone: tzinfo) -> int | None:
+def _parse_timestamp(prefix: str, timezone: tzinfo) -> int | None:
     """Parse the first time in a text to microseconds since 1970, or return None."""
     match = _time.search(prefix)
     if match is None:
@@ -431,7 +439,7 @@ def _read_offer(response: Any) -> dict[int, VersionRange] | None:
         return None
 
 
-def _replica(request: Any) -> int:
+def _get_replica_id(request: Any) -> int:
     """Return the replica id from a Fetch request: a broker id, or -1 for a consumer."""
     if not isinstance(request, dict):
         return -1
@@ -442,6 +450,6 @@ def _replica(request: Any) -> int:
     return replica if isinstance(replica, int) else -1
 
 
-def _cut_line(line: bytes) -> str:
+def _shorten_line(line: bytes) -> str:
     """Return the beginning of a line as text."""
-    return line[:_SHOWN].decode("utf-8", "replace").strip()
+    return line[:_SHOWN_BYTES].decode("utf-8", "replace").strip()

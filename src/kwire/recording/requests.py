@@ -104,10 +104,10 @@ def find_fate(api_key: int, api_version: int) -> Fate:
     removed_in = None
     was_spoken = False
     for release in releases.NAMES:
-        is_spoken = api_version in _ranges(release).get(api_key, NONE)
+        is_spoken = api_version in _load_ranges(release).get(api_key, NONE)
         if is_spoken:
             removed_in = None
-            deprecated = api_version in _find_deprecated(release).get(api_key, NONE)
+            deprecated = api_version in _load_deprecated(release).get(api_key, NONE)
         elif was_spoken:
             removed_in = release
         was_spoken = is_spoken
@@ -115,12 +115,12 @@ def find_fate(api_key: int, api_version: int) -> Fate:
 
 
 @cache
-def _ranges(release: str) -> dict[int, VersionRange]:
+def _load_ranges(release: str) -> dict[int, VersionRange]:
     return releases.ranges(release)
 
 
 @cache
-def _find_deprecated(release: str) -> dict[int, VersionRange]:
+def _load_deprecated(release: str) -> dict[int, VersionRange]:
     return releases.deprecated(release)
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     Address = tuple[str, int]
 
-_LISTS: dict[Any, str] = {
+_ADDRESS_FIELDS: dict[Any, str] = {
     MetadataResponse: "brokers",
     DescribeClusterResponse: "brokers",
     FindCoordinatorResponse: "coordinators",
@@ -56,7 +56,7 @@ also contains controller addresses, but clients do not connect to them.
 
 _REWRITTEN = {
     cls.api_key: (cls, attribute, first_version(cls.__name__, attribute))
-    for cls, attribute in _LISTS.items()
+    for cls, attribute in _ADDRESS_FIELDS.items()
 }
 """Response class, field name and first version with addresses, by API key."""
 # Versions without the list contain one coordinator in the message itself, so all
@@ -80,7 +80,7 @@ class Answer:
         self._correlation_id = correlation_id
         self._attribute = attribute
         nodes = (message, *getattr(message, attribute))
-        self.addresses = {a for a in map(_address, nodes) if a is not None}
+        self.addresses = {a for a in map(_get_address, nodes) if a is not None}
 
     def write(self, listeners: Mapping[Address, Address]) -> bytes | None:
         """Encode the response with listener addresses, as a frame with its size field.
@@ -89,8 +89,8 @@ class Answer:
         version cannot represent the new addresses.
         """
         nodes = getattr(self._message, self._attribute)
-        moved = [_move(node, listeners) for node in nodes]
-        changed = _move(self._message, listeners)
+        moved = [_replace_address(node, listeners) for node in nodes]
+        changed = _replace_address(self._message, listeners)
         if changed is self._message and all(map(is_, nodes, moved)):
             return None
         if moved:
@@ -133,7 +133,7 @@ def limit_versions(header: Header, frame: Frame) -> tuple[bytes, list[str]] | No
     correlation_id, message = framing.decode_response(
         ApiVersionsResponse, frame, version, compat="java", limits=NO_LIMITS
     )
-    limited = list(map(_limit, message.api_keys))
+    limited = list(map(_limit_range, message.api_keys))
     removed_versions = [
         f"{name_of(old.api_key)} {new.max_version + 1}-{old.max_version}"
         for old, new in zip(message.api_keys, limited, strict=True)
@@ -145,7 +145,7 @@ def limit_versions(header: Header, frame: Frame) -> tuple[bytes, list[str]] | No
     return framing.encode_response(changed, version, correlation_id), removed_versions
 
 
-def _limit(api: Any) -> Any:
+def _limit_range(api: Any) -> Any:
     """Limit the version range for one API to supported versions."""
     if api.api_key not in _REWRITTEN:
         return api
@@ -155,15 +155,15 @@ def _limit(api: Any) -> Any:
     return api.replace(max_version=newest)
 
 
-def _address(node: Any) -> Address | None:
+def _get_address(node: Any) -> Address | None:
     """Return the broker address in a struct, or None."""
     host, port = getattr(node, "host", ""), getattr(node, "port", -1)
     return (host, port) if host and 0 < port < 1 << 16 else None
 
 
-def _move(node: Any, listeners: Mapping[Address, Address]) -> Any:
+def _replace_address(node: Any, listeners: Mapping[Address, Address]) -> Any:
     """Replace the broker address in a struct with its listener address."""
-    address = _address(node)
+    address = _get_address(node)
     if address is None or listeners.get(address, address) == address:
         return node
     host, port = listeners[address]

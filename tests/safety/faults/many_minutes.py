@@ -14,5 +14,5 @@ CALLS_A_MINUTE = 6
 def run(arguments):
     """Run the command."""
     asked = count()
-    buffering._minute = lambda: next(asked) // CALLS_A_MINUTE
+    buffering._current_minute = lambda: next(asked) // CALLS_A_MINUTE
     program(arguments, prog_name="kwire")
