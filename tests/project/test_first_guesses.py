@@ -6,7 +6,9 @@ A spelling works, or its error names the right one, or it is a row in a table of
 guides. ``PYTHON`` and ``COMMANDS`` have the text that the error must contain.
 """
 
+import asyncio
 import importlib
+import inspect
 import re
 import warnings
 from pathlib import Path
@@ -307,6 +309,15 @@ def test_foreign_names_are_not_listed_as_attributes(objects):
 def test_errors_of_functions_that_have_started_are_not_changed(objects):
     with pytest.raises(TypeError, match=r"^topics must be a name[^;]*$"):
         objects["kafka"].scan(7)
+
+
+def test_coroutine_functions_remain_coroutine_functions(kwire, objects):
+    client = importlib.import_module(f"{kwire.__name__}.client")
+    for method in (client.Consumer.poll, client.Kafka.create_topics):
+        assert inspect.iscoroutinefunction(method)
+    assert not inspect.iscoroutinefunction(client.ConsumerSync.poll)
+    with pytest.raises(TypeError, match="use timeout_s="):
+        asyncio.run(objects["awaited"].consumer("orders", group_id="g").poll(timeout=1))
 
 
 def test_fields_of_messages_may_have_the_names_of_other_codecs(kwire):

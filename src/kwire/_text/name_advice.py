@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     T = TypeVar("T", bound=type)
 
 _LONGEST_NAME = 80
+_CO_COROUTINE = 0x80
+"""``inspect.CO_COROUTINE``; the module ``inspect`` is slow to import."""
 
 
 def find_advice(table: Mapping[str, str], name: str) -> str:
@@ -118,7 +120,13 @@ def explain_arguments(owner: str) -> Callable[[F], F]:
                 advice = _explain_call(owner, kwargs, parameters)
                 raise TypeError(f"{error}{advice}") from None
 
-        return call  # type: ignore[return-value]
+        @wraps(function)
+        async def call_coroutine(*args: Any, **kwargs: Any) -> Any:
+            return await call(*args, **kwargs)
+
+        # Callers may ask whether a method is a coroutine function.
+        is_coroutine = code.co_flags & _CO_COROUTINE
+        return call_coroutine if is_coroutine else call  # type: ignore[return-value]
 
     return decorate
 
