@@ -14,7 +14,12 @@ from .._engine.active import record_engine as engine
 from .._limits import DEFAULT, Limits
 from ..errors import quote
 from . import RequestHeader
-from .arrow_arrays import admit_array, load_pyarrow
+from .arrow_arrays import (
+    load_array,
+    load_binary_array,
+    load_pyarrow,
+    load_short_binary_array,
+)
 from .framing import decode_request
 
 TYPE_CHECKING = False
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 
     from . import Message
 
-__all__ = ["messages_to_arrow", "request_headers_to_arrow"]
+__all__ = ["frames_to_arrow", "messages_to_arrow", "request_headers_to_arrow"]
 
 # The types of a message class, by whether they have views and errors.
 _types: WeakKeyDictionary[type[Message], dict[tuple[bool, bool], pyarrow.DataType]]
@@ -61,9 +66,9 @@ def messages_to_arrow(
     ``EncodeError`` if the Arrow data of ``array`` is invalid.
     ``LimitExceeded`` where one column would outgrow Arrow's 32-bit offsets.
     """
-    keep_errors = _keeps_errors(on_error)
+    keep_errors = keeps_errors(on_error)
     pyarrow = load_pyarrow("kwire.messages.arrow")
-    flat = _binary_array(array, pyarrow)
+    flat = load_binary_array(array)
     validity, offsets, data = flat.buffers()
     made = engine.decode_messages(
         cls,
@@ -88,6 +93,59 @@ def messages_to_arrow(
     return made.import_with(pyarrow.Array._import_from_c, known[key])
 
 
+def frames_to_arrow(
+    array: Any,
+    cls: type[Message],
+    versions: Any = None,
+    *,
+    framed: bool = True,
+    on_error: Literal["raise", "null"] = "raise",
+    schema: pyarrow.StructType | None = None,
+) -> pyarrow.StructArray:
+    """Decode an array of frames of one message class, in any versions, into structs.
+
+    ``array`` is as for ``messages_to_arrow``, or a pandas series. A row is a request or
+    response with its header and without its size, or another message after its version
+    as INT16; with ``framed=False`` it is a message body. ``versions`` is a number, or
+    an array or series with a number for each row. It may be None if the rows contain
+    their version, as framed requests do; a response has the version of its request.
+
+    The struct has the fields of all versions, and a field that the version of a row
+    lacks is null. Unsigned integers have the next larger signed type, and uuids are the
+    22 characters that Kafka prints. A null row gives a null struct.
+
+    ``schema`` is the type of the result. It names the fields to decode, at every level
+    and in any order, without regard to case and underscores. An integer field may have
+    a wider type. ``ValueError`` for a field that the message does not have, and for a
+    type that cannot hold the values of its field.
+
+    Raises the error of the first bad row, as ``kwire.decode`` and ``framing`` do. With
+    ``on_error="null"``, a bad row is null in every field, and a last field ``_error``
+    has the text of its error. If a schema is passed that lacks ``_error``, a bad row is
+    a null struct.
+    """
+    keep_errors = keeps_errors(on_error)
+    load_pyarrow("kwire.messages.arrow")
+    from .columns.chosen_fields import narrow_type
+    from .columns.message_reading import read_messages
+    from .columns.message_types import find_message, message_type, with_error
+
+    name = find_message(cls)
+    if schema is not None:
+        narrow_type(with_error(message_type(name)), schema, str)
+    if versions is not None and not isinstance(versions, int):
+        versions = load_array(versions)
+    result: pyarrow.StructArray = read_messages(
+        load_short_binary_array(array),
+        name,
+        versions,
+        framed=framed,
+        failfast=not keep_errors,
+        schema=schema,
+    )
+    return result
+
+
 def request_headers_to_arrow(
     array: Any,
     *,
@@ -106,9 +164,9 @@ def request_headers_to_arrow(
     version, with the row at the front of its path (``[7].client_id``).
     ``on_error="null"`` goes on instead, as ``messages_to_arrow`` does.
     """
-    keep_errors = _keeps_errors(on_error)
+    keep_errors = keeps_errors(on_error)
     pyarrow = load_pyarrow("kwire.messages.arrow")
-    flat = _binary_array(array, pyarrow)
+    flat = load_binary_array(array)
     validity, offsets, data = flat.buffers()
     made = engine.decode_request_headers(
         RequestHeader,
@@ -125,45 +183,8 @@ def request_headers_to_arrow(
     return pyarrow.array(made)
 
 
-def _keeps_errors(on_error: str) -> bool:
+def keeps_errors(on_error: str) -> bool:
     """Whether bad rows become null and leave the text of their error."""
     if on_error not in ("raise", "null"):
         raise ValueError(f'on_error must be "raise" or "null" (got {quote(on_error)})')
     return on_error == "null"
-
-
-def _binary_array(array: Any, pyarrow: Any) -> Any:
-    """Convert an array of any binary type into one chunk of binary or large binary."""
-    if isinstance(array, pyarrow.ChunkedArray):
-        kind = array.type
-        if array.num_chunks == 1:
-            array = array.chunk(0)
-    elif isinstance(array, pyarrow.Array):
-        kind = array.type
-    elif hasattr(array, "__arrow_c_array__"):
-        array = pyarrow.array(array)
-        kind = array.type
-    elif hasattr(array, "__arrow_c_stream__"):
-        return _binary_array(pyarrow.chunked_array(array), pyarrow)
-    else:
-        raise TypeError(f"an Arrow array is required (got {type(array).__name__})")
-    admit_array(array)
-    types = pyarrow.types
-    if types.is_string(kind):
-        array = array.cast(pyarrow.binary())
-    elif (
-        types.is_large_string(kind)
-        or types.is_fixed_size_binary(kind)
-        or types.is_binary_view(kind)
-        or types.is_string_view(kind)
-        or types.is_null(kind)
-    ):
-        array = array.cast(pyarrow.large_binary())
-    elif not types.is_binary(kind) and not types.is_large_binary(kind):
-        raise TypeError(f"an array of binary is required (got one of {kind})")
-    if isinstance(array, pyarrow.ChunkedArray):
-        # Chunks of 2 GiB together require 64-bit offsets as one chunk.
-        if types.is_binary(array.type) and array.nbytes >= 2**31:
-            array = array.cast(pyarrow.large_binary())
-        array = array.combine_chunks()
-    return array

@@ -17,7 +17,7 @@ array offset or last offset (the size of the data) of an exported array.
 from __future__ import annotations
 
 from .._text import escape_line
-from ..errors import EncodeError
+from ..errors import EncodeError, LimitExceeded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,78 @@ def admit_array(array: Any, name: str = "") -> None:
             f"the Arrow data of the column is invalid ({describe_arrow_error(error)});"
             " write it again with its library",
             name,
+        ) from None
+
+
+def load_array(array: Any) -> Any:
+    """Make one pyarrow array of what a library has for a column, and validate it.
+
+    Accepts pyarrow arrays and chunked arrays, objects with ``__arrow_c_array__`` or
+    ``__arrow_c_stream__``, and series of pandas, whose missing values are null.
+    """
+    import pyarrow
+
+    if isinstance(array, pyarrow.ChunkedArray) and array.num_chunks == 1:
+        array = array.chunk(0)
+    elif isinstance(array, (pyarrow.Array, pyarrow.ChunkedArray)):
+        pass
+    elif hasattr(array, "__arrow_c_array__"):
+        array = pyarrow.array(array)
+    elif hasattr(array, "__arrow_c_stream__"):
+        return load_array(pyarrow.chunked_array(array))
+    elif type(array).__module__.startswith("pandas."):
+        array = pyarrow.array(array, from_pandas=True)
+    else:
+        raise TypeError(f"an Arrow array is required (got {type(array).__name__})")
+    admit_array(array)
+    return array
+
+
+def load_binary_array(array: Any) -> Any:
+    """Make one pyarrow array of binary or large binary, as ``load_array`` does.
+
+    Raises ``TypeError`` for an array of another type than binary or text.
+    """
+    import pyarrow
+
+    array = load_array(array)
+    kind = array.type
+    types = pyarrow.types
+    if types.is_string(kind):
+        array = array.cast(pyarrow.binary())
+    elif (
+        types.is_large_string(kind)
+        or types.is_fixed_size_binary(kind)
+        or types.is_binary_view(kind)
+        or types.is_string_view(kind)
+        or types.is_null(kind)
+    ):
+        array = array.cast(pyarrow.large_binary())
+    elif not types.is_binary(kind) and not types.is_large_binary(kind):
+        raise TypeError(f"an array of binary is required (got one of {kind})")
+    if isinstance(array, pyarrow.ChunkedArray):
+        # Chunks of 2 GiB together require 64-bit offsets as one chunk.
+        if types.is_binary(array.type) and array.nbytes >= 2**31:
+            array = array.cast(pyarrow.large_binary())
+        array = array.combine_chunks()
+    return array
+
+
+def load_short_binary_array(array: Any) -> Any:
+    """Make one pyarrow array of binary, whose offsets have 32 bits.
+
+    Raises ``LimitExceeded`` if its rows have 2 GiB or more together.
+    """
+    import pyarrow
+
+    array = load_binary_array(array)
+    if pyarrow.types.is_binary(array.type):
+        return array
+    try:
+        return array.cast(pyarrow.binary())
+    except pyarrow.ArrowInvalid:
+        raise LimitExceeded(
+            "the column has 2 GiB of bytes or more; decode it in parts", 0, ""
         ) from None
 
 
