@@ -120,8 +120,23 @@ def test_messages_are_frozen(kwire, topic):
                 setattr(made, name, 1)
             with pytest.raises(AttributeError):
                 delattr(made, name)
-        assert neutral(made) == before
-        assert not hasattr(made, "__dict__")
+        with pytest.raises(AttributeError):
+            made.__dict__ = {}
+        vars(made)["no_such_field"] = 1
+        assert neutral(made) == before and not hasattr(made, "no_such_field")
+
+
+def test_vars_are_the_fields_of_to_dict(kwire, topic):
+    """Spark takes the fields of an object from there, also those of nested structs."""
+    made = kwire.messages.MetadataResponse(topics=[], throttle_time_ms=3)
+    records = kwire.records.decode_rows(
+        kwire.records.encode_batch([(b"k", b"v", 5, [("h", b"x")])])
+    )[0]
+    for struct in (made, topic(), records[0]):
+        assert vars(struct) == struct.to_dict() and vars(struct)
+        assert "no_such_field" not in vars(struct)
+        # The class has its own, as every class.
+        assert "to_dict" in type(struct).__dict__
 
 
 def test_classes_are_final(kwire, topic):

@@ -8,9 +8,9 @@ cycle, with a constructor of its own that Python calls without packing arguments
 
 Twin: ``pure/structs.py``. Differs from its twin in: C fills the slots before anyone
 can see the object, so there is no builder.
-C needs for itself: ``reduce_method``, ``layout_of``, ``take_struct``, ``new_struct``,
-``struct_dealloc``, ``free_waiting``, ``empty``, ``find``, ``store``, ``fill``,
-``new_ref``, ``write_signature``.
+C needs for itself: ``reduce_method``, ``read_dict``, ``layout_of``, ``take_struct``,
+``new_struct``, ``struct_dealloc``, ``free_waiting``, ``empty``, ``find``, ``store``,
+``fill``, ``new_ref``, ``write_signature``.
 """
 
 from cpython.mem cimport PyMem_Calloc
@@ -42,6 +42,12 @@ cdef extern from "structmember.h":
     int READONLY
 
 cdef extern from "Python.h":
+    ctypedef struct PyGetSetDef:
+        const char* name
+        void* get
+        void* set
+        const char* doc
+        void* closure
     ctypedef struct PyType_Slot:
         int slot
         void* pfunc
@@ -53,7 +59,7 @@ cdef extern from "Python.h":
         PyType_Slot* slots
     object PyType_FromSpec(PyType_Spec* spec)
     int Py_tp_dealloc, Py_tp_repr, Py_tp_richcompare, Py_tp_hash, Py_tp_new
-    int Py_tp_members, Py_tp_methods, Py_tp_doc
+    int Py_tp_members, Py_tp_methods, Py_tp_getset, Py_tp_doc
     unsigned int Py_TPFLAGS_DEFAULT
     int METH_VARARGS, METH_KEYWORDS, METH_NOARGS, METH_O
     PyObject* PyTuple_GET_ITEM(PyObject* values, Py_ssize_t index)
@@ -140,7 +146,8 @@ def make_struct(
         (count + 1) * sizeof(PyMemberDef)
     )
     cdef Py_ssize_t index
-    cdef PyType_Slot slots[9]
+    cdef PyGetSetDef* properties = <PyGetSetDef*>allocate(2 * sizeof(PyGetSetDef))
+    cdef PyType_Slot slots[10]
     cdef PyType_Spec spec
     layout.count = count
     layout.names = <PyObject**>allocate(count * sizeof(PyObject*))
@@ -182,6 +189,10 @@ def make_struct(
         b"to_dict($self, /)\n--\n\n"
         b"Return the fields as plain dicts, lists and values, at any depth."
     )
+    # Spark and ``vars`` read the fields of an object from here.
+    properties[0].name = b"__dict__"
+    properties[0].get = <void*>read_dict
+    properties[0].doc = b"The fields, as ``to_dict`` returns them."
     doc = (write_signature(name, fields, values) + "\n--\n\n").encode()
     slots[0] = slot(Py_tp_dealloc, <void*>struct_dealloc)
     slots[1] = slot(Py_tp_repr, <void*>struct_repr)
@@ -191,7 +202,8 @@ def make_struct(
     slots[5] = slot(Py_tp_members, members)
     slots[6] = slot(Py_tp_methods, &layout.methods[0])
     slots[7] = slot(Py_tp_doc, <void*><const char*>doc)
-    slots[8] = slot(0, NULL)
+    slots[8] = slot(Py_tp_getset, properties)
+    slots[9] = slot(0, NULL)
     full_name = f"{namespace['__module__']}.{name}".encode()
     spec.name = full_name
     spec.basicsize = <int>size
@@ -248,6 +260,11 @@ cdef object to_dict(object self, object ignored):
     if len(values) > len(names) and values[len(names)]:
         fields["unknown_tagged_fields"] = list(values[len(names)])
     return fields
+
+
+cdef object read_dict(object self, void* closure):
+    """Return the fields as ``to_dict`` does."""
+    return to_dict(self, None)
 
 
 cdef object plain(object value):

@@ -92,6 +92,8 @@ def make_struct(
         "__replace__": replace,
         "replace": replace,
         "to_dict": to_dict,
+        # Spark and ``vars`` read the fields of an object from here.
+        "__dict__": property(to_dict, doc="The fields, as ``to_dict`` returns them."),
         **namespace,
     }
     body["_values"] = staticmethod(values)
