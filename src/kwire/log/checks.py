@@ -64,7 +64,10 @@ class Checks:
         # If only one segment is read, transactions may have begun in a previous
         # segment, so their index entries cannot be verified.
         self._is_partition = is_partition
+        # First offsets of the open transactions, by producer id.
         self._ongoing: dict[int, int] = {}
+        # Leader epoch that is valid at the current position according to the
+        # checkpoint, and the offset at which the following epoch begins.
         self._epoch = -1
         self._next_epoch_offset = -1
         self.torn_offset: int | None = None
@@ -76,11 +79,15 @@ class Checks:
         self._topic_partition = segment.topic, segment.partition
         self._entries: tuple[tuple[int, int], ...] = ()
         self._time_entries: tuple[tuple[int, int], ...] = ()
+        # Next entry in each index, and the position or offset that a batch must reach
+        # before this entry is compared.
         self._next_entry = self._next_time_entry = 0
         self._next_position = self._next_time_offset = _NEVER
         self._max_timestamp = -1
         self._last_offset = -1
         self._damaged_regions: list[tuple[int, int]] = []
+        # ABORT markers in this segment, with the first offset of their transaction.
+        # Keys are (producer id, marker offset). Unknown first offsets are None.
         self._markers: dict[tuple[int, int], int | None] = {}
         # Problems to report only if the segment has no torn tail. This is not known
         # until the walk has finished.

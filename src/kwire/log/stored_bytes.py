@@ -41,6 +41,8 @@ class StoredBytes(FileBytes):
         self.size = self.stop = self._reader.size
         self.data = reserve_buffer(self.size)
         self._mapped = False
+        # Loaded range, position at which sequential reading continues, and position at
+        # which the object size was last verified.
         self._first = self._last = self._begin = self._seen = 0
         self._range = _FIRST_RANGE_BYTES
         self._thread: ThreadPoolExecutor | None = None

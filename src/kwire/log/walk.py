@@ -106,8 +106,12 @@ class SegmentWalk:
         limits: Limits = DEFAULT,
     ) -> None:
         self.expected = expected
+        # False if the file ends with a damaged region, so that the offset after the
+        # last batch remains unknown.
         self.ends_whole = True
         self.torn_at: int | None = None
+        # The caller has not decoded the bytes from this position on yet, so they must
+        # stay in memory. None if only the current batch is required.
         self.hold: int | None = None
         self.place = place
         self._file = file
@@ -121,10 +125,15 @@ class SegmentWalk:
         self._are_gaps_wrong = are_gaps_wrong
         self._are_offsets_right = are_offsets_right
         self._progress = progress
+        # Position up to which progress has been reported.
         self._reported = start
         self._frame_limit = limits.frame_bytes
+        # Position of the current batch. Bytes before it may be removed from memory.
         self._keep_from = start
         self._loaded_end = 0
+        # Budgets that limit the total work to a multiple of the file size: bytes whose
+        # checksums are verified in searches, and bytes that are searched only to
+        # confirm an unexpected offset.
         self._checksum_budget = 2 * file.size
         self._search_budget = 2 * file.size
         self._max_offset = 2**63 - 1

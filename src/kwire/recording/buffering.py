@@ -57,10 +57,13 @@ class CaptureBuffer:
         self.size = 0
         self.safe = 0
         self._wait_s = flush_s / 3
+        # Rows that are waiting to be written, and their estimated size in bytes.
         self._rows: list[tuple[Any, ...]] = []
         self._waiting_bytes = 0
         self._is_full = asyncio.Event()
         self._on_room = on_room
+        # Files that have not been merged yet: minute of writing, file, and size in
+        # bytes.
         self._small_files: list[tuple[int, CaptureFile, int]] = []
         self._merging: asyncio.Task[None] | None = None
 

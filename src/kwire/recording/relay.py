@@ -94,18 +94,27 @@ class Relay:
         self.buffer = CaptureBuffer(out, flush_s, self._steer_connections)
         self.limits = Limits(frame_bytes=max_frame_bytes)
         self._tell = tell
+        # Messages that have already been passed to ``tell``.
         self._told: set[str] = set()
         self._unreachable: set[Address] = set()
+        # Brokers whose addresses lead back to this relay. Their clients are rejected,
+        # because the relay would connect to itself endlessly.
         self._selves: set[Address] = set()
         self._max_connections = max_connections
         self._max_held_bytes = max_held_bytes
+        # Bytes of incomplete and unread frames by connection, and their total.
+        # Connections that are being closed are no longer included.
         self._held: dict[RelayConnection, int] = {}
         self._held_by_all = 0
+        # Number of frames after which the relay stops, or None.
         self._count = count
         self._connections = 0
         self._listeners: list[asyncio.Task[asyncio.Server]] = []
+        # Addresses of the listening sockets. They detect brokers that are this relay.
         self._own: set[Address] = set()
+        # Advertised listener addresses by broker address.
         self._addresses: dict[Address, Address] = {}
+        # Client connections with the tasks that serve them.
         self._open: dict[RelayConnection, asyncio.Task[None]] = {}
         self._stop = asyncio.Event()
 

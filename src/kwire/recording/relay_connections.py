@@ -57,6 +57,8 @@ class RelayConnection:
         self.broker = BrokerEnd(self)
         self.client.other, self.broker.other = self.broker, self.client
         self.broker_name = format_address(*address)
+        # Address of the client, relay host that the client has used, and connection
+        # number. They are set by ``run``, when both sides are connected.
         self.client_name = ""
         self.seen_host = ""
         self.is_open = False
@@ -141,9 +143,13 @@ class _End(asyncio.BufferedProtocol):
         # microseconds since 1970.
         self._frames: deque[Frame] = deque()
         self._moment = 0
+        # Held bytes that have already been reported to the relay.
         self._held = 0
+        # Whether reading is paused, and whether the write buffer of this side is full.
         self._is_paused = False
         self._is_full = False
+        # ``_is_ending`` becomes true when the peer has sent its end of file. After the
+        # remaining frames have been forwarded, ``has_ended`` becomes true as well.
         self.has_ended = False
         self._is_ending = False
         self._lost = self._loop.create_future()
