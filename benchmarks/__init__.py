@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how fast kwire is, beside other Kafka libraries for Python.
+"""Benchmarks that compare kwire with other Kafka libraries for Python.
 
-``python -m benchmarks`` compares all values, measures, and writes ``RESULTS.md``.
+``python -m benchmarks`` first verifies that all libraries decode the same values. Then
+it runs the measurements and writes ``RESULTS.md``.
 """

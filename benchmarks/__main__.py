@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure, and write chapters of the report: ``python -m benchmarks [QUESTION]``.
+"""Run benchmarks and write the report: ``python -m benchmarks [QUESTION]``.
 
-A question is a folder with a ``chapter.py``, which has ``OPTIONS`` with their defaults
-and either ``measure`` and ``write_chapter``, or ``show``, which only prints. Without a
-question the chapters of ``make bench`` are written: codec, spark, spark-udf and live.
+A question is a directory with a ``chapter.py``. This module defines ``OPTIONS`` with
+default values, and either ``measure`` and ``write_chapter``, or ``show``, which only
+prints. If no question is specified, the chapters of ``make bench`` are written: codec,
+spark, spark-udf and live.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ QUESTIONS = {
 
 
 def describe(path: Path) -> str:
-    """Return the first line of a module's docstring, without importing the module."""
+    """Return the first line of a module docstring without importing the module."""
     return (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
 
 
 def answer(question: str, arguments: Sequence[str]) -> int:
-    """Measure one question with its options; return the exit status."""
+    """Parse the options of one question and run it. Return the exit status."""
     chapter = importlib.import_module(
         f"benchmarks.{question.replace('-', '_')}.chapter"
     )
@@ -69,7 +70,7 @@ def answer(question: str, arguments: Sequence[str]) -> int:
 
 
 def main() -> int:
-    """Answer the question of the command line, or those of ``make bench``."""
+    """Run the question from the command line, or all questions of ``make bench``."""
     lines = [f"  {name:13}{describe(path)}" for name, path in QUESTIONS.items()]
     lines += [
         f"  {kind:13}Print some rows of {kind}: words of names" for kind in quick.ROWS
@@ -85,7 +86,8 @@ def main() -> int:
     )
     parser.add_argument("options", nargs=argparse.REMAINDER, metavar="...")
     chosen = parser.parse_args()
-    # What has begun is ended: brokers, too.
+    # Treat SIGTERM like Ctrl-C, so that context managers still stop the brokers when
+    # the benchmark is terminated.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if chosen.question in quick.ROWS:
         quick.run(chosen.question, chosen.options)

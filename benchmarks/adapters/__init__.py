@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Consumers of kafka-python and aiokafka, without and with kwire's adapters.
+"""kafka-python and aiokafka consumers, with and without kwire's adapters.
 
-``python -m benchmarks adapters`` measures and writes its chapter. Topics and readers
-are those of ``benchmarks.live``.
+``python -m benchmarks adapters`` runs the measurements and writes the chapter. The
+topics and reader functions are defined in ``benchmarks.live``.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read topics with kafka-python and aiokafka, without and with the adapters."""
+"""Read topics with kafka-python and aiokafka, with and without the adapters."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ from benchmarks.harness.verdicts import Verdict, at_least
 from benchmarks.live.rounds import PARTITIONS, brokers, fill, topic_of
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Rounds, and the share of the records that are written."""
+"""Number of rounds, and the fraction of the records to write to each topic."""
 TOPICS = ((100, "none"), (100, "zstd"), (1000, "none"))
 RECORDS = {100: 200_000, 1000: 50_000}
-"""So many that connecting, 50 ms of CPU in kafka-python, is a small part."""
+"""Records per topic, by value size in bytes.
+
+The counts are high enough that connecting, which costs 50 ms of CPU time in
+kafka-python, is only a small part of the result.
+"""
 
 TARGETS = {
     "kafka-python poll": 3,
@@ -37,19 +41,26 @@ TARGETS = {
     "aiokafka async for": 3,
     "aiokafka getmany": 1.6,
 }
-"""At 100 B, uncompressed: the client's own CPU over that with the adapter."""
+"""Minimum ratio of the client's own CPU time to the CPU time with the adapter, for
+uncompressed values of 100 bytes.
+"""
 
 FETCH_TARGET = 1.0
-"""The client's own time to decode a fetch over that with the adapter, at least."""
+"""Minimum ratio of the client's own decoding time for a fetch to the time with the
+adapter.
+"""
 LEFT_TO_THE_CLIENT = {"aiokafka/1 record", "aiokafka/3 batches of 1 record"}
 LEFT_TARGET = 0.9
-"""Of fewer than 1,024 bytes, for which the adapter adds a call and leaves the rest."""
+"""Minimum ratio for fetches below 1,024 bytes.
+
+The adapter passes them on to the client, so it only adds the cost of one function call.
+"""
 
 PACKAGES = ("kafka-python", "aiokafka", "crc32c")
 
 
 def measure(json_path: Path, rounds: int, scale: float) -> None:
-    """Measure everything and write it down."""
+    """Fill the topics, run all readers and fetches, and save the figures as JSON."""
     counts = {
         size: int(count * scale) // PARTITIONS * PARTITIONS
         for size, count in RECORDS.items()
@@ -82,7 +93,9 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
 
 
 def measure_fetches() -> dict[str, list[float]]:
-    """Return the seconds to decode each fetch, without and with the adapter."""
+    """Return the decoding time of each fetch in seconds, as a pair: without and with
+    the adapter.
+    """
     return {
         f"{client}/{name}": run_contender("benchmarks.adapters.fetches", client, name)[
             "seconds"
@@ -121,7 +134,10 @@ def _verdicts(
 
 
 def write_chapter(json_path: Path) -> str:
-    """Put the chapter of one run into the report; return its verdicts as text."""
+    """Write the chapter for a finished run into the report.
+
+    Return the verdicts as text.
+    """
     run = json.loads(json_path.read_text())
     readings, fetches = run["readings"], run["fetches"]
     head = [f"{size} B, {codec}" for size, codec in TOPICS]

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One consumer reads one topic once, in a process of its own, and prints what it took.
+"""Read one topic once in a separate process and print the figures as JSON.
 
-Run as ``python -m benchmarks.adapters.contender ADAPTED READER ADDRESS TOPIC PARTITIONS
-RECORDS``, where ADAPTED is 0 or 1. CPU is that of the whole process, from before the
-connection is made to after the last record; imports are not in it.
+Usage: ``python -m benchmarks.adapters.contender ADAPTED READER ADDRESS TOPIC PARTITIONS
+RECORDS``. ADAPTED is 0 or 1. The CPU time covers the whole process, from before the
+connection is opened until after the last record. Imports are not included.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ READERS = {
 
 
 def main() -> None:
-    """Read, and print the figures."""
+    """Run the reader from the command line and print its figures."""
     adapted, name, *arguments = sys.argv[1:]
     if name.endswith("no crc32c"):
         sys.modules["crc32c"] = None  # type: ignore[assignment]

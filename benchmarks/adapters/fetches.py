@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes one fetched partition without and with an adapter; no broker, no sockets.
+"""Decode one fetched partition with and without an adapter. No broker or socket is
+used.
 
-Run as ``python -m benchmarks.adapters.fetches CLIENT FETCH``. Prints the least seconds
-of processor time for each, measured in turn. The fetches are those for which an adapter
-could be slower than its client: few records, or a batch for each record.
+Usage: ``python -m benchmarks.adapters.fetches CLIENT FETCH``. Both variants are
+measured alternately, and the minimum processor time of each is printed in seconds. The
+fetches are cases in which an adapter might be slower than its client: few records, or
+only one record per batch.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from kwire.records import encode_batch
 
 TURNS = 25
 BYTES = 1 << 19
-"""Decoded in one turn, though of the shortest fetches 2,000 at most."""
+"""Bytes to decode per turn. Short fetches are decoded at most 2,000 times instead."""
 
 _FIELDS = {"producer_id": 5, "producer_epoch": 0, "base_sequence": 0}
 _ROW = (b"k" * 10, b"v" * 100)
@@ -29,14 +31,14 @@ _MARKER = (b"\0\0\0\1", bytes(6))
 
 
 def write_batches(count: int, **options: Any) -> bytes:
-    """Write batches of one record."""
+    """Encode ``count`` record batches with one record per batch."""
     return b"".join(
         encode_batch([_ROW], base_offset=offset, **options) for offset in range(count)
     )
 
 
 def write_transactions(count: int) -> bytes:
-    """Write transactions of one record, each with its marker."""
+    """Encode ``count`` transactions with one record and a commit marker."""
     data: dict[str, Any] = {**_FIELDS, "is_transactional": True}
     return b"".join(
         encode_batch([_ROW], base_offset=2 * n, **data)
@@ -53,7 +55,11 @@ FETCHES: dict[str, Callable[[], bytes]] = {
     "1 batch of 1,000 records": lambda: encode_batch([_ROW] * 1000),
     "20 transactions of 1 record": lambda: write_transactions(20),
 }
-"""Read committed if the name has transactions."""
+"""Fetched data by name.
+
+Fetches with "transaction" in their name are decoded with the isolation level
+read_committed.
+"""
 
 
 def _drain_kafka_python(data: bytes, is_committed: bool) -> int:
@@ -91,7 +97,7 @@ CLIENTS = {
 
 
 def main() -> None:
-    """Measure, and print the figures."""
+    """Measure the fetch from the command line and print the figures as JSON."""
     client, name = sys.argv[1:]
     adapter, drain = CLIENTS[client]
     warnings.simplefilter("ignore", DeprecationWarning)

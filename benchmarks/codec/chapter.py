@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages, records, connections and the start, beside the other codecs.
+"""Compare messages, records, connections and startup with other codecs.
 
-pytest-benchmark measures and writes the figures. Tables of records and connections are
-in ``records/report.py`` and ``connections/report.py``; targets are in the three files
-``targets.py``.
+pytest-benchmark runs the measurements and saves the figures. The tables for records and
+connections are generated in ``records/report.py`` and ``connections/report.py``. The
+targets are defined in the three ``targets.py`` files.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PACKAGES = (
 
 _BESIDE = {"kwire beside peer": "kwire", "pure beside peer": "kwire pure"}
 _MESSAGES = ("kwire", "kwire pure", *ALL_PEERS)
-#: The entries and the columns of verdicts of each table of rows.
+#: Entries and verdict columns of the table in each section.
 _COLUMNS: dict[str, tuple[tuple[str, ...], dict[str, str | None]]] = {
     DECODE: ((*_MESSAGES, LOOP), {**_BESIDE}),
     ENCODE: (_MESSAGES, {**_BESIDE}),
@@ -73,7 +73,7 @@ _COLUMNS: dict[str, tuple[tuple[str, ...], dict[str, str | None]]] = {
 
 
 def attribute_table(figures: Figures) -> str:
-    """Write the table of attribute reads, in nanoseconds."""
+    """Format the table of attribute reads, in nanoseconds."""
     row = next(row for row in ROWS if row.section == ATTRIBUTES)
     lines = []
     for entry in row.entries:
@@ -90,7 +90,9 @@ def attribute_table(figures: Figures) -> str:
 
 
 def pays_from(figures: Figures, title: str) -> str:
-    """Say from which measured size views are the faster way to decode."""
+    """Describe the smallest measured record size for which ``zero_copy`` decodes
+    faster.
+    """
     faster = [
         size
         for size in RECORD_SIZES
@@ -105,7 +107,7 @@ def pays_from(figures: Figures, title: str) -> str:
 
 
 def start_table(figures: Figures) -> str:
-    """Write memory, start, build and size."""
+    """Format the table of memory, startup time, build time and extension size."""
     held = [
         [
             f"memory of one decoded {title}, of 100 held",
@@ -136,7 +138,7 @@ def start_table(figures: Figures) -> str:
 
 
 def work_table(figures: Figures) -> str:
-    """Write what each row consists of."""
+    """Format the table that counts the fields in each benchmark input."""
     lines = []
     for row in ROWS:
         if row.section not in (DECODE, FRAME, ZERO_COPY):
@@ -151,7 +153,9 @@ def work_table(figures: Figures) -> str:
 
 
 def contender_table() -> str:
-    """Write what each contender builds and checks."""
+    """Format the table that shows how each contender represents and validates
+    messages.
+    """
     modules = {each.module: label for label, each in reversed(CONTENDERS.items())}
     lines = []
     for module, label in reversed(modules.items()):
@@ -162,7 +166,7 @@ def contender_table() -> str:
 
 
 def machine_line(figures: Figures) -> str:
-    """Name the machine, the interpreter and the packages."""
+    """Describe the CPU, the interpreter and the package versions."""
     cpu = figures.machine["cpu"]
     versions = [f"{name} {metadata.version(name)}" for name in PACKAGES]
     packages = ", ".join([f"kwire {kwire.__version__}", *versions])
@@ -175,7 +179,7 @@ def machine_line(figures: Figures) -> str:
 
 
 def _run_pytest(*arguments: str) -> None:
-    """Run pytest on some files; a failure ends the program with its code."""
+    """Run pytest on the specified files. If it fails, exit with its return code."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", *arguments]
     code = subprocess.run(command, cwd=ROOT).returncode
     if code:
@@ -183,7 +187,7 @@ def _run_pytest(*arguments: str) -> None:
 
 
 def measure(json_path: Path) -> None:
-    """Compare the values of all contenders, then measure them."""
+    """Verify that all contenders decode the same values, then measure them."""
     print("the same values and bytes from every contender", flush=True)
     _run_pytest(
         "benchmarks/codec/test_inputs.py",
@@ -201,7 +205,10 @@ def measure(json_path: Path) -> None:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Write the common chapters from one run; return its verdicts as text."""
+    """Write the common chapters of the report for one run.
+
+    Return the verdicts as text.
+    """
     figures = Figures.read(json_path)
     found = [
         *verdicts(figures),

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixture: the contenders, for the tests of a file."""
+"""Fixture with the worker processes of the contenders, shared by the tests of a
+module.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from benchmarks.harness.interleave import Workers
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
-    """Run each contender from its first request to the end of a file."""
+    """Start a worker process for a contender on first use, and stop all workers
+    after the last test of the module.
+    """
     running = Workers()
     yield running
     running.close()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one library's messages in a process of its own, on request."""
+"""Run the message tasks of one library in a separate process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from benchmarks.workloads.messages import integers, workload
 
 
 class MessageDesk(Desk):
-    """Answers requests for one contender; a task may need the bytes of another."""
+    """Worker for the message tasks of one contender.
+
+    Decoding tasks use bytes that the same contender encoded.
+    """
 
     def make_statement(self, operation: str, *arguments: Any) -> Statement:
-        """Prepare a task; what is decoded has been encoded by the same contender."""
+        """Prepare a task.
+
+        If it decodes, encode its input with the same contender first.
+        """
         contender = self._contender
         if operation.startswith("read_"):
             return getattr(contender, operation)()

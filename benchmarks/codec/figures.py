@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a run, and what they say of a row and its targets.
+"""Figures of a benchmark run, and the verdicts that follow from them.
 
-Nothing is rounded before it is compared, and a row's target counts as met only when
-it is met with the collector off and with it on.
+Values are compared before they are rounded. A target is only met if it is met both with
+the garbage collector disabled and with it enabled.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ COLLECTOR = (False, True)
 
 
 class Figures:
-    """The medians and notes of pytest-benchmark's JSON."""
+    """Medians and notes from the JSON report of pytest-benchmark."""
 
     def __init__(self, run: dict[str, Any]) -> None:
-        """Take what the JSON of one run holds."""
+        """Index the benchmarks of a parsed JSON report."""
         self.machine: dict[str, Any] = run["machine_info"]
         self.when: str = run["datetime"][:10]
         self._found = {}
@@ -35,16 +35,18 @@ class Figures:
 
     @classmethod
     def read(cls, path: Path) -> Figures:
-        """Read the JSON of one run."""
+        """Read the JSON report of one run."""
         return cls(json.loads(path.read_text()))
 
     def seconds(self, section: str, title: str, entry: str, collector: bool) -> float:
-        """Return the median seconds of one entry."""
+        """Return the median duration of one entry, in seconds."""
         median: float = self._at(section, title, entry, collector)["stats"]["median"]
         return median
 
     def rounds(self, sections: set[str]) -> tuple[int, int]:
-        """Return the least and the most rounds that a row of some sections had."""
+        """Return the minimum and maximum number of rounds for rows in the specified
+        sections.
+        """
         rounds = [
             benchmark["stats"]["rounds"]
             for key, benchmark in self._found.items()
@@ -53,7 +55,7 @@ class Figures:
         return min(rounds), max(rounds)
 
     def note(self, section: str, title: str, entry: str, name: str) -> Any:
-        """Return what was noted beside the durations of one entry."""
+        """Return a value that was stored beside the durations of an entry."""
         return self._at(section, title, entry, False)["extra_info"][name]
 
     def _at(self, *key: Any) -> dict[str, Any]:
@@ -61,7 +63,9 @@ class Figures:
         return found
 
     def ratio(self, row: Row, target: Target, collector: bool) -> float:
-        """Return how many times as fast as the best of the others the entry is."""
+        """Return the speedup of the target entry compared with the fastest of
+        ``target.others``.
+        """
 
         def seconds(entry: str) -> float:
             return self.seconds(row.section, row.title, entry, collector)
@@ -69,7 +73,9 @@ class Figures:
         return min(map(seconds, target.others)) / seconds(target.entry)
 
     def best(self, row: Row, target: Target) -> str:
-        """Name the fastest of the others, collector off."""
+        """Return the name of the fastest entry in ``target.others``, with the
+        collector disabled.
+        """
         return min(
             target.others,
             key=lambda entry: self.seconds(row.section, row.title, entry, False),
@@ -79,7 +85,8 @@ class Figures:
 def row_verdict(figures: Figures, row: Row, target: Target) -> Verdict:
     """Compare a row with one of its targets.
 
-    A target below one allows kwire to be slower, and is printed as a time.
+    If ``target.least`` is less than 1, kwire may be slower than the other entries. In
+    that case the verdict shows the relative time instead of the speedup.
     """
     ratios = [figures.ratio(row, target, collector) for collector in COLLECTOR]
     beside = figures.best(row, target)
@@ -96,7 +103,7 @@ def row_verdict(figures: Figures, row: Row, target: Target) -> Verdict:
 
 
 def format_verdicts(figures: Figures, row: Row) -> str:
-    """Write all targets of a row, each with its entry."""
+    """Format all targets of a row, prefixed with their entry names."""
     entries = dict.fromkeys(target.entry for target in row.targets)
     found = [f"{entry}: {format_verdict(figures, row, entry)}" for entry in entries]
     return "<br>".join(found) or "no target"
@@ -108,9 +115,10 @@ def row_table(
     labels: Sequence[str],
     beside: Mapping[str, str | None],
 ) -> str:
-    """Write a table of rows: a column for each label, then the verdicts ``beside``.
+    """Format a table with one column per label, followed by the verdict columns.
 
-    A column of verdicts has those of one entry, or those of all entries if it is None.
+    ``beside`` maps the heading of a verdict column to an entry name. If the name is
+    None, the column shows the verdicts for all entries.
     """
     lines = [
         [
@@ -129,7 +137,7 @@ def row_table(
 
 
 def list_verdicts(found: Iterable[Verdict]) -> str:
-    """Write a list of verdicts that no row has."""
+    """Format verdicts that are not part of a table row as a Markdown list."""
     return "\n".join(
         f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}: "
         f"{'met' if verdict.met else '**missed**'}"
@@ -138,7 +146,9 @@ def list_verdicts(found: Iterable[Verdict]) -> str:
 
 
 def cell(figures: Figures, row: Row, entry: str) -> str:
-    """Write one entry's medians, or a dash where it takes no part."""
+    """Format the medians of one entry, or a dash if the entry is not part of the
+    row.
+    """
     if entry not in {taking_part.name for taking_part in row.entries}:
         return "-"
     return " / ".join(
@@ -148,7 +158,7 @@ def cell(figures: Figures, row: Row, entry: str) -> str:
 
 
 def format_verdict(figures: Figures, row: Row, entry: str) -> str:
-    """Write the ratios, the target and its verdict for one entry of a row."""
+    """Format the ratios, targets and verdicts for one entry of a row."""
     found = []
     for target in row.targets:
         if target.entry != entry:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures every row of ``rows.py``, one test for each entry and collector state.
+"""Measure all rows of ``rows.py``, with one test per entry and collector state.
 
-A row is timed as a whole when the first of its tests asks for it. Memory per decoded
-Metadata message is measured beside its decoding time.
+The first test of a row measures the whole row. The memory of decoded Metadata messages
+is measured together with the decoding time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HELD_MESSAGES = 100
 
 @pytest.fixture(scope="module")
 def measured(workers: Workers) -> Callable[[Row], Durations]:
-    """Time a row when its first entry asks, and remember it for the others."""
+    """Return a function that measures a row on first use and caches the durations."""
     remembered: dict[Row, Durations] = {}
 
     def durations(row: Row) -> Durations:
@@ -45,7 +45,7 @@ def measured(workers: Workers) -> Callable[[Row], Durations]:
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize(("row", "entry", "collector"), CASES)
 def test_row(benchmark, measured, workers, row, entry, collector) -> None:
-    """Record one entry of one row."""
+    """Record the durations of one entry with pytest-benchmark."""
     durations = measured(row)[entry.name, collector]
     labels = {
         "section": row.section,

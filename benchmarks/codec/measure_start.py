@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what comes before the first message: import, first decoding, build.
+"""Measure startup: import time, first decoded message and build time.
 
-Each start is a fresh interpreter without the ``site`` module, whose hooks could load
-some of the modules before the clock runs; the clock starts before the first import of
-the contender and is read inside that interpreter.
+Every start uses a new interpreter without the ``site`` module, because site hooks may
+already import some of the measured modules. The clock runs inside that interpreter and
+starts immediately before the first import of the contender.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ MetadataResponse.decode(data, version=9)
 }
 FIRST_MESSAGE["kwire pure"] = FIRST_MESSAGE["kwire"]
 
-# ``os`` and ``site`` are part of every start; without ``-S`` they would be loaded.
+# Import ``os`` and ``site`` before the clock starts. A regular interpreter loads both
+# at startup, but ``-S`` skips them.
 PROGRAM = """
 import os, site, sys, time
 sys.path[:0] = sys.argv[2:]
@@ -72,7 +73,10 @@ CASES += [("import and decode Metadata v9", label) for label in FIRST_MESSAGE]
 
 @pytest.fixture(scope="module")
 def starts(tmp_path_factory) -> Iterator[Callable[[str, str], list]]:
-    """Start every case in turn, several times over; give the answers of one."""
+    """Start all cases in shuffled order, ``ROUNDS`` times.
+
+    Yield a function that returns the answers for one case.
+    """
     metadata = workload("metadata_v9")
     data = tmp_path_factory.mktemp("start") / "metadata"
     data.write_bytes(kio.encode(metadata, kio.build(metadata)).result())
@@ -106,7 +110,7 @@ def starts(tmp_path_factory) -> Iterator[Callable[[str, str], list]]:
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize(("title", "label"), CASES)
 def test_start(benchmark, starts, title, label) -> None:
-    """Record the starts of one contender."""
+    """Record the startup time of one contender."""
     found = starts(title, label)
     heavy = sorted(set(HEAVY).intersection(*(loaded for _, loaded in found)))
     labels = {"section": SECTION, "title": title, "entry": label, "heavy": heavy}
@@ -115,7 +119,9 @@ def test_start(benchmark, starts, title, label) -> None:
 
 @pytest.mark.benchmark(timer=clock)
 def test_build(benchmark, tmp_path) -> None:
-    """Record one build of the extension from a clean copy, and its stripped size."""
+    """Record the time for building the extension from a clean copy, and its stripped
+    size.
+    """
     for name in files_of_the_tree():
         if (ROOT / name).is_file():
             put(name, (ROOT / name).read_bytes(), tmp_path)

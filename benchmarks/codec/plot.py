@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the medians, collector off: one picture of messages and one of records."""
+"""Plot the medians with the collector disabled: one image for messages, one for
+records.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +43,14 @@ Panels = Mapping[str, tuple[str, ...]]
 
 
 def draw_messages(figures: Figures, path: Path) -> None:
-    """Draw one panel for decoding and one for encoding."""
+    """Plot one panel for decoding messages and one for encoding them."""
     panels = {"Decode": (DECODE,), "Encode": (ENCODE, FRAME)}
     picture, axes = pyplot.subplots(1, 2, figsize=(14, 7), layout="constrained")
     _draw(figures, picture, axes, panels, path)
 
 
 def draw_records(figures: Figures, path: Path) -> None:
-    """Draw one panel for each kind of work on records."""
+    """Plot one panel per section of the record benchmarks."""
     panels = {
         record_rows.OBJECTS: (record_rows.OBJECTS,),
         record_rows.BATCHES: (record_rows.BATCHES,),
@@ -70,7 +72,7 @@ def draw_records(figures: Figures, path: Path) -> None:
 def _draw(
     figures: Figures, picture: Any, axes: Any, panels: Panels, path: Path
 ) -> None:
-    """Draw panels on logarithmic scales, with one legend for all."""
+    """Plot panels with logarithmic time axes and one common legend."""
     shown: dict[str, Any] = {}
     for axis, (title, sections) in zip(axes, panels.items(), strict=True):
         rows = [row for row in ROWS if row.section in sections][::-1]

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks records|connections [WORD ...]``: some rows, on the terminal.
+"""Print selected rows: ``python -m benchmarks records|connections [WORD ...]``.
 
-Measured and judged as in the report, which is left as it is.
+The rows are measured and checked in the same way as for the report, but the report is
+not changed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ROWS = {"records": RECORD_ROWS, "connections": CONNECTION_ROWS}
 
 
 def figures_of(row: Row, durations: Durations) -> Figures:
-    """Return the figures of one row that was just measured."""
+    """Return the figures of a single measured row."""
     found = [
         {
             "stats": {"median": statistics.median(seconds), "rounds": len(seconds)},
@@ -39,7 +40,9 @@ def figures_of(row: Row, durations: Durations) -> Figures:
 
 
 def _problem(entry: Entry, workers: Workers) -> str | None:
-    """Say what keeps an entry from being measured."""
+    """Return the reason why an entry cannot be measured, or None if its results are
+    correct.
+    """
     try:
         found: str | None = workers[entry.worker].ask("difference", *entry.task)
     except RuntimeError as error:
@@ -48,7 +51,10 @@ def _problem(entry: Entry, workers: Workers) -> str | None:
 
 
 def _sound(row: Row, workers: Workers) -> Row:
-    """Return a row without the entries that fail or are wrong; tell of these."""
+    """Return the row without entries that fail or return wrong values.
+
+    Print the reason.
+    """
     problems = {entry.name: _problem(entry, workers) for entry in row.entries}
     for name, problem in problems.items():
         if problem:
@@ -69,7 +75,9 @@ def _seconds(figures: Figures, row: Row, entry: Entry) -> float:
 
 
 def run(kind: str, words: Sequence[str]) -> None:
-    """Check, measure and print the rows whose section and title hold all words."""
+    """Check, measure and print all rows whose section and title contain the
+    specified words.
+    """
     rows = [
         row
         for row in ROWS[kind]

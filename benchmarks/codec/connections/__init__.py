@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes and events of connections: their rows, targets and tables."""
+"""Connection benchmarks: table rows, targets and tables for bytes and events."""

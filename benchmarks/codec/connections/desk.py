@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one library's connections in a process of its own, on request.
+"""Run the connection tasks of one library in a separate process.
 
-Its tasks name functions of its module; what they must give is known here.
+A task is the name of a function in the contender module. The expected results are
+defined here, independently of the contenders.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from benchmarks.workloads import connections as workloads
 
 
 class ConnectionDesk(Desk):
-    """Answers requests for one contender; each public method is a question."""
+    """Worker for the connection tasks of one contender.
+
+    Its public methods can be called by name from the parent process.
+    """
 
     def _expect_values(self, operation: str, *arguments: Any) -> Any:
         if operation != "negotiate":

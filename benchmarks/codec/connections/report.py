@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of ``RESULTS.md`` about connections, by the heading of their section."""
+"""Connection tables of ``RESULTS.md``, keyed by section heading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LABELS = {
 
 
 def connection_tables(figures: Figures) -> dict[str, str]:
-    """Write the tables of all sections on connections."""
+    """Format the tables of all connection sections."""
     found = {}
     for section, labels in _LABELS.items():
         rows = [row for row in CONNECTION_ROWS if row.section == section]
@@ -32,7 +32,9 @@ def connection_tables(figures: Figures) -> dict[str, str]:
 
 
 def connection_lists(figures: Figures) -> dict[str, str]:
-    """Write the verdicts that no row has, without the names of their sections."""
+    """Format the verdicts that are not part of a table row, with the section name
+    removed.
+    """
     return {
         section: list_verdicts(
             dataclasses.replace(verdict, work=verdict.work.removeprefix(f"{section}, "))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the tables about connections: tasks, libraries and targets.
+"""Rows of the connection tables: tasks, libraries and targets.
 
-Targets that compare no entries of a row (microseconds of a negotiation, and over the
-codec) are in ``targets.py``.
+Targets that do not compare two entries of a row are defined in ``targets.py``: the
+duration of a negotiation in microseconds, and the overhead compared with the codec.
 """
 
 from __future__ import annotations

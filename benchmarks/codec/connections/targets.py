@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The targets of connections that are no comparison within a row."""
+"""Connection targets that do not compare two entries of a row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _verdict(work: str, seconds: list[float], limit: float) -> Verdict:
 
 
 def over_codec(figures: Figures, row: Row) -> list[float]:
-    """Return the seconds per frame beyond those of its message alone."""
+    """Return the time per frame beyond the decoding time of its message, in seconds."""
     return [
         figures.seconds(row.section, row.title, "kwire", state)
         - figures.seconds(row.section, row.title, CODEC, state)
@@ -36,7 +36,7 @@ def over_codec(figures: Figures, row: Row) -> list[float]:
 
 
 def verdicts_of(figures: Figures, row: Row) -> Iterator[Verdict]:
-    """Judge the targets of one row that stand here."""
+    """Check the targets in this module for one row."""
     work = f"{row.section}, {row.title}, kwire"
     if row.section == STREAMS:
         over = over_codec(figures, row)
@@ -50,6 +50,6 @@ def verdicts_of(figures: Figures, row: Row) -> Iterator[Verdict]:
 
 
 def connection_verdicts(figures: Figures) -> Iterator[Verdict]:
-    """Judge every target on connections that stands here."""
+    """Check all connection targets in this module."""
     for row in CONNECTION_ROWS:
         yield from verdicts_of(figures, row)

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record batches: their rows, targets, measurements and tables."""
+"""Record batch benchmarks: table rows, targets, measurements and tables."""

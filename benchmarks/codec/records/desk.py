@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one library's records in a process of its own, on request.
+"""Run the record tasks of one library in a separate process.
 
-Its tasks name functions of its module; what they must give is known here.
+A task is the name of a function in the contender module. The expected results are
+defined here, independently of the contenders.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ ENCODING = ("encode_rows", "append_rows", "encode_columns")
 
 
 class RecordDesk(Desk):
-    """Answers requests for one contender; each public method is a question."""
+    """Worker for the record tasks of one contender.
+
+    Its public methods can be called by name from the parent process.
+    """
 
     def _find_values(self, operation: str, *arguments: Any) -> Any:
         found = super()._find_values(operation, *arguments)
@@ -42,21 +46,25 @@ class RecordDesk(Desk):
         return workloads.decoded(name)
 
     def compressed_size(self, operation: str, *arguments: Any) -> int:
-        """Run a task that compresses; return the size of the records alone."""
+        """Run a compression task and return the size of the compressed records,
+        without the batch header.
+        """
         result = self._statement(operation, *arguments).result()
         if operation in ENCODING:
             return len(result) - workloads.BATCH_HEADER
         return len(workloads.joined(result))
 
     def column_bytes(self, *task: Any) -> int:
-        """Return the bytes of the Arrow buffers of columns."""
+        """Return the total size of the Arrow buffers that a task creates, in bytes."""
         import pyarrow as pa
 
         columns = pa.record_batch(self._statement(*task).result())
         return int(columns.get_total_buffer_size())
 
     def held_blocks(self, *task: Any) -> int:
-        """Return how many small objects one result keeps."""
+        """Return the number of memory blocks that remain allocated while a result is
+        referenced.
+        """
         statement = self._statement(*task)
         statement.result()
         gc.collect()

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the memory of records, and commands that read segments.
+"""Measure the memory of records, and the commands that read log segments.
 
-The segment is one batch over and over, with only its base offset changed, which no
-CRC covers. It lies in a temporary file that was just written, so in the page cache.
+The segment repeats one batch and only changes its base offset, which is not covered by
+the CRC. It is a temporary file that has just been written, so its data is in the page
+cache.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ CASES = {
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize("label", HOLDERS)
 def test_held_objects(benchmark, workers, label) -> None:
-    """Record the bytes that each record of a decoded batch keeps."""
+    """Record the memory per record of a decoded batch, in bytes."""
     worker = workers[f"{label} records"]
     seconds = worker.ask("seconds", 1, False, *HELD_TASK)
     held = worker.ask("held_bytes", 20, *HELD_TASK) / HELD_COUNT
@@ -75,7 +76,9 @@ def test_held_objects(benchmark, workers, label) -> None:
 @pytest.mark.parametrize("count", COLUMN_TASKS)
 @pytest.mark.parametrize("label", COLUMN_HOLDERS)
 def test_held_columns(benchmark, workers, label, count) -> None:
-    """Record the bytes and the small objects that columns keep."""
+    """Record the Arrow bytes per record and the number of small objects of decoded
+    columns.
+    """
     worker, task = workers[f"{label} records"], COLUMN_TASKS[count]
     seconds = worker.ask("seconds", 1, False, *task)
     held = worker.ask("column_bytes", *task) / count
@@ -85,7 +88,9 @@ def test_held_columns(benchmark, workers, label, count) -> None:
 
 
 def write_segment(path: Path, size: int) -> int:
-    """Write whole batches up to ``size`` bytes, one at least; return their bytes."""
+    """Write complete batches of at most ``size`` bytes in total, and at least one
+    batch. Return the number of bytes written.
+    """
     batch, records = encoded(BATCH, "none"), len(rows(BATCH))
     path.parent.mkdir()
     with path.open("wb") as file:
@@ -93,14 +98,15 @@ def write_segment(path: Path, size: int) -> int:
             file.write(struct.pack(">q", number * records))
             file.write(batch[8:])
         written = file.tell()
-    # As old as most segments are: one that was just written may still be cut, and is
-    # read into memory of its own instead of being mapped.
+    # Set an old modification time, like that of most segments. kwire does not map a
+    # recently written segment, because it may still be truncated, but reads it into
+    # memory.
     os.utime(path, (1_700_000_000, 1_700_000_000))
     return written
 
 
 def launch(lines: int, *command: Any) -> dict[str, Any]:
-    """Run one of kwire's commands; return its figures."""
+    """Run a kwire command and return its figures."""
     launcher = ROOT / "benchmarks" / "harness" / "launch.py"
     bare = [sys.executable, "-I", "-S", launcher, str(lines)]
     done = subprocess.run(
@@ -114,7 +120,7 @@ def launch(lines: int, *command: Any) -> dict[str, Any]:
 
 
 def verify(segment: Path) -> dict[str, Any]:
-    """Verify a segment that is sound."""
+    """Verify an intact segment. Raise RuntimeError if the command reports an error."""
     found = launch(0, "verify", segment)
     if found["code"]:
         raise RuntimeError(f"kwire verify ended with {found['code']}")
@@ -122,7 +128,9 @@ def verify(segment: Path) -> dict[str, Any]:
 
 
 def check_verify(sound: Path, damaged: Path) -> None:
-    """Make sure that verifying reads every byte: one that is wrong has to be found."""
+    """Ensure that ``kwire verify`` reads every byte: it must report a flipped bit in
+    the last byte.
+    """
     batch = bytearray(sound.read_bytes())
     batch[-1] ^= 1
     damaged.parent.mkdir()
@@ -132,7 +140,7 @@ def check_verify(sound: Path, damaged: Path) -> None:
 
 
 def dump(segment: Path) -> dict[str, Any]:
-    """Dump the first records of a segment."""
+    """Print the first ``DUMPED_LINES`` records of a segment and check them."""
     found = launch(DUMPED_LINES, "dump", segment, "-o", "jsonl")
     if found["lines"] < DUMPED_LINES:
         raise RuntimeError(f"kwire dump ended after {found['lines']} lines")
@@ -143,7 +151,10 @@ def dump(segment: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> Iterator[Callable[[str], Any]]:
-    """Run all the commands in turn, several times over; give the figures of one."""
+    """Run all commands in turn, ``ROUNDS`` times.
+
+    Yield a function that returns the figures for one title.
+    """
     folder = tmp_path_factory.mktemp("segments")
     name = "00000000000000000000.log"
     large, small = folder / "large-0" / name, folder / "small-0" / name
@@ -174,7 +185,7 @@ def runs(tmp_path_factory) -> Iterator[Callable[[str], Any]]:
 @pytest.mark.benchmark(timer=clock)
 @pytest.mark.parametrize("title", CASES)
 def test_segment(benchmark, runs, title) -> None:
-    """Record one command on a segment."""
+    """Record the duration, memory and output of a segment command."""
     found = runs(title)
     labels = {"section": SEGMENTS, "title": title, "entry": CASES[title]}
     for note in ("bytes", "max_rss_bytes", "lines"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of ``RESULTS.md`` about records, by the heading of their section."""
+"""Record tables of ``RESULTS.md``, keyed by section heading."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from benchmarks.codec.records.targets import (
 from benchmarks.harness.tables import table
 from benchmarks.workloads import records as workloads
 
-#: The entries of each table.
+#: Entries in the table of each section.
 _LABELS = {
     OBJECTS: ("kwire", "kwire pure", "aiokafka", "kafka-python", "kio", LOOP),
     BATCHES: (
@@ -128,7 +128,7 @@ def _work_table() -> str:
 
 
 def record_tables(figures: Figures) -> dict[str, str]:
-    """Write the tables of all sections on records."""
+    """Format the tables of all record sections."""
     found = {"The records": _work_table()}
     for section, labels in _LABELS.items():
         rows = [row for row in RECORD_ROWS if row.section == section]
@@ -139,7 +139,10 @@ def record_tables(figures: Figures) -> dict[str, str]:
 
 
 def record_lists(figures: Figures) -> dict[str, str]:
-    """Write the verdicts that no row has, which begin with words of their own."""
+    """Format the verdicts that are not part of a table row.
+
+    They are selected by the prefix of their description.
+    """
     starts = {NESTED: NESTED, MEMORY: "small objects", SEGMENTS: "kwire"}
     return {
         section: list_verdicts(

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the tables about records: tasks, libraries and targets.
+"""Rows of the record tables: tasks, libraries and targets.
 
-Targets that compare no entries of a row (memory, segments, the rate of heartbeats)
-are in ``targets.py``.
+Targets that do not compare two entries of a row are defined in ``targets.py``: memory,
+segments and the heartbeat rate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMPRESS = "Columns to compressed batches"
 NESTED = "Messages to Arrow"
 RECORD_SECTIONS = (OBJECTS, BATCHES, ARROW, DECOMPRESS, COMPRESS, NESTED)
 
-#: Titles of the workloads.
+#: Workload titles in the report.
 TITLES = {
     "1k_100B": "1,000 x 100 B",
     "1k_100B_3hdr": "1,000 x 100 B, 3 headers",
@@ -29,28 +29,31 @@ TITLES = {
     "10k_1KB": "10,000 x 1 KB",
     "v1_1k_100B": "1,000 x 100 B, magic 1",
 }
-#: isal takes part in decompressing alone: its levels are none of zlib's.
+#: Compression libraries per codec. isal is only used for decompression, because its
+#: compression levels do not correspond to the levels of zlib.
 LIBRARIES = {
     "gzip": ("cramjam", "zlib", "isal"),
     "snappy": ("cramjam",),
     "lz4": ("cramjam", "lz4"),
     "zstd": ("cramjam", "zstandard"),
 }
-#: How much longer than the faster library alone a codec may take.
+#: Maximum duration of a codec, relative to the faster library alone.
 CODEC_LEAST = {"gzip": 1.25, "snappy": 1.25, "lz4": 1.4, "zstd": 1.25}
-#: How much longer than the faster library and the C loop after it.
+#: Maximum decompression time, relative to the faster library followed by the C loop.
 LOOP_LEAST = {"gzip": 1.35, "snappy": 1.35, "lz4": 1.5, "zstd": 1.35}
-#: How much longer than the C loop and the faster library after it.
+#: Maximum compression time, relative to the C loop followed by the faster library.
 JOIN_LEAST = 1.25
 COPY = "copy and CRC"
 VIEWS = "kwire views"
 TYPED = "dicts, type given"
-#: What a plain loop in C takes for the same work, with a library where kwire has one.
+#: Plain C loop that does the same work. For operations that kwire implements with a
+#: library, the loop calls a library as well.
 LOOP = "C loop"
-#: The workloads that the loops know: magic 2 without headers.
+#: Workloads that the C loops support: magic 2 without headers.
 LOOPED = ("1k_100B", "10k_1KB")
 NOT_SLOWER = Target("kwire pure", ("kafka-python",), 1)
-#: Values of 1 KB are copied by both; what kwire does around it takes longer.
+#: Rows in which kwire does not claim to be faster than kafka-python. Both copy the
+#: values of 1 KB, and the remaining work takes longer in kwire.
 COPIES = (("10k_1KB", "none"), ("10k_1KB", "lz4"))
 
 
@@ -100,7 +103,7 @@ def _batch_row(name: str, rows_least: float, loop_most: float, wish: float) -> R
     if magic(name) == 2:
         peers = (*peers, "kio")
     entries = [*_entries(("kwire", "kwire pure", *peers), "encode_rows", *task)]
-    # The pure engine takes rows apart that kafka-python is given one by one.
+    # The pure engine unpacks rows, whereas kafka-python receives the fields separately.
     claimed = name == "1k_100B"
     targets = [NOT_SLOWER] if claimed else []
     unclaimed = [] if claimed else [NOT_SLOWER]
@@ -127,7 +130,8 @@ def _batch_rows() -> Iterator[Row]:
     yield _batch_row("1k_100B_3hdr", 3, 0, 0)
     yield _batch_row("10k_1KB", 3, 1.25, 7)
     yield _batch_row("v1_1k_100B", 0, 0, 0)
-    # The peers' own levels, which their builders do not let one choose.
+    # Use the compression level of each peer, because their builders have no parameter
+    # for it.
     kwire, both = ("kwire", "kwire pure"), ("aiokafka", "kafka-python")
     for codec, level, peers in (
         ("gzip", 9, both),
@@ -177,7 +181,8 @@ def _codec_row(
         *_entries(("kwire", "kwire pure"), *kwire),
         *(Entry(name, "libraries", (library, *kwire[1:], name)) for name in libraries),
     )
-    # The library alone takes no record apart and writes none: the loop does so.
+    # The library alone neither parses nor writes records, therefore the loop does this
+    # work.
     if section == DECOMPRESS:
         loop, most = "split_compressed", LOOP_LEAST[codec]
     else:
