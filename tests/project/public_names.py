@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from kwire._text.name_advice import ForeignName
+
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 _DIRECTIVE = re.compile(
     r"^\.\. (module|currentmodule|autofunction|autoclass|automethod|autodata)::"
@@ -77,6 +79,9 @@ def _describe_class(module: str, path: str, cls: type) -> list[PublicName]:
         for name, annotation in vars(base).get("__annotations__", {}).items():
             attributes[name] = str(annotation)
         for name, value in vars(base).items():
+            if isinstance(value, ForeignName):
+                # A name of another client, which raises an error with advice.
+                continue
             attributes.setdefault(name, "")
             function = getattr(value, "__func__", value)
             if isinstance(value, property):
