@@ -38,6 +38,7 @@ _MAX_COMPRESSED_BYTES = MIB
 
 Together with ``_MAX_RATIO``, this limits memory independently of the input.
 """
+
 _MAX_RATIO = 32
 """Maximum decompressed size per compressed byte, if multiple batches share one call."""
 

@@ -52,6 +52,7 @@ _TIERED_PARTITION = re.compile(r"[0-9]{1,9}")
 
 _RELATED_SUFFIXES = (".index", ".timeindex", ".txnindex", ".snapshot")
 """Suffixes of index and snapshot files, which are stored next to a segment."""
+
 _PARTITION_FILES = ("leader-epoch-checkpoint", "partition.metadata")
 """Names of additional files in a partition directory."""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _FIRST_RANGE_BYTES = MIB // 4
 """Initial range size in bytes."""
+
 _MAX_RANGE_BYTES = 8 * MIB
 """Maximum range size in bytes."""
 

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 FLUSH_BYTES = 64 << 20
 """Number of buffered bytes that starts a flush before its interval has ended."""
+
 _MERGED_BYTES = 64 << 20
 """Maximum size of a merged file, measured as buffered bytes before compression."""
+
 _ROW_BYTES = 200
 """Estimated size of a row in memory without its frame."""
 
@@ -183,9 +185,8 @@ class CaptureBuffer:
         """Remove finished files from the list and group those to be merged.
 
         Files from the same minute form a group, limited to ``_MERGED_BYTES``.
-        ``before`` excludes this minute and all later minutes. By default, None, all
-        files are included. A file that remains alone in its group keeps its name and is
-        not returned.
+        ``before`` excludes this minute and all later minutes. None includes all files.
+        A file that remains alone in its group keeps its name and is not returned.
         """
         groups: list[list[CaptureFile]] = []
         group_minute, free_bytes = None, 0

@@ -52,8 +52,10 @@ REQUEST, RESPONSE = "request", "response"
 
 _FILE_NAME = re.compile(r"frames-(\d{12,})-(\d{12,})\.parquet")
 """File name with the first and the last sequence number."""
+
 _BATCH_BYTES = 4 << 20
 """Target size for batches returned by readers, in uncompressed bytes."""
+
 _BATCH_ROWS = 10_000
 _SEQUENCE = CAPTURE_COLUMNS.index("sequence")
 _DICTIONARY_COLUMNS = [
@@ -177,7 +179,7 @@ def list_capture_files(path: str | os.PathLike[str]) -> list[CaptureFile]:
     and directories (prefix ``.`` or ``_``) are skipped, and so are redundant files,
     whose frames are also contained in a larger file.
 
-    Raises ``FileNotFoundError`` if there are no capture files.
+    Raises ``FileNotFoundError`` if no capture files are found.
     """
     filesystem, root = _open_filesystem(path)
     info = filesystem.get_file_info([_encode_path(filesystem, root)])[0]
@@ -218,7 +220,7 @@ def read_captures(
     * ``columns``: names from ``CAPTURE_COLUMNS``. Default: all columns.
 
     Returns an iterator of ``pyarrow.RecordBatch``. Raises ``FileNotFoundError`` if
-    there are no capture files, ``ValueError`` if a column does not exist, and
+    no capture files are found, ``ValueError`` if a column does not exist, and
     ``CaptureError`` if a file is not a capture or is damaged.
     """
     names = _check_columns(columns)

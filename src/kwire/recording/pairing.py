@@ -6,10 +6,10 @@
 and captures. ``Conversation`` processes all frames on one connection.
 
 Only headers are decoded, except to detect secrets. Invalid frames do not raise errors:
-their unknown header values are None. Message definitions mark secret fields. An
-Envelope is as secret as the request inside it. During SASL authentication, a frame that
-kwire cannot decode as a request is treated as a token. This module uses no sockets and
-changes no bytes.
+their unknown header values are None. Message definitions mark the fields that are
+secret. An Envelope is as secret as the request inside it. During SASL authentication, a
+frame that kwire cannot decode as a request is treated as a token. This module uses no
+sockets and changes no bytes.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ NO_LIMITS = Limits(
 _unpack_header = Struct(">hhi").unpack_from
 _CLIENT_ID_OFFSET = 8
 """Offset of the client id in a request frame, after the fixed header fields."""
+
 _MAX_AWAITED = 1 << 16
 """Maximum number of requests without a response on one connection.
 

@@ -45,8 +45,10 @@ MAX_HELD_BYTES = 1 << 30
 
 _CONNECT_S = 10.0
 """Timeout for connecting to a broker, in seconds."""
+
 _MAX_PORTS = 100
 """Number of ports to try above the configured port before using any free port."""
+
 _WILDCARDS = ("0.0.0.0", "::")
 
 

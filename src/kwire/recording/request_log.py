@@ -37,10 +37,13 @@ _MARK = b"Completed request:"
 _TEXT_MARK = _MARK.decode()
 _ARRIVAL_MARK = b"received request:"
 """Marks a line that is logged on arrival of a request, not on completion."""
+
 _KEYS = (b'"isForwarded"', b'"requestHeader"', b'"totalTimeMs"')
 """JSON keys for recognizing requests if a layout removes the words before the JSON."""
+
 _OLD_FORM = "RequestHeader("
 """Beginning of a request in the text format used before 2.8."""
+
 _GZIP = b"\x1f\x8b"
 
 _MAX_LINE_BYTES = 64 << 20
@@ -48,8 +51,10 @@ _MAX_LINE_BYTES = 64 << 20
 
 _SNIFF_BYTES = 256 << 10
 """Number of bytes to search when detecting a request log."""
+
 _SHOWN_BYTES = 200
 """Number of bytes from an invalid line to include in ``BadLine.text``."""
+
 _BLOCK_BYTES = 1 << 20
 
 _FETCH, _API_VERSIONS = releases.key_of("Fetch"), releases.key_of("ApiVersions")
@@ -112,7 +117,7 @@ def list_request_logs(path: str | os.PathLike[str]) -> list[str]:
 
     If ``path`` is a file, it is returned without a check. In a directory, files are
     recognized by their content, not by their names. Hidden files and directories are
-    skipped. Raises ``FileNotFoundError`` if there are no request logs.
+    skipped. Raises ``FileNotFoundError`` if no request logs are found.
     """
     name = os.fspath(path)
     if not os.path.isdir(name):

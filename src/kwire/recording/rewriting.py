@@ -59,6 +59,7 @@ _REWRITTEN = {
     for cls, attribute in _ADDRESS_FIELDS.items()
 }
 """Response class, field name and first version with addresses, by API key."""
+
 # Versions without the list contain one coordinator in the message itself, so all
 # versions must be rewritten.
 _REWRITTEN[FindCoordinatorResponse.api_key] = FindCoordinatorResponse, "coordinators", 0
