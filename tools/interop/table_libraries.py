@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of scans as tables with pandas 3, in a virtual environment of its own.
+"""Run the table scan tests with pandas 3 in a separate virtual environment.
 
-PySpark pins pandas 2 in the environment of all other tests. This environment has the
-newest releases of the other libraries of tables.
+The environment of all other tests cannot install pandas 3, because PySpark requires
+pandas 2. This environment also contains the newest releases of the other table
+libraries.
 
     python -m tools.interop.table_libraries [PYTEST-ARGUMENTS]
 """
@@ -30,7 +31,10 @@ TOOLS = [
 
 
 def make_environment() -> Path:
-    """Create the virtual environment once; return its interpreter."""
+    """Create the virtual environment if it is missing or outdated.
+
+    Returns the path of its Python interpreter.
+    """
     folder = ROOT / "build" / "table-libraries"
     python = folder / "bin" / "python"
     wanted = [*LIBRARIES, *TOOLS]
@@ -45,9 +49,10 @@ def make_environment() -> Path:
 
 
 def main() -> int:
-    """Create the environment and run the tests; return their exit code."""
+    """Create the environment and run the tests. Returns pytest's exit code."""
     python = str(make_environment())
-    # The engine is that of this tree, which was built for the Python that runs this.
+    # The tests use the compiled engine of this tree. It was built for the Python
+    # version that runs this script, so the environment must have the same version.
     paths = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default"]
     done = subprocess.run(

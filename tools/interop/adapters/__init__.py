@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the adapters with versions of other clients."""
+"""Tests of the client adapters with different client versions."""

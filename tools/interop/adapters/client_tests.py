@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run a client's own tests without and with kwire's adapter, and compare the outcomes.
+"""Run a client's own tests with and without kwire's adapter, and compare the results.
 
     python -m tools.interop.adapters.client_tests REQUIREMENT CHECKOUT TESTS...
 
-REQUIREMENT is the client and its version, such as aiokafka==0.14.0, and TESTS are paths
-in the checkout, such as tests/test_fetcher.py or test/consumer.
+REQUIREMENT is the client with its version, for example aiokafka==0.14.0. CHECKOUT is
+the client's repository at that version. TESTS are paths in the checkout, for example
+tests/test_fetcher.py or test/consumer.
 
-CHECKOUT is the client's repository at that version, of which the tests alone are used;
-the client itself is installed into a directory of its own. Exit 1 if a test has another
-outcome with the adapter and is not in ``DIFFERS``. Install what the tests require, such
-as pytest-asyncio, or add its directory to PYTHONPATH.
+Only the tests of the checkout are used. The client itself is installed into a temporary
+directory. The exit code is 1 if a test result changes with the adapter and the test is
+not listed in ``DIFFERS``. Install the dependencies of the tests, for example
+pytest-asyncio, or add their directory to PYTHONPATH.
 """
 
 import argparse
@@ -35,15 +36,16 @@ DIFFERS = {
     "test_fetcher.test__unpack_records_corrupted": "it mocks a method of the class "
     "that kafka-python decodes records into, which kwire does not make",
 }
-"""Tests whose outcome differs, by the end of their names, and why."""
+"""Reasons for expected differences, indexed by the end of the test name."""
 
 ADAPTERS = {"aiokafka": "aiokafka", "kafka-python": "kafka_python"}
 
 
 def run(folder: Path, tests: list[str], client: Path, plugin: str) -> dict[str, str]:
-    """Run tests; return the outcome of each."""
+    """Run tests and return the result of each by name."""
     report = folder / "report.xml"
-    # What the tests require may be in directories of the user.
+    # Dependencies of the tests may be installed in directories on the user's
+    # PYTHONPATH.
     paths = client, folder, os.environ.get("PYTHONPATH", "")
     done = subprocess.run(
         [
@@ -79,7 +81,7 @@ def run(folder: Path, tests: list[str], client: Path, plugin: str) -> dict[str, 
 
 
 def main() -> int:
-    """Run the tests twice; return 1 if an outcome differs."""
+    """Run the tests with and without the adapter. Returns 1 if a result differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("requirement", metavar="CLIENT==VERSION")
     parser.add_argument("checkout", type=Path)

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Test the adapters with each version of the clients that they are installed into.
+"""Test the adapters with every supported client version.
 
     python -m tools.interop.adapters.versions                   # all versions
     python -m tools.interop.adapters.versions aiokafka          # those of one client
     python -m tools.interop.adapters.versions aiokafka==0.13.0  # some versions
     python -m tools.interop.adapters.versions --newest          # newest patches
 
-Each version is installed into a directory of its own, without what it depends on, and
-the tests of ``tests/client/adapters`` run with it. To add a version to an adapter,
-write it into ``src/kwire/client/adapters/__init__.py`` and run this.
+Every version is installed into a temporary directory without its dependencies, and the
+tests in ``tests/client/adapters`` run with it. To support a new version, add it to
+``src/kwire/client/adapters/__init__.py`` and run this program.
 """
 
 import argparse
@@ -30,7 +30,7 @@ TIMEOUT_S = 600
 
 
 def find_versions(names: list[str], newest: bool) -> list[str]:
-    """List the requirements to test: ``client==version``."""
+    """List the selected requirements in the form ``client==version``."""
     found = []
     for client, versions in TESTED.items():
         last = {version.rpartition(".")[0]: version for version in versions}
@@ -42,7 +42,7 @@ def find_versions(names: list[str], newest: bool) -> list[str]:
 
 
 def install(requirement: str, directory: Path) -> None:
-    """Install a version of a client into a directory, without what it depends on."""
+    """Install a client version into a directory, without its dependencies."""
     subprocess.run(
         [
             sys.executable,
@@ -63,7 +63,7 @@ def install(requirement: str, directory: Path) -> None:
 
 
 def check_version(requirement: str) -> bool:
-    """Install a version and run the tests with it; return whether they passed."""
+    """Install a version and run the adapter tests. Returns True if they pass."""
     with tempfile.TemporaryDirectory() as directory:
         install(requirement, Path(directory))
         client = requirement.partition("==")[0]
@@ -97,7 +97,7 @@ def check_version(requirement: str) -> bool:
 
 
 def main() -> int:
-    """Test the versions that were named; return 1 if one failed."""
+    """Test the selected versions. Returns 1 if a version fails."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--newest", action="store_true")

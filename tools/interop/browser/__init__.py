@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of HTML pages in Chromium."""
+"""Browser tests of the generated HTML pages in Chromium."""

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opens an HTML page in the headless Chromium of the system, and lists its findings.
+"""Open an HTML page in the system's headless Chromium and collect errors.
 
-A page of kwire is complete in itself: an error in the console, an exception, or a
-request for anything but the page is a finding. Playwright drives the browser::
+kwire's pages are self-contained. Console errors, exceptions and requests for any other
+resource are therefore reported as findings. Playwright controls the browser:
 
     with open_page("page.html") as (page, findings):
         assert page.evaluate("document.title") == "..."
@@ -27,7 +27,7 @@ TIMEOUT_MS = 300_000
 def open_page(
     path: str, width: int = 1280, height: int = 900, dark: bool = False
 ) -> Iterator[tuple[Page, list[str]]]:
-    """Open a file in a browser of its own; the findings grow while the page lives."""
+    """Open a file in a new browser. The findings list is updated while it is open."""
     name = next(filter(None, map(shutil.which, NAMES)), None)
     if name is None:
         raise SystemExit("no Chromium here; on Debian: apt-get install chromium")
@@ -57,18 +57,19 @@ def open_page(
         page.on("pageerror", note_error)
         page.on("request", note_request)
         page.goto(address)
-        # What the page starts while it loads is answered, or refused, after that.
+        # Requests that the page starts while loading complete or fail after the load
+        # event.
         page.wait_for_timeout(200)
         yield page, findings
         browser.close()
 
 
 def resize(page: Page, width: int, height: int) -> None:
-    """Give the window another size."""
+    """Resize the browser window."""
     page.set_viewport_size({"width": width, "height": height})
 
 
 def print_on(page: Page, width: int, height: int) -> None:
-    """Show the page as it is printed on paper of a size (pixels)."""
+    """Show the print layout for a paper size in pixels."""
     resize(page, width, height)
     page.emulate_media(media="print", color_scheme="light")

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the page of ``kwire explain --html`` in a real browser.
+"""Test the page of ``kwire explain --html`` in a browser.
 
-Pointing at a byte marks its field and the other way round, a struct marks all of its
-bytes, a click holds what it hits and brings the other side into view, arrow keys go
-from value to value, and the page fits a telephone. Records of a compressed batch are
-there and mark its bytes, and on paper nothing is left out.
+Pointing at a byte highlights its field, and pointing at a field highlights its bytes. A
+struct highlights all of its bytes. A click locks the selection and scrolls the other
+side into view. Arrow keys move between values. The page fits on a telephone screen.
+Records from a compressed batch are displayed and highlight the compressed bytes. The
+printed page contains everything.
 
     python -m tools.interop.browser.explain_page [--screenshots FOLDER]
 """
@@ -45,7 +46,7 @@ SEND = """document.querySelector({!r}).dispatchEvent(
 
 
 def frame(is_bad: bool) -> bytes:
-    """Make a response with two batches; a bad one has a wrong byte in each layer."""
+    """Create a response with two batches. A bad one has a wrong byte in every layer."""
     rows = [(b"key-%d" % number, b"value") for number in range(ROWS)]
     batches = records.encode_batch(rows) + records.encode_batch(
         rows, compression="gzip"
@@ -63,13 +64,13 @@ PARTS = "bytes", "tree"
 
 
 def marked(page: Page, name: str) -> tuple[list[int], list[int]]:
-    """List the spans that are marked, among the bytes and in the tree."""
+    """Return the highlighted span numbers, in the bytes and in the tree."""
     left, right = (page.evaluate(MARKED.format(part, name)) for part in PARTS)
     return sorted(left), sorted(right)
 
 
 def check(path: Path, is_bad: bool, folder: Path) -> list[str]:
-    """Check the page at ``path``; return what is wrong."""
+    """Test the page at ``path``. Returns a list of errors."""
     wrong = []
 
     def expect(what: str, found: Any, expected: Any) -> None:
@@ -132,7 +133,7 @@ def check(path: Path, is_bad: bool, folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Check a good and a bad page; the exit code is 1 if one is wrong."""
+    """Test a valid and an invalid response. Returns 1 if a test fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--screenshots", metavar="FOLDER", help="keep what was seen")
     given = parser.parse_args()

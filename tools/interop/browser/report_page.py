@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the reports of jobs in a real browser: layout, behaviour and numbers.
+"""Test job reports in a browser: layout, behaviour and numbers.
 
-Each table of a page is read out of the browser and compared with the Parquet files
-beside the page; in light and dark, wide and narrow nothing is loaded, nothing is
-complained about, nothing sticks out, and no words of a chart touch. Tables sort,
-filter, say that they are wider than the page, and are all there on paper. First of all
-a page with one wrong number has to be found wrong.
+All tables of a page are compared with the Parquet files in the same directory. In light
+and dark mode, and in wide and narrow windows, the page must not load other resources,
+report errors, overflow its window, or contain overlapping chart labels. Tables can be
+sorted and filtered, indicate when they are wider than the page, and are printed
+completely. As a self-test, a page with one wrong number must be rejected first.
 
     python -m tools.interop.browser.report_page [FOLDER ...] [--screenshots FOLDER]
 
-A FOLDER is what a job wrote. Without one, only a page of all charts is checked.
+FOLDER is the output directory of a job. Without it, only a sample page with all chart
+types is tested.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ VIEWS = {
     "narrow": (390, 844, False),
 }
 PAPER = 1040, 720
-"""A4 in landscape within its margins, at 96 pixels an inch."""
+"""Printable area of landscape A4 paper in pixels, at 96 pixels per inch."""
 
 NOTHING = "\0nothing"
-"""A cell without a value, which is not an empty text."""
+"""Marker for a cell without a value. It is different from an empty string."""
 
 TABLES = """[...document.querySelectorAll("table[data-table]")].map(table => ({
   name: table.dataset.table,
@@ -132,7 +133,7 @@ ALL_HEIGHT = "document.documentElement.scrollHeight"
 
 
 def raw_text(value: Any) -> str:
-    """Write a value of a Parquet table as the page's data attributes have it."""
+    """Format a Parquet value like the data attributes of the page."""
     if value is None:
         return NOTHING
     if isinstance(value, datetime):
@@ -143,7 +144,10 @@ def raw_text(value: Any) -> str:
 
 
 def compare(folder: Path, table: dict[str, Any]) -> tuple[list[str], int]:
-    """Compare a table of a page with its files; give what is wrong, and cells read."""
+    """Compare a table with its Parquet files.
+
+    Returns errors and the number of cells.
+    """
     name, keys = table["name"], table["keys"]
     if not (folder / name).is_dir():
         return [f"{name}: no such table in {folder}"], 0
@@ -167,7 +171,7 @@ def compare(folder: Path, table: dict[str, Any]) -> tuple[list[str], int]:
 
 
 def look(page: Page, findings: list[str], view: str) -> list[str]:
-    """Check what any view of a page has to be."""
+    """Test the requirements that apply to every view of a page."""
     wrong = [f"{view}: {finding}" for finding in findings]
     if (width := page.evaluate(TOO_WIDE)) > 0:
         wrong.append(f"{view}: {width} pixels too wide")
@@ -178,7 +182,7 @@ def look(page: Page, findings: list[str], view: str) -> list[str]:
 
 
 def use(page: Page) -> list[str]:
-    """Sort and filter every table, and print the page."""
+    """Test sorting and filtering for every table, and the print layout."""
     wrong = [f"sorted: {fault}" for fault in page.evaluate(SORT)]
     wrong += [f"filtered: {fault}" for fault in page.evaluate(FILTER)]
     print_on(page, *PAPER)
@@ -190,7 +194,7 @@ def use(page: Page) -> list[str]:
 
 
 def check(folder: Path, screenshots: Path | None) -> tuple[list[str], int]:
-    """Check the report in a job's folder; give what is wrong, and cells compared."""
+    """Test the report in a job directory. Returns errors and the number of cells."""
     wrong, cells = [], 0
     for view, (width, height, dark) in VIEWS.items():
         with open_page(str(folder / REPORT), width, height, dark) as (page, findings):
@@ -211,7 +215,10 @@ def check(folder: Path, screenshots: Path | None) -> tuple[list[str], int]:
 
 
 def write_sample(out: Path, falsified: bool) -> None:
-    """Write a folder as a job does, with every chart; maybe with a wrong number."""
+    """Write a sample job directory with all chart types.
+
+    If ``falsified`` is True, the page contains a wrong number.
+    """
     start = 1_700_000_000_000
     name = '"><script>alert(1)</script>\r\n\u202e\u6f22'
     rows = [
@@ -268,7 +275,7 @@ def write_sample(out: Path, falsified: bool) -> None:
 
 
 def main() -> int:
-    """Check the pages; the exit code is 1 if one is wrong."""
+    """Test the pages. Returns 1 if a test fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", nargs="*", metavar="FOLDER", type=Path)
     parser.add_argument("--screenshots", metavar="FOLDER", type=Path)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the page of ``kwire schema --html`` in a real browser.
+"""Test the page of ``kwire schema --html`` in a browser.
 
-Its text is what ``kwire.explain.guide`` says, the search finds what is there, a link
-to a version opens its layouts, and it fits a telephone. First of all a page that is
-wrong in every way has to be found wrong.
+Its text must be identical to the output of ``kwire.explain.guide``. The search must
+find existing content, a link to a version must open its layouts, and the page must fit
+on a telephone screen. As a self-test, an invalid page must be rejected first.
 
     python -m tools.interop.browser.schema_page [--screenshots FOLDER]
 """
@@ -43,7 +43,7 @@ TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 
 
 def search(page: Page, words: str) -> list[str]:
-    """Type into the search box; return the sections that are left."""
+    """Type into the search box. Returns the sections that remain visible."""
     page.evaluate(
         f"search.value = {words!r}; search.dispatchEvent(new Event('input'));"
         "new Promise(done => setTimeout(done, 300))"
@@ -53,7 +53,7 @@ def search(page: Page, words: str) -> list[str]:
 
 
 def expected_texts(release: str) -> dict[str, list[str]]:
-    """Lay out all that the page of a release has to show, by first version."""
+    """Return the layouts that the page must contain, by message and first version."""
     known = {api.name: list(api.status) for api in apis.apis(release)}
     versions = {f"{name}{kind}": each for name, each in known.items() for kind in KINDS}
     others = [names for _, names in apis.other_messages()]
@@ -70,7 +70,7 @@ def expected_texts(release: str) -> dict[str, list[str]]:
 
 
 def check_release(release: str, folder: Path) -> list[str]:
-    """Check the page of one release; return what is wrong."""
+    """Test the page of one release. Returns a list of errors."""
     path = folder / f"{release}.html"
     path.write_text(guide_page.page(release), encoding="utf-8")
     wrong = []
@@ -98,7 +98,7 @@ def check_release(release: str, folder: Path) -> list[str]:
         expect("key 3", "Metadata" in search(page, "3"), True)
         expect("nonsense", search(page, "no such field"), [])
         page.screenshot(path=folder / f"{release}-nothing.png")
-        # A link leads to its place even if the search had hidden that.
+        # A link must open its target even if the search has hidden it.
         page.evaluate(
             "location.hash = '#FetchRequest-0'; new Promise(requestAnimationFrame)"
         )
@@ -119,14 +119,14 @@ def check_release(release: str, folder: Path) -> list[str]:
 
 
 def members(section: str) -> list[str]:
-    """List the messages that may stand below a heading."""
+    """List the messages that can appear below a heading."""
     if section.endswith("-records"):
         return [section.replace("-records", end) for end in ("Key", "Value")]
     return [section, *(section + kind for kind in KINDS)]
 
 
 def main() -> int:
-    """Check the pages of a few releases; the exit code is 1 if one is wrong."""
+    """Test the pages of several releases. Returns 1 if a test fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--screenshots", metavar="FOLDER", help="keep what was seen")
     given = parser.parse_args()

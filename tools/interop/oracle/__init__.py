@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's own classes, which write and judge vectors."""
+"""Reference programs that run Kafka's own classes to write and verify test vectors."""

@@ -1,16 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the size limits of the two newest Kafka releases, which no schema contains.
+"""Compare the size limits of the two newest Kafka releases.
 
-Each shape is one count or length in a message: array elements, tagged fields, bytes of
-a string. The generated classes of both releases read each shape at every power of ten,
-one below it and one above it; so do the record classes of the releases that
-``records.py`` has. ``write`` records the results in ``boundaries.txt``;
-``check`` runs again and compares. If a new release has another limit,
-``docs/project/deviations.md`` and ``kwire.Limits`` must describe it.
+These limits do not appear in the message schemas, so they are measured. A shape varies
+one count or length in a message: array elements, tagged fields, or the bytes of a
+string. The generated classes of both releases decode every shape at all powers of ten,
+one below and one above. The record classes of the releases supported by ``records.py``
+do the same.
 
-The depth of a message needs no shape of its own: Kafka's language has no recursive
-structs, so the schema fixes the depth. Arrays within arrays are a shape.
+``write`` stores the results in ``boundaries.txt``. ``check`` measures again and
+compares. If a new release has a different limit, update ``docs/project/deviations.md``
+and ``kwire.Limits``.
+
+No shape measures the nesting depth, because Kafka's schema language has no recursive
+structs. The schema therefore determines the depth. Nested arrays are covered by a
+shape.
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ MAX_BYTES = 16 * 1024 * 1024
 
 
 def find_boundaries(shapes: Iterable[Shape], releases: list[str]) -> list[Boundary]:
-    """Let each release read all counts of all shapes."""
+    """Measure the limits of all message shapes with the generated classes."""
     with tempfile.TemporaryDirectory() as directory:
         asked = [
             (shape, count, Path(directory, f"{number}-{count}"))
@@ -76,7 +80,7 @@ def find_boundaries(shapes: Iterable[Shape], releases: list[str]) -> list[Bounda
 def find_record_boundaries(
     shapes: Iterable[RecordShape], releases: list[str]
 ) -> list[Boundary]:
-    """Let the record classes of each release read all counts of all shapes."""
+    """Measure the limits of all record shapes with the record classes."""
     found = []
     for shape in shapes:
         asked = [count for count in counts() if 0 < count <= shape.highest + 1]

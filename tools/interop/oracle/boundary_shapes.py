@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages and records of which one count or length grows, and Kafka's limits.
+"""Messages and records with one variable count or length, for measuring Kafka's limits.
 
-``boundaries.py`` lets Kafka read the shapes and writes ``boundaries.txt``. This file
-needs no Java: the tests use it to compare kwire with the recorded limits.
+``boundaries.py`` lets Kafka decode the shapes and writes ``boundaries.txt``. This
+module does not require Java, because tests use it to compare kwire with the recorded
+limits.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ ONE_NAME = b"\x02a"
 
 
 class Shape(NamedTuple):
-    """A message of which one count or length grows."""
+    """Message with one variable count or length."""
 
     name: str
     message: str
@@ -26,13 +27,13 @@ class Shape(NamedTuple):
     encode: Callable[[int], bytes]
 
     def measure(self, count: int) -> int:
-        """Estimate the bytes of a large count from those of a small one."""
+        """Estimate the encoded size in bytes from a sample of up to 1,000 elements."""
         sample = min(count, 1000)
         return len(self.encode(sample)) * count // max(sample, 1)
 
 
 class RecordShape(NamedTuple):
-    """A record batch of which one count or length grows, up to ``highest``."""
+    """Record batch with one variable count or length. Its maximum is ``highest``."""
 
     name: str
     highest: int
@@ -40,14 +41,14 @@ class RecordShape(NamedTuple):
     compression: str = "none"
 
     def encode(self, count: int) -> bytes:
-        """Encode the batch; its checksum is right."""
+        """Encode the batch with a valid checksum."""
         from kwire import records
 
         return records.encode_batch(self.make_rows(count), compression=self.compression)
 
 
 class Boundary(NamedTuple):
-    """The largest accepted and the smallest rejected count of one shape; 0 is none."""
+    """Largest accepted and smallest rejected count for a shape (0: none)."""
 
     shape: str
     release: str
@@ -56,7 +57,7 @@ class Boundary(NamedTuple):
 
 
 def varint(number: int) -> bytes:
-    """Encode an UNSIGNED_VARINT."""
+    """Encode an integer as UNSIGNED_VARINT."""
     encoded = bytearray()
     while number > 0x7F:
         encoded.append(number & 0x7F | 0x80)
@@ -66,20 +67,21 @@ def varint(number: int) -> bytes:
 
 
 def int32(number: int) -> bytes:
-    """Encode an INT32."""
+    """Encode an integer as INT32."""
     return number.to_bytes(4, "big")
 
 
 def empty_tags(count: int) -> bytes:
-    """Encode a section of ``count`` unknown tags without content."""
+    """Encode a tag section with ``count`` unknown, empty tagged fields."""
     tags = (varint(tag) + b"\x00" for tag in range(1000, 1000 + count))
     return varint(count) + b"".join(tags)
 
 
 def nested_partitions(count: int) -> bytes:
-    """Encode ``count`` partitions as topics of at most 1,000 partitions each.
+    """Encode ``count`` partitions, grouped into topics with at most 1,000 partitions.
 
-    Kafka keeps these topics in a hash table, so equal names would take quadratic time.
+    The topic names are unique. Kafka stores the topics in a hash table, so identical
+    names would require quadratic time.
     """
     sizes = [1000] * (count // 1000) + [count % 1000] * bool(count % 1000)
     topics = (
@@ -90,7 +92,7 @@ def nested_partitions(count: int) -> bytes:
 
 
 def tagged_directories(count: int) -> bytes:
-    """Encode a heartbeat of a broker whose tagged field has ``count`` directory ids."""
+    """Encode a broker heartbeat with ``count`` directory ids in its tagged field."""
     content = varint(count + 1) + bytes(16 * count)
     return bytes(22) + b"\x01\x00" + varint(len(content)) + content
 
@@ -205,7 +207,7 @@ RECORD_SHAPES = (
 
 
 def counts() -> list[int]:
-    """List every power of ten with its neighbours, ascending."""
+    """List all powers of ten and their neighbours in ascending order."""
     powers = [10**power for power in range(HIGHEST_POWER + 1)]
     return sorted(
         {count for power in powers for count in (power - 1, power, power + 1)}
@@ -213,9 +215,10 @@ def counts() -> list[int]:
 
 
 def make_boundary(shape: str, release: str, verdicts: dict[int, bool]) -> Boundary:
-    """Find where a release stops accepting; ``ValueError`` if it accepts more again.
+    """Compute the limit of a shape from ``verdicts``.
 
-    ``verdicts`` maps each count to whether the release accepts it.
+    ``verdicts`` maps every tested count to True if the release accepts it. Raises
+    ``ValueError`` if the release rejects a count but accepts a larger one.
     """
     accepted = [count for count, is_accepted in verdicts.items() if is_accepted]
     rejected = [count for count, is_accepted in verdicts.items() if not is_accepted]
@@ -225,7 +228,7 @@ def make_boundary(shape: str, release: str, verdicts: dict[int, bool]) -> Bounda
 
 
 def format_boundaries(boundaries: Iterable[Boundary]) -> str:
-    """Format one line for each shape and release, in columns."""
+    """Format the boundaries as text, one line for every shape and release."""
     return "".join(
         f"{each.shape:40} {each.release:8} {each.accepted:10} {each.rejected:10}\n"
         for each in boundaries
@@ -233,7 +236,7 @@ def format_boundaries(boundaries: Iterable[Boundary]) -> str:
 
 
 def read_boundaries(text: str) -> list[Boundary]:
-    """Read lines that ``format_boundaries`` wrote, and skip comments."""
+    """Parse the output of ``format_boundaries``. Comment lines are skipped."""
     rows = []
     for line in text.splitlines():
         if line and not line.startswith("#"):
@@ -245,7 +248,7 @@ def read_boundaries(text: str) -> list[Boundary]:
 
 
 def changes(boundaries: Iterable[Boundary]) -> list[str]:
-    """Describe the shapes whose limit differs between the releases."""
+    """Describe shapes with different limits in different releases."""
     by_shape: dict[str, list[Boundary]] = {}
     for each in boundaries:
         by_shape.setdefault(each.shape, []).append(each)

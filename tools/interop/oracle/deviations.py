@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the list of differences from Kafka in ``docs/project/deviations.md``.
+"""Parse the documented differences from Kafka in ``docs/project/deviations.md``.
 
-A section of that page is an entry. Here live its reading, the search for the entry
-that a difference belongs to, and what kwire does with the inputs of an entry. Asking
-Kafka is the business of ``leniency.py``; this file needs no Java.
+Every section of the page is an entry. This module parses the page, looks up the entry
+that covers an observed difference, and decodes the example inputs with kwire. It does
+not require Java. ``leniency.py`` runs Kafka's decoders.
 """
 
 from __future__ import annotations
@@ -19,18 +19,24 @@ from typing import Any, NamedTuple
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "project" / "deviations.md"
 MOST = 10
-"""How many entries there may be."""
+"""Maximum number of documented entries."""
 CANNOT_WRITE = "reads it, but cannot write it"
 _SAYS = re.compile(r"^\* (Kafka|kwire|Why): (.*?)(?=\n\* |\n\n)", re.S | re.M)
 _BLOCK = re.compile(r"```toml\n(.*?)```", re.S)
 
 
 class Example(NamedTuple):
-    """An input that shows an entry; without ``message`` it is a set of records.
+    """Input that demonstrates an entry.
 
-    ``kwire`` is what strict decoding gives, ``java`` what ``compat="java"`` does,
-    ``kafka`` what Kafka does: an error and its byte, the JSON form of a message, or
-    some fields of the first batch and how many records there are.
+    If ``message`` is empty, the input contains record batches. The expected results
+    are:
+
+    * ``kwire``: result of strict decoding.
+    * ``java``: result of decoding with ``compat="java"``.
+    * ``kafka``: result of Kafka's decoder.
+
+    A result is an error with its byte offset, the JSON form of a message, or selected
+    fields of the first batch together with the number of records.
     """
 
     input: bytes
@@ -41,13 +47,13 @@ class Example(NamedTuple):
     version: int = 0
 
     def title(self) -> str:
-        """Name the example by what it is and how it begins."""
+        """Return the message and version, and the first 24 bytes in hexadecimal."""
         what = f"{self.message} v{self.version}" if self.message else "records"
         return f"{what} {self.input[:24].hex()}"
 
 
 class Deviation(NamedTuple):
-    """One entry; the patterns find the descriptions of differences that it covers."""
+    """Documented difference. Its patterns match the descriptions that it covers."""
 
     name: str
     kafka: str
@@ -59,7 +65,10 @@ class Deviation(NamedTuple):
 
 
 def read(text: str) -> list[Deviation]:
-    """Read the page; ``ValueError`` says which entry lacks what."""
+    """Parse the page into entries.
+
+    Raises ``ValueError`` if a required part is missing. The message names the entry.
+    """
     return [_entry(*part.split("\n", 1)) for part in text.split("\n## ")[1:]]
 
 
@@ -101,7 +110,7 @@ def _outcome(text: str) -> Any:
 def name_of(
     text: str, deviations: Iterable[Deviation], kind: str = "messages"
 ) -> str | None:
-    """Name the first entry that covers a difference; None if it is not listed."""
+    """Return the name of the first entry that covers a difference, or None."""
     for one in deviations:
         if any(re.search(pattern, text) for pattern in getattr(one, kind)):
             return one.name
@@ -109,10 +118,11 @@ def name_of(
 
 
 def describe_error(error: Any, layout: Any) -> str:
-    """Describe an error for the patterns of the page.
+    """Describe a decoding error in the form that the patterns of the page match.
 
-    ``layout`` is the plan of the message and version. The text ends with whether the
-    bad bytes are in a tagged field, in a tag section, or a length over 2^31.
+    ``layout`` is the plan for the message version. The description ends with "in a tag"
+    if the invalid bytes are inside a tagged field, with "in a section" if they are
+    inside a tag section, and with "over 2^31" if a length is that large.
     """
     from kwire.schema import plan
 
@@ -123,14 +133,16 @@ def describe_error(error: Any, layout: Any) -> str:
             text += " in a tag" if steps else " in a section"
             break
         layout = steps[0].plan
-    # A length this large is refused for what is missing: up to 1 MiB was there.
+    # A reason reports the number of missing bytes, which is the length minus the bytes
+    # that were available. Up to 1 MiB was available, so subtract 1 MiB from the
+    # threshold.
     if any(int(n) > 2**31 - 2**20 for n in re.findall(r"\d+", error.reason)):
         text += " over 2^31"
     return text
 
 
 def done_by_kwire(kwire: ModuleType, example: Example, compat: str | None) -> Any:
-    """Decode an example, and give what happens in the words of the page."""
+    """Decode an example with kwire and format the result like the page."""
     try:
         if example.message:
             cls = getattr(kwire.messages, example.message)
@@ -138,7 +150,7 @@ def done_by_kwire(kwire: ModuleType, example: Example, compat: str | None) -> An
             return kwire.to_json(value, example.version)
         batches = list(kwire.records.decode_batches(example.input))
         for batch in batches:
-            batch.control_records  # noqa: B018  it is this that may be refused
+            batch.control_records  # noqa: B018  decoding can raise DecodeError
         first = {name: getattr(batches[0], name) for name in example.kafka}
         return _fields(example, first, sum(len(batch.records) for batch in batches))
     except kwire.DecodeError as error:
@@ -148,7 +160,7 @@ def done_by_kwire(kwire: ModuleType, example: Example, compat: str | None) -> An
 
 
 def done_by_kafka(example: Example, answer: dict[str, Any]) -> Any:
-    """Give what Kafka did with an example, in the words of the page."""
+    """Format Kafka's result for an example like the page."""
     if not example.message:
         if "error" in answer:
             return f"refuses it: {answer['error']}"
@@ -162,14 +174,17 @@ def done_by_kafka(example: Example, answer: dict[str, Any]) -> Any:
 
 
 def _fields(example: Example, batch: Mapping[str, Any], records: int) -> dict[str, Any]:
-    """Give those fields of a first batch that the example names."""
+    """Select the batch fields that the example specifies."""
     return {
         name: records if name == "records" else batch[name] for name in example.kafka
     }
 
 
 def faults(example: Example, kafka: Any, strict: Any, java: Any) -> Iterator[str]:
-    """Say where an example does not go as the page says; None is what was not asked."""
+    """Yield a description of every result that differs from the page.
+
+    None means that this decoder was not run.
+    """
     listed = {"Kafka": example.kafka, "kwire": example.kwire, "compat": example.java}
     for (who, wanted), found in zip(listed.items(), (kafka, strict, java), strict=True):
         if found is not None and found != wanted:

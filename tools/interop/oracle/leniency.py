@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what kwire reads with what Kafka's own readers accept.
+"""Compare the inputs that kwire accepts with the inputs that Kafka's decoders accept.
 
-Kafka's readers and both engines of kwire read the same mutants of the vectors.
-``compat="java"`` has to do what Kafka does; strict decoding may refuse more. All that
-differs has to be on the page that ``deviations.py`` reads, and all that is there has to
-differ, input by input. How mutants are made is in ``mutants.py``, how Kafka is asked in
-``oracle.py`` and ``records.py``.
+Kafka's decoders and both kwire engines decode identical mutants of the test vectors.
+``compat="java"`` must behave like Kafka. Strict decoding may reject additional inputs.
+Every observed difference must be documented on the page that ``deviations.py`` parses,
+and every documented example must still differ. ``mutants.py`` generates the mutants.
+``oracle.py`` and ``records.py`` run Kafka.
 """
 
 from __future__ import annotations
@@ -42,26 +42,29 @@ from tools.interop.oracle.mutants import Mutant, mutants
 
 ENGINES = ("fast", "pure")
 SHOWN = 10
-"""How many differences of an engine are printed, the shortest first."""
+"""Maximum number of printed differences for one engine.
+
+The shortest are printed first.
+"""
 
 
 class Verdict(NamedTuple):
-    """What one engine does otherwise than Kafka."""
+    """Differences between one engine and Kafka."""
 
     found: Counter[str]
-    """How often each entry of the page was seen."""
+    """Number of observed differences by entry of the page."""
     others: list[tuple[Mutant, str]]
-    """Differences that are not on the page."""
+    """Differences that are not documented on the page."""
     faults: list[str]
-    """Examples that do not go as the page says."""
+    """Documented examples with unexpected results."""
 
 
 Asked = list[tuple[str, Example, oracle.Row]]
-"""Examples of the page: the name of the entry, the example, Kafka's answer."""
+"""Examples of the page: name of the entry, example, and Kafka's answer."""
 
 
 def ask_kafka(made: list[Mutant]) -> list[oracle.Row]:
-    """Let Kafka read all mutants, each with the jar that wrote its vectors."""
+    """Decode all mutants with Kafka, using the release that wrote the vectors."""
     manifest = json.loads("".join(oracle.manifest_lines(oracle.VECTORS)))
     release_of = {
         (entry["message"], entry["version"]): re.findall(
@@ -86,7 +89,7 @@ def ask_kafka(made: list[Mutant]) -> list[oracle.Row]:
 
 
 def ask_about_examples(page: list[Deviation]) -> Asked:
-    """Let Kafka read the examples of the page."""
+    """Decode the documented examples with Kafka."""
     asked = [(entry.name, example) for entry in page for example in entry.examples]
     asked.sort(key=lambda pair: not pair[1].message)
     of_messages = [as_mutant(example) for _, example in asked if example.message]
@@ -100,17 +103,17 @@ def ask_about_examples(page: list[Deviation]) -> Asked:
 
 
 def as_mutant(example: Example) -> Mutant:
-    """Bring an example of a message into the form of the mutants."""
+    """Convert a message example into a mutant."""
     return Mutant(example.message, example.version, example.input, "example")
 
 
 def was_read(answer: oracle.Row) -> bool:
-    """Whether Kafka could read a mutant, even if it cannot write it back."""
+    """Return whether Kafka decoded a mutant, even if it cannot encode it again."""
     return bool(answer["ok"] or answer["step"] != "read")
 
 
 def choose(engine: str) -> None:
-    """Choose the engine of this process, before kwire is imported."""
+    """Select the engine for this process. Must run before kwire is imported."""
     os.environ["KWIRE_BACKEND"] = engine
 
 
@@ -120,7 +123,7 @@ def judge(
     made: list[Mutant],
     answers: list[oracle.Row],
 ) -> Verdict:
-    """Compare the engine of this process with Kafka."""
+    """Compare the selected engine with Kafka."""
     import kwire
 
     verdict = Verdict(Counter(), [], [])
@@ -137,7 +140,7 @@ def judge(
     for mutant, answer in zip(made, answers, strict=True):
         try:
             texts = list(differences(mutant, answer))
-        except Exception as error:  # none but DecodeError may leave kwire
+        except Exception as error:  # kwire must not raise any error except DecodeError
             texts = [f"kwire fails with {error!r}"]
         for text in texts:
             listed = name_of(text, page)
@@ -150,7 +153,7 @@ def judge(
 
 
 def differences(mutant: Mutant, answer: oracle.Row) -> Iterator[str]:
-    """Describe all that kwire and Kafka do differently with one mutant."""
+    """Describe all differences between kwire and Kafka for one mutant."""
     from kwire import DecodeError, messages
     from kwire._engine.active import engine
 
@@ -180,7 +183,11 @@ def differences(mutant: Mutant, answer: oracle.Row) -> Iterator[str]:
 
 
 def difference(value: Any, version: int, left: int, answer: oracle.Row) -> str | None:
-    """Describe how a decoded value differs from Kafka's, by what both write for it."""
+    """Describe how a decoded value differs from Kafka's value.
+
+    Both values are encoded again and the results are compared. Returns None if they are
+    identical.
+    """
     import kwire
 
     if not was_read(answer):
@@ -202,7 +209,10 @@ def difference(value: Any, version: int, left: int, answer: oracle.Row) -> str |
 
 
 def report(engine: str, page: list[Deviation], verdict: Verdict) -> bool:
-    """Print the verdict on one engine; return whether all is as it should be."""
+    """Print the result for one engine.
+
+    Returns True if there is no unexpected difference.
+    """
     print(f"\n{engine}: {len(verdict.others)} differences, and as is meant to be:")
     for entry in page:
         print(f"{verdict.found[entry.name]:7}  {entry.name}")
@@ -218,7 +228,7 @@ def report(engine: str, page: list[Deviation], verdict: Verdict) -> bool:
 
 
 def note(page: list[Deviation], verdicts: list[Verdict]) -> None:
-    """Write down the figures that SECURITY.md shows."""
+    """Record the figures for SECURITY.md."""
     from tools.generate.promises import Figure, record
 
     seen = min(sum(map(bool, verdict.found.values())) for verdict in verdicts)
@@ -233,7 +243,7 @@ def note(page: list[Deviation], verdicts: list[Verdict]) -> None:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", default="1", help="chooses the mutants")
     parser.add_argument(

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of the vectors: the same message, with one unusual encoding.
+"""Generate mutants of the test vectors: messages with one unusual encoding.
 
-A place is a length, a count, a marker, a text, a bool, a tag or a whole tag section;
-some mutants are cut, prolonged or changed without a look at what is where. What
-anybody makes of a mutant is not decided here: see ``leniency.py``.
+A mutated position is a length, a count, a null marker, a string, a boolean, a tag or a
+complete tag section. Additional mutants are truncated, extended or changed at random
+positions. This module only generates mutants. ``leniency.py`` compares the decoders.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FORMATS = (
     "I",
     "q",
     "d",
-)  # by type code of kwire.schema.plan
+)  # indexed by the type code of kwire.schema.plan
 BAD_TEXT = (
     "ff",
     "80",
@@ -43,14 +43,14 @@ BAD_TEXT = (
     "f4908080",
     "f8888080",
     "efbbbf00",
-    # Surrogates: a whole one, half of one, one before plain text, a pair.
+    # Surrogates: a complete one, a truncated one, one before ASCII text, and a pair.
     "eda080",
     "eda0",
     "edb041",
     "eda0bdedb8ba",
 )
 RARE = ("marker", "tagged marker")
-"""Kinds of places that few messages have: each is made strange more often."""
+"""Position types that occur in few messages. They are mutated more often."""
 
 
 class Mutant(NamedTuple):
@@ -61,7 +61,7 @@ class Mutant(NamedTuple):
 
 
 def varint(value: int, least: int = 1) -> bytes:
-    """Write an unsigned varint in at least ``least`` bytes."""
+    """Encode an unsigned varint with at least ``least`` bytes."""
     written = bytearray()
     while value > 0x7F or len(written) < least - 1:
         written.append(value & 0x7F | 0x80)
@@ -70,9 +70,10 @@ def varint(value: int, least: int = 1) -> bytes:
 
 
 class Forger:
-    """Writes a message again, with the place number ``target`` in a strange way.
+    """Encode a message with an unusual encoding at position number ``target``.
 
-    ``places`` collects the kind of each place. Without a target the bytes are kwire's.
+    ``places`` collects the type of every position. Without a target, the output is
+    identical to kwire's encoding.
     """
 
     def __init__(self, defaults: Any, dice: random.Random, target: int = -1) -> None:
@@ -196,7 +197,7 @@ class Forger:
 
 
 def mutants(seed: str, rounds: int) -> Iterator[Mutant]:
-    """Make ``rounds`` mutants of each kind from the vectors of each pair."""
+    """Yield ``rounds`` mutants of every type for all (message, version) pairs."""
     import kwire
     from kwire import messages
     from kwire._engine.active import engine

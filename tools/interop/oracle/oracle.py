@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Kafka's own generated classes, and compares kwire with them.
+"""Run Kafka's generated message classes and compare kwire with them.
 
-Here live the choice of jars, the committed test vectors and their check. How a
-message is made, read and written is in the Java program beside this file. Nothing
-here takes part in kwire's tests: they only read what this wrote.
+This module selects the jars, writes the committed test vectors and verifies them. The
+Java program in the same directory creates, decodes and encodes the messages. kwire's
+tests do not run this module, because they only read the committed vectors.
 """
 
 from __future__ import annotations
@@ -31,17 +31,20 @@ Pair = tuple[str, int]
 
 
 class OracleError(Exception):
-    """Something outside this file is missing or has failed."""
+    """A required program is missing or has failed."""
 
 
 def releases() -> list[str]:
-    """Name the Kafka releases the oracle speaks for, newest first."""
+    """List the supported Kafka releases, newest first."""
     names = ElementTree.parse(HERE / "pom.xml").findall("{*}profiles/{*}profile/{*}id")
     return [str(name.text) for name in names]
 
 
 def jars(release: str) -> list[Path]:
-    """Find the jars of one Kafka release; Maven fetches them and builds the program."""
+    """Return the jars of a Kafka release.
+
+    If necessary, Maven downloads and builds them.
+    """
     listing = TARGET / f"classpath-{release}"
     sources = [HERE / "pom.xml", *HERE.glob("src/**/*.java")]
     newest = max(source.stat().st_mtime for source in sources)
@@ -53,13 +56,13 @@ def jars(release: str) -> list[Path]:
 
 
 def java(release: str, *arguments: str) -> list[str]:
-    """Build the command that runs the Java program with the jars of one release."""
+    """Return the command that runs the Java program with the jars of a release."""
     path = ":".join(str(part) for part in (TARGET / "classes", *jars(release)))
     return ["java", "-cp", path, "kwire.oracle.Oracle", *arguments]
 
 
 def run(command: list[str], text: str = "") -> str:
-    """Run a command to its end and return what it printed."""
+    """Run a command and return its output. Raises ``OracleError`` if it fails."""
     try:
         done = subprocess.run(
             command, input=text, capture_output=True, encoding="utf-8"
@@ -76,13 +79,13 @@ def run(command: list[str], text: str = "") -> str:
 
 
 def ask(release: str, *arguments: str, text: str = "") -> list[Row]:
-    """Run the Java program once and parse the lines it printed."""
+    """Run the Java program once and parse its output lines as JSON."""
     output = run(java(release, *arguments), text)
     return [json.loads(line) for line in output.split("\n") if line]
 
 
 def wanted_pairs(listing: Path | None) -> list[Pair]:
-    """Name every (message, version) that kwire knows, or that ``listing`` names."""
+    """List the (message, version) pairs in ``listing``, by default all pairs."""
     if listing:
         lines = [line.split() for line in listing.read_text().splitlines() if line]
         ranges = [(name, int(low), int(high)) for name, low, high in lines]
@@ -95,7 +98,7 @@ def wanted_pairs(listing: Path | None) -> list[Pair]:
 
 
 def message_classes() -> dict[str, dict[str, Row]]:
-    """Find the generated classes: by release, newest first, then by message name."""
+    """List the generated classes by release, newest first, and by message name."""
     return {
         release: {row["message"]: row for row in ask(release, "classes")}
         for release in releases()
@@ -103,7 +106,7 @@ def message_classes() -> dict[str, dict[str, Row]]:
 
 
 def newest_release(pair: Pair, classes: dict[str, dict[str, Row]]) -> str | None:
-    """Choose the newest release whose jars hold a pair."""
+    """Return the newest release that contains a pair, or None."""
     name, version = pair
     for release, messages in classes.items():
         found = messages.get(name)
@@ -113,7 +116,7 @@ def newest_release(pair: Pair, classes: dict[str, dict[str, Row]]) -> str | None
 
 
 def reason_missing(name: str, classes: dict[str, dict[str, Row]]) -> str:
-    """Say why no jar can write a version of this message."""
+    """Explain why no jar can encode a version of this message."""
     held = [
         f"{release} holds {messages[name]['min']}-{messages[name]['max']}"
         for release, messages in classes.items()
@@ -123,7 +126,7 @@ def reason_missing(name: str, classes: dict[str, dict[str, Row]]) -> str:
 
 
 def make_vectors(pairs: list[Pair]) -> tuple[str, str]:
-    """Let Kafka write all vectors; return the vector lines and their manifest."""
+    """Generate all vectors with Kafka. Returns the vector lines and their manifest."""
     classes = message_classes()
     chosen = {pair: newest_release(pair, classes) for pair in pairs}
     vectors: dict[Pair, list[Row]] = {}
@@ -163,7 +166,7 @@ def make_vectors(pairs: list[Pair]) -> tuple[str, str]:
 
 
 def manifest_text(sums: dict[str, str], entries: list[Row], missing: list[Row]) -> str:
-    """Lay the manifest out with one pair per line, so that a change reads as one."""
+    """Format the manifest with one pair per line, so that diffs are readable."""
     pairs = ",\n".join(map(compact, entries))
     unwritten = ",\n".join(map(compact, missing))
     return (
@@ -173,12 +176,12 @@ def manifest_text(sums: dict[str, str], entries: list[Row], missing: list[Row]) 
 
 
 def compact(row: Row) -> str:
-    """Write one row as Kafka's program wrote it: no spaces, UTF-8 as it is."""
+    """Serialize a row like the Java program: no spaces, unescaped UTF-8."""
     return json.dumps(row, separators=(",", ":"), ensure_ascii=False)
 
 
 def write(pairs: list[Pair], folder: Path) -> None:
-    """Write the vectors and their manifest into a folder."""
+    """Write the vectors and their manifest to a directory."""
     lines, manifest = make_vectors(pairs)
     folder.mkdir(parents=True, exist_ok=True)
     packed = folder / "messages.jsonl.xz"
@@ -193,7 +196,7 @@ def write(pairs: list[Pair], folder: Path) -> None:
 
 
 def check(pairs: list[Pair]) -> None:
-    """Write everything again and compare it with what is committed."""
+    """Generate the vectors again and compare them with the committed vectors."""
     with tempfile.TemporaryDirectory() as folder:
         write(pairs, Path(folder))
         for content in (vector_lines, manifest_lines):
@@ -211,23 +214,23 @@ def check(pairs: list[Pair]) -> None:
 
 
 def vector_lines(folder: Path) -> list[str]:
-    """Read the vectors of a folder."""
+    """Read the vectors from a directory."""
     packed = (folder / "messages.jsonl.xz").read_bytes()
     return lzma.decompress(packed).decode().split("\n")
 
 
 def manifest_lines(folder: Path) -> list[str]:
-    """Read the manifest of a folder."""
+    """Read the manifest from a directory."""
     return (folder / "manifest.json").read_text(encoding="utf-8").split("\n")
 
 
 def shortened(line: str) -> str:
-    """Cut a line to what a terminal shows; it starts with message and version."""
+    """Truncate a line to 300 characters. It starts with the message and version."""
     return line if len(line) <= 300 else line[:300] + "..."
 
 
 def read(lines: Iterable[str]) -> Iterator[str]:
-    """Let Kafka's readers judge messages, one JSON line each, as they come."""
+    """Decode messages with Kafka, one JSON line per message, as they arrive."""
     classes = message_classes()
     readers: dict[str, subprocess.Popen[str]] = {}
     try:
@@ -261,7 +264,7 @@ def read(lines: Iterable[str]) -> Iterator[str]:
 
 
 def check_errors() -> None:
-    """Compare ``kwire.error_codes`` with the error codes of the newest Kafka."""
+    """Compare ``kwire.error_codes`` with the newest Kafka release."""
     from kwire import error_codes
 
     rows = ask(releases()[0], "errors")
@@ -278,7 +281,7 @@ def check_errors() -> None:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, purpose in (

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares ``kwire.records.partitioners`` with Kafka's own class ``Utils``, key by key.
+"""Compare ``kwire.records.partitioners`` with Kafka's ``Utils`` class for many keys.
 
-``PartitionHashes.java`` prints what Kafka computes; Java runs it from its source.
+``PartitionHashes.java`` prints Kafka's results. Java runs it directly from source.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ LONGEST = 100
 
 
 def main() -> None:
-    """Compare random keys of every length; exit with a message at a difference."""
+    """Compare random keys of different lengths.
+
+    Exits with a message if results differ.
+    """
     from kwire.records import partitioners
 
     dice = random.Random(oracle.SEED)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The batches that Kafka's record classes write as vectors.
+"""Record batches that Kafka's record classes write as test vectors.
 
-Each ``Case`` is one thing asked of the Java program, in its words, under a name. Sets
-of several batches, cut ones and ones changed by hand are put together of what it
-wrote. Asking, and what becomes of the answers, is the business of ``records.py``.
+A ``Case`` is a named request to the Java program, in its JSON format. Sets with several
+batches, truncated batches and manually modified batches are assembled from the
+program's output. ``records.py`` sends the requests and stores the results.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ CODECS = {
 }
 BASE_TIME = 1_600_000_000_000
 PAYLOAD_AT = (26, 34, 61)
-"""Where the compressed bytes of an entry without a key begin, by magic."""
+"""Offset of the compressed bytes in an entry without a key, indexed by magic."""
 LZ4_HEAD = 7
-"""Bytes in front of the first block; magic 0 has a checksum of its own in it."""
+"""Bytes before the first LZ4 block. In magic 0 they include a separate checksum."""
 
-# Larger than a block of snappy (32 KiB) and of lz4 (64 KiB), and small when packed.
+# Larger than a snappy block (32 KiB) and an lz4 block (64 KiB), but highly
+# compressible.
 LARGE = bytes(range(256)) * 330
 
 
@@ -38,7 +39,7 @@ class Case(NamedTuple):
 
 
 def text(raw: bytes | None) -> str | None:
-    """Write bytes as JSON has them."""
+    """Encode bytes as base64 text for JSON. None stays None."""
     return None if raw is None else base64.b64encode(raw).decode()
 
 
@@ -49,7 +50,7 @@ def row(
     timestamp: int = BASE_TIME,
     headers: tuple[tuple[str, bytes | None], ...] = (),
 ) -> Row:
-    """Make one record."""
+    """Create one record in the JSON format of the Java program."""
     return {
         "offset": offset,
         "timestamp": timestamp,
@@ -76,7 +77,7 @@ TIMES = (
     row(4, b"i", b"j", 8191),
     row(5, b"k", b"l", 2**34),
 )
-# The second is further from the first than an int64 can say.
+# The difference between the first two timestamps exceeds the int64 range.
 WRAPPED = (
     row(0, b"k", b"v", -1),
     row(1, b"k", b"v", 2**63 - 1),
@@ -98,7 +99,7 @@ HEADERS = (
 
 
 def batch(rows: tuple[Row, ...], magic: int = 2, **changes: object) -> Row:
-    """Ask for a batch, or for messages of magic 0 or 1."""
+    """Create a request for a record batch, or for messages in magic 0 or 1."""
     return {
         "do": "write",
         "magic": magic,
@@ -118,12 +119,12 @@ def batch(rows: tuple[Row, ...], magic: int = 2, **changes: object) -> Row:
 
 
 def moved(records: tuple[Row, ...], by: int) -> tuple[Row, ...]:
-    """Give the records other offsets."""
+    """Add ``by`` to the offset of all records."""
     return tuple({**each, "offset": each["offset"] + by} for each in records)
 
 
 def batches() -> Iterator[Case]:
-    """Ask for each format, with each compression and all that it can carry."""
+    """Yield requests for every magic and compression with all supported features."""
     common = {
         "one": ONE,
         "nulls": NULLS,
@@ -171,7 +172,7 @@ FEATURES: dict[str, Row] = {
 
 
 def control(kind: str, version: int, message: Row) -> Case:
-    """Ask for a control batch."""
+    """Create a request for a control batch."""
     asked = {
         "do": "control",
         "type": kind,
@@ -214,7 +215,7 @@ CONTROL = (
 
 
 def emptied(name: str, **changes: object) -> Case:
-    """Ask for what cleaning leaves of a batch that has lost all records."""
+    """Create a request for a batch without records, as the log cleaner leaves it."""
     asked = {
         "do": "empty",
         "magic": 2,
@@ -241,7 +242,7 @@ EMPTIED = (
 
 
 def sets(written: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Put several batches together, cut the last one, and change some by hand."""
+    """Combine several batches, truncate the last one, and modify some manually."""
     commit = written["control COMMIT 0"]
     yield (
         "set of a transaction",
@@ -262,11 +263,11 @@ def sets(written: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
         for kept in (1, 11, 12, 16, 17, 18, len(second) - 1):
             yield f"magic {magic} cut to {kept}", first + second[:kept]
     yield "nothing", b""
-    # Producers that did not set the offsets of a compressed message.
+    # Compressed messages from producers that did not set the wrapper's offset.
     wrapper = written["magic 1 gzip many"]
     yield "magic 1 gzip wrapper at 0", bytes(8) + wrapper[8:]
     yield "magic 1 gzip wrapper below its last", struct.pack(">q", 3) + wrapper[8:]
-    # Attribute bits above those in use.
+    # Unused high attribute bits are set.
     one = written["magic 2 none one"]
     yield "magic 2 none high attributes", one[:21] + b"\xff\x80" + one[23:]
     for codec in (5, 6, 7):
@@ -277,22 +278,23 @@ def sets(written: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def split_in_members(packed: bytes) -> bytes:
-    """Pack the same content as two gzip members."""
+    """Compress the same content as two gzip members."""
     content = gzip.decompress(packed)
     parts = content[:1000], content[1000:]
     return b"".join(gzip.compress(part, mtime=0) for part in parts)
 
 
 def resized(entry: bytes) -> bytes:
-    """Write the right size into an entry."""
+    """Store the correct size in an entry."""
     return entry[:8] + struct.pack(">i", len(entry) - 12) + entry[12:]
 
 
 def mutants(written: dict[str, bytes]) -> Iterator[tuple[str, int, bytes]]:
-    """Change single bytes: the name of the batch, the place and what came of it.
+    """Yield copies with one modified byte as (batch name, position, bytes).
 
-    The place of ``... packed`` ones is in the compressed bytes; that of ``... inside``
-    ones in what they hold, so that the change is one of the records.
+    If the name ends with "packed", the position refers to the compressed bytes. If it
+    ends with "inside", the position refers to the uncompressed content, so that the
+    change is inside a record.
     """
     for name in ATTACKED:
         plain = written[name]
@@ -304,8 +306,8 @@ def mutants(written: dict[str, bytes]) -> Iterator[tuple[str, int, bytes]]:
         for codec in codecs[1:]:
             name = f"magic {magic} {codec} nulls"
             entry = written[name]
-            # Of old ones the head alone: Kafka makes room for what a message within
-            # says that it has, and that could be 2 GiB.
+            # In magic 0 and 1, modify only the header of the compressed data. Kafka
+            # allocates the size that an inner message specifies, which could be 2 GiB.
             end = len(entry) if magic == 2 else start + LZ4_HEAD
             for place in range(start, end):
                 for changed in changes_of(entry, place):
@@ -326,7 +328,7 @@ def mutants(written: dict[str, bytes]) -> Iterator[tuple[str, int, bytes]]:
 
 
 def claims_much(messages: bytes) -> bool:
-    """Whether a message says that it has over 1 MiB, for which Kafka makes room."""
+    """Return whether a message size exceeds 1 MiB, which Kafka would allocate."""
     at = 0
     while at + 12 <= len(messages):
         (size,) = struct.unpack_from(">i", messages, at + 8)
@@ -337,7 +339,7 @@ def claims_much(messages: bytes) -> bool:
 
 
 def changes_of(plain: bytes, place: int) -> Iterator[bytes]:
-    """Give one byte a few other values."""
+    """Yield copies with different values for the byte at ``place``."""
     old = plain[place]
     for new in sorted({old ^ 1, old ^ 0x80, 0, 0x7F, 0xFF} - {old}):
         yield plain[:place] + bytes([new]) + plain[place + 1 :]
@@ -368,7 +370,7 @@ class Conversion(NamedTuple):
 
 
 def conversions() -> Iterator[Conversion]:
-    """Name what is to be converted down, to which magic, and from which offset."""
+    """Yield down-conversions: batch name, target magic, and first offset."""
     common = ("one", "nulls", "times", "wrapped times", "holes", "many", "far")
     for source, targets in ((2, (1, 0)), (1, (0,))):
         names = [*common, "log append time"]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches written by kwire in every way, for Kafka's classes to read.
+"""Batches that kwire writes by different methods, for Kafka's classes to read.
 
-Each comes with what Kafka has to find in it, which is worked out from what kwire was
-given and not from what it wrote. Asking Kafka is the business of ``records.py``.
+The expected result is computed from the arguments that kwire received, not from its
+output. ``records.py`` sends the batches to Kafka.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EXPECTED = (
     "is_transactional",
     "delete_horizon",
 )
-"""What Kafka has to read as it was given, in batches of magic 2."""
+"""Fields that Kafka must read back unchanged in batches with magic 2."""
 EMPTIED = (
     "base_offset",
     "last_offset",
@@ -53,12 +53,12 @@ EMPTIED = (
     "is_transactional",
     "is_control",
 )
-"""What is given, and has to be read, of a batch that has lost its records."""
+"""Fields that are passed and must be read back for a batch without records."""
 
 
 @dataclass
 class Written:
-    """What kwire wrote, and what Kafka has to read: records, and fields of batches."""
+    """Batch written by kwire, with the records and fields that Kafka must read."""
 
     name: str
     data: bytes
@@ -69,7 +69,7 @@ class Written:
 
 
 def fault(written: Written, read: Row) -> str | None:
-    """Say what Kafka read otherwise than it should have; None if nothing."""
+    """Describe the first difference between the expected and actual result, or None."""
     batches = read["batches"]
     if "error" in read:
         return f"Kafka refuses it: {read['why']}"
@@ -93,7 +93,7 @@ def fault(written: Written, read: Row) -> str | None:
 
 
 def write_all(engine: str) -> list[Written]:
-    """Write everything with one engine, which the caller has chosen."""
+    """Write all batches with one engine. The caller must have selected it."""
     import kwire
 
     assert kwire.backend == engine
@@ -107,7 +107,7 @@ def write_all(engine: str) -> list[Written]:
 
 
 def in_all_ways(case: Case) -> Iterator[Written]:
-    """Write one batch from rows, from columns, with a builder, and convert it."""
+    """Write a batch from rows, from columns and with a builder, and down-convert it."""
     from kwire import records
     from kwire.records import columns
 
@@ -148,7 +148,7 @@ def in_all_ways(case: Case) -> Iterator[Written]:
 
 
 def row_of(row: Row) -> Any:
-    """Make a record of a row of a case."""
+    """Convert the JSON row of a case to a record."""
     from kwire.records import Record
 
     return Record(
@@ -161,12 +161,12 @@ def row_of(row: Row) -> Any:
 
 
 def raw(text: str | None) -> bytes | None:
-    """Read bytes as JSON has them."""
+    """Decode base64 text from JSON. None stays None."""
     return None if text is None else base64.b64decode(text)
 
 
 def as_read(asked: Row, least_magic: int, append_time: int | None) -> list[Row]:
-    """Give the records as they are read when the format has taken what it cannot."""
+    """Return the expected records without fields that the format does not support."""
     rows = []
     for row in asked["records"]:
         row = dict(row)
@@ -181,7 +181,7 @@ def as_read(asked: Row, least_magic: int, append_time: int | None) -> list[Row]:
 
 
 def fields_of(asked: Row, rows: list[Any]) -> Row:
-    """Give the fields of the batch as they have to be read."""
+    """Return the expected batch fields."""
     fields = {name: asked[name] for name in EXPECTED}
     last = rows[-1].offset if asked["last_offset"] is None else asked["last_offset"]
     append_time = asked["log_append_time"]
@@ -203,7 +203,7 @@ def fields_of(asked: Row, rows: list[Any]) -> Row:
 
 
 def random_batches() -> Iterator[Case]:
-    """Make random batches, the same ones each time."""
+    """Generate random batches. They are identical in every run."""
     dice = random.Random(3)
     for number in range(RANDOM_BATCHES):
         magic = dice.choice((0, 1, 2, 2))
@@ -228,7 +228,10 @@ def random_batches() -> Iterator[Case]:
 
 
 def random_bytes(dice: random.Random) -> bytes | None:
-    """Make a key or value: null, small, or as large as a length of two bytes needs."""
+    """Generate a key or value.
+
+    It is null, short, or at the boundary between encoded lengths of two and three bytes.
+    """
     size = dice.choice((*[None, 0, 1, 5, 63, 64, 100] * 9, 8191, 8192))
     return None if size is None else dice.randbytes(size)
 
@@ -236,14 +239,14 @@ def random_bytes(dice: random.Random) -> bytes | None:
 def random_headers(
     dice: random.Random,
 ) -> tuple[tuple[str, bytes | None], ...]:
-    """Make headers, mostly none."""
+    """Generate record headers. Most records have none."""
     names = ("", "trace", "größe", "\U0001f600", "n" * 64)
     count = dice.choice((0, 0, 0, 1, 3))
     return tuple((dice.choice(names), random_bytes(dice)) for _ in range(count))
 
 
 def control_batch(case: Case) -> Written:
-    """Write a control batch of the message that a case has as JSON."""
+    """Write a control batch for the JSON message of a case."""
     import kwire
     from kwire import messages, records
     from kwire.messages import control_records
@@ -275,7 +278,7 @@ def control_batch(case: Case) -> Written:
 
 
 def emptied_batch(case: Case) -> Written:
-    """Write a batch that has no records left."""
+    """Write a batch without records."""
     from kwire import records
 
     asked = case.asked

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Kafka's own record classes: they write vectors and read kwire's batches.
+"""Run Kafka's record classes: they write test vectors and read kwire's batches.
 
-Here live the build of the Java program, the committed vectors and their check. What
-Kafka is asked to write is in ``record_cases.py``, what kwire writes for Kafka to read
-in ``record_check.py``. Nothing here takes part in kwire's tests but for what it wrote.
+This module builds the Java program, writes the committed vectors and verifies them.
+``record_cases.py`` contains the batches that Kafka writes, and ``record_check.py`` the
+batches that kwire writes. kwire's tests only read the committed vectors.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ PROJECT = HERE / "record_classes"
 TARGET = PROJECT / "target"
 PACKED = VECTORS / "records.jsonl.xz"
 CONVERTING = "3.9.2"
-"""The release that writes the vectors: the last one that knows all of it."""
+"""Release that writes the vectors: the last one that supports all message formats."""
 ENGINES = ("fast", "pure")
 SHOWN = 10
-"""How many faults are printed."""
+"""Maximum number of printed errors."""
 
 
 def releases() -> list[str]:
-    """Name the Kafka releases whose classes can be asked, newest first."""
+    """List the Kafka releases with supported record classes, newest first."""
     found = ElementTree.parse(PROJECT / "pom.xml").findall("{*}profiles/{*}profile")
     return [str(profile.findtext("{*}id")) for profile in found]
 
 
 def command(release: str) -> list[str]:
-    """Build the program for one release, if it is not, and give what runs it."""
+    """Return the command that runs the program. Builds it first if it is outdated."""
     listing = TARGET / f"classpath-{release}"
     sources = [PROJECT / "pom.xml", *PROJECT.glob("src/**/*.java")]
     newest = max(source.stat().st_mtime for source in sources)
@@ -58,30 +58,33 @@ def command(release: str) -> list[str]:
         maven = ["mvn", "-q", "-B", "-Dstyle.color=never", "-f", f"{PROJECT}/pom.xml"]
         goals = ["compile", "dependency:build-classpath"]
         run([*maven, "-P", release, f"-Dmdep.outputFile={listing}", *goals])
-        # Maven leaves a file alone that would not change.
+        # Maven does not touch an output file if its content would not change.
         listing.touch()
     path = f"{TARGET}/classes-{release}:{listing.read_text().strip()}"
     return ["java", "-cp", path, "kwire.oracle.records.Records"]
 
 
 def ask(release: str, asked: Iterable[Row]) -> list[Row]:
-    """Ask the record classes of one release; one answer for each question."""
+    """Send requests to the record classes of one release.
+
+    Returns one answer per request.
+    """
     lines = "".join(compact(row) + "\n" for row in asked)
     return [json.loads(line) for line in run(command(release), lines).splitlines()]
 
 
 def all_bytes(release: str, asked: Iterable[Row]) -> list[bytes]:
-    """Ask for bytes alone."""
+    """Send requests and return only the resulting bytes."""
     return [base64.b64decode(answer["bytes"]) for answer in ask(release, asked)]
 
 
 def about(verb: str, data: bytes, **more: object) -> Row:
-    """Ask Kafka to do something with bytes."""
+    """Create a request that applies the operation ``verb`` to bytes."""
     return {"do": verb, "bytes": record_cases.text(data), **more}
 
 
 def origin() -> Row:
-    """Name the jar that writes the vectors."""
+    """Return the name and SHA-256 of the jar that writes the vectors."""
     command(CONVERTING)
     paths = (TARGET / f"classpath-{CONVERTING}").read_text().strip().split(":")
     (jar,) = (Path(path) for path in paths if "kafka-clients" in Path(path).name)
@@ -90,7 +93,7 @@ def origin() -> Row:
 
 
 def vectors() -> Iterator[Row]:
-    """Let Kafka write and read everything; give one row for each vector."""
+    """Write and read all cases with Kafka, and yield one row per vector."""
     yield origin()
     cases = [
         *record_cases.batches(),
@@ -141,7 +144,7 @@ def vectors() -> Iterator[Row]:
 
 
 def write() -> None:
-    """Write the vectors."""
+    """Write the vectors to the committed file."""
     lines = "".join(compact(row) + "\n" for row in vectors())
     PACKED.write_bytes(lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME))
     size = PACKED.stat().st_size
@@ -149,7 +152,7 @@ def write() -> None:
 
 
 def check() -> None:
-    """Write the vectors again and compare them with what is committed."""
+    """Generate the vectors again and compare them with the committed vectors."""
     committed = lzma.decompress(PACKED.read_bytes()).decode().splitlines()
     again = [compact(row) for row in vectors()]
     for old, new in zip(committed, again, strict=False):
@@ -165,7 +168,7 @@ def check() -> None:
 
 
 def check_kwire() -> None:
-    """Let Kafka read what kwire writes, on both engines, with every release."""
+    """Read the batches of both kwire engines with every Kafka release."""
     pools = [
         ProcessPoolExecutor(1, get_context("spawn"), choose, (engine,))
         for engine in ENGINES
@@ -192,12 +195,12 @@ def check_kwire() -> None:
 
 
 def choose(engine: str) -> None:
-    """Choose the engine of this process, before kwire is imported."""
+    """Select the engine for this process. Must run before kwire is imported."""
     os.environ["KWIRE_BACKEND"] = engine
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("write", help="write the vectors")

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of kwire's sources and sinks in a real Spark."""
+"""Interoperability tests of kwire's Spark sources and sinks."""

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kills the driver of a stream of ``kafka-live`` again and again, on a live broker.
+"""Kill the driver of a ``kafka-live`` stream repeatedly while reading from a broker.
 
-As ``stream_kills.py`` does with files: a query into Parquet is killed (SIGKILL) at
-random moments, and between plan, write and commit, while topics grow and records that
-were committed are deleted. In the end the sink must hold each record once.
+This is the counterpart of ``stream_kills.py``, which reads files. A query that writes
+Parquet is killed (SIGKILL) at random moments, and between planning, writing and
+committing a batch. Meanwhile the topics grow, and records are deleted after the query
+has committed them. Finally the sink must contain every record exactly once.
 
     python -m tools.interop.spark.live_kills --kills 6 --seed 7
 """
@@ -40,7 +41,10 @@ MODULE = "tools.interop.spark.live_kills"
 
 
 def main() -> None:
-    """Run the broker, the query and the kills; exit with 1 if anything is wrong."""
+    """Run the broker, the query and the kills.
+
+    Exits with 1 if the sink is incorrect.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
@@ -60,14 +64,17 @@ def main() -> None:
 
 
 def load(reader: Any, address: str) -> Any:
-    """Load the stream of all topics, from their beginning."""
+    """Load a stream that reads all topics from the beginning."""
     reader = reader.format("kafka-live").option("kafka.bootstrap.servers", address)
     reader = reader.option("subscribe", ",".join(TOPICS))
     return reader.option("startingOffsets", "earliest").load()
 
 
 def trial(kafka: Broker, folder: Path, kills: int, chance: random.Random) -> int:
-    """Kill so often, let the query end, and compare; returns the exit code."""
+    """Kill the query ``kills`` times, let it finish, and compare.
+
+    Returns the exit code.
+    """
     checkpoint, sink = folder / "checkpoint", folder / "sink"
     for topic, partitions in TOPICS.items():
         workloads.create_topic(kafka, topic, partitions=partitions)
@@ -89,7 +96,7 @@ def trial(kafka: Broker, folder: Path, kills: int, chance: random.Random) -> int
 
 
 class TopicWriter(threading.Thread):
-    """Writes records to the topics; deletes those that the query has committed."""
+    """Writes records to the topics and deletes records that the query has committed."""
 
     def __init__(self, kafka: Broker, checkpoint: Path, chance: random.Random) -> None:
         super().__init__(name="writer", daemon=True)
@@ -102,12 +109,12 @@ class TopicWriter(threading.Thread):
         self.deletions = 0
 
     def stop(self) -> None:
-        """End after what was sent is written."""
+        """Stop the thread after all sent records are acknowledged."""
         self._over.set()
         self.join()
 
     def run(self) -> None:
-        """Write until ``stop`` is called."""
+        """Write records until ``stop`` is called."""
         chance = self._chance
         producer = clients.librdkafka_producer(self._kafka, enable_idempotence=True)
         while not self._over.is_set():

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of Spark on older releases of PySpark, in environments of their own.
+"""Run the Spark tests with old PySpark releases in separate environments.
 
-Without options the releases are the oldest with which the functions of kwire work, and
-the oldest with Python data sources, which the formats of kwire require. The libraries
-beside them are the oldest that kwire and PySpark work with. ``LATER`` names the tests
-that require a newer PySpark. They are omitted, and every other test has to pass.
+By default, two releases are tested: the oldest release that supports kwire's functions,
+and the oldest release with Python data sources, which kwire's formats require. The
+other libraries have the minimum versions that kwire and PySpark support. Tests that
+require a newer PySpark are listed in ``LATER`` and omitted. All other tests must pass.
 
     python -m tools.interop.spark.oldest [--pyspark 4.1.0] [PYTEST-ARGUMENTS]
 """
@@ -24,7 +24,7 @@ TESTS = "tests/spark"
 OLDEST = ["3.5.0", "4.0.0"]
 LIBRARIES = ["pandas==2.2.0", "numpy==1.26.4"]
 ARROW = {(3, 5): "pyarrow==16.0.0", (4, 2): "pyarrow==18.0.0"}
-"""The oldest for PySpark since a version."""
+"""Minimum supported pyarrow version, by minimum PySpark version."""
 
 TOOLS = [
     "pytest",
@@ -45,27 +45,31 @@ TOOLS = [
 ]
 
 WITHOUT_SOURCES = ["test_functions*.py", "test_drop_in.py"]
-"""Tests that require no Python data source, and so no PySpark 4.0."""
+"""Tests that do not require Python data sources, so they run with PySpark before 4.0.
+"""
 
 LATER = {
     (4, 1): [
-        # Filters that are pushed down.
+        # Filter pushdown requires PySpark 4.1.
         "test_log_source.py::test_a_pushed_filter_spares_files",
-        # The text of an error: 4.0 puts a line of its own before it.
+        # PySpark 4.0 inserts an additional line before the error message.
         "test_short_errors.py",
     ],
 }
 LIMITS = "pyspark.sql.streaming.datasource"
-"""What tests about limits of streams import, which requires 4.2."""
+"""Module imported by tests for stream limits. It requires PySpark 4.2."""
 
 ELSEWHERE = [
     "test_worker_python.py::test_an_environment_that_is_not_activated",
 ]
-"""What wants libraries of its own, or kwire installed beside PySpark."""
+"""Tests that need additional libraries, or an installed kwire next to PySpark."""
 
 
 def make_environment(version: str) -> Path:
-    """Make the virtual environment of a version, once; return its interpreter."""
+    """Create the virtual environment for a version if it is missing or outdated.
+
+    Returns the path of its Python interpreter.
+    """
     folder = ROOT / "build" / "spark-oldest" / version
     python = folder / "bin" / "python"
     has = tuple(int(part) for part in version.split(".")[:2])
@@ -82,7 +86,7 @@ def make_environment(version: str) -> Path:
 
 
 def list_tests(version: str) -> list[str]:
-    """List the tests of a version, and the options that omit tests of newer ones."""
+    """Return the tests for a version, with options that deselect unsupported tests."""
     has = tuple(int(part) for part in version.split(".")[:2])
     if has < (4, 0):
         folder = ROOT / TESTS
@@ -101,7 +105,7 @@ def list_tests(version: str) -> list[str]:
 
 
 def main() -> int:
-    """Make the environments and run the tests; returns 1 if a release fails."""
+    """Create the environments and run the tests. Returns 1 if a release fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pyspark", metavar="VERSION")
     chosen, more = parser.parse_known_args()
@@ -110,12 +114,13 @@ def main() -> int:
 
 
 def run_tests(version: str, more: list[str]) -> int:
-    """Run the tests on one release of PySpark; returns 1 if one of them fails."""
+    """Run the tests with one PySpark release. Returns 1 if a test fails."""
     python = str(make_environment(version))
-    # The engine is this tree's: it was built for the Python that runs this.
+    # The tests use the compiled engine of this tree. It was built for the Python
+    # version that runs this script.
     paths = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     here = os.environ | {"PYTHONPATH": paths}
-    # A Spark that is installed elsewhere would be taken for this one.
+    # SPARK_HOME would select a different Spark installation.
     here.pop("SPARK_HOME", None)
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default"]
     print(f"==> {TESTS} on PySpark {version}", flush=True)

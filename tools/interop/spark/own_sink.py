@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the sink ``kafka-live`` with Spark's own sink ``kafka``, on a live broker.
+"""Compare the ``kafka-live`` sink with Spark's ``kafka`` sink on a broker.
 
     python -m tools.interop.spark.own_sink
 
-Both write the same tables, in batches and in streams, each to topics of its own. The
-records have to be equal: partition, key, value and headers, in order. What one of them
-refuses the other has to refuse as well.
+Both sinks write the same tables to separate topics, in batch and streaming queries.
+Partition, key, value, headers and the order of the records must be identical. If one
+sink rejects an input, the other must reject it too.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ from tools.interop.spark.streams import run_to_end
 PARTITIONS = 3
 ROWS = 2000
 OFFLINE = {"kafka.max.block.ms": "2000", "topic": "refused"}
-"""For what is refused: Java's producer waits for partitions that do not exist."""
+"""Options for rejected inputs.
+
+They limit the wait of the Java producer for partitions that do not exist.
+"""
 
 Record = tuple[int, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 
 
 def make_table(spark: Any) -> Any:
-    """Make rows with all columns: nulls, empty values, headers, given partitions."""
+    """Create a table with nulls, empty values, headers and explicit partitions."""
     text = "cast(id as string)"
     return spark.range(0, ROWS, 1, 1).selectExpr(
         "id as offset",
@@ -49,7 +52,7 @@ def make_table(spark: Any) -> Any:
 
 
 def batch_cases(table: Any) -> Iterator[tuple[str, Any, dict[str, str]]]:
-    """Yield tables and options of batches, each with a name."""
+    """Yield named batch cases with their tables and options."""
     yield "all columns", table, {}
     yield "text keys", table.selectExpr("cast(key as string) as key", "value"), {}
     yield "binary values", table.selectExpr("cast(value as binary) as value"), {}
@@ -67,7 +70,7 @@ def batch_cases(table: Any) -> Iterator[tuple[str, Any, dict[str, str]]]:
 
 
 def refused_cases(spark: Any) -> Iterator[tuple[str, Any, dict[str, str]]]:
-    """Yield tables and options that both sinks have to refuse."""
+    """Yield named cases that both sinks must reject."""
 
     def select(columns: str) -> Any:
         return spark.sql(f"SELECT {columns}")
@@ -109,9 +112,10 @@ def read_topic(kafka: Broker, topic: str) -> list[Record]:
 
 
 def compare(kafka: Broker, what: str, topics: list[str], is_placed: bool) -> None:
-    """Compare the topics of both sinks, record by record.
+    """Compare the records in the topics of both sinks.
 
-    Records of neither key nor partition may be anywhere, unless ``is_placed``.
+    If ``is_placed`` is False, records without key and partition may be in different
+    partitions.
     """
     own, live = (read_topic(kafka, topic) for topic in topics)
     if not is_placed:
@@ -124,7 +128,7 @@ def compare(kafka: Broker, what: str, topics: list[str], is_placed: bool) -> Non
 
 
 def make_topics(kafka: Broker, name: str) -> list[str]:
-    """Make a topic for each sink; return their names."""
+    """Create a topic for each sink and return their names."""
     topics = [f"{name.replace(' ', '-')}-{sink}" for sink in SOURCES]
     for topic in topics:
         workloads.create_topic(kafka, topic, partitions=PARTITIONS)
@@ -132,7 +136,7 @@ def make_topics(kafka: Broker, name: str) -> list[str]:
 
 
 def check_batches(spark: Any, kafka: Broker) -> None:
-    """Write each case by both sinks, and compare the topics."""
+    """Write every case with both sinks and compare the topics."""
     table = make_table(spark)
     for name, rows, given in batch_cases(table):
         topics = make_topics(kafka, name)
@@ -149,7 +153,7 @@ def check_batches(spark: Any, kafka: Broker) -> None:
 
 
 def check_refused(spark: Any, kafka: Broker) -> None:
-    """Have both sinks refuse each case, and kwire without a traceback of its own."""
+    """Check that both sinks reject every case, and kwire without a traceback."""
     workloads.create_topic(kafka, "refused", partitions=PARTITIONS)
     from pyspark.errors import PySparkException
 
@@ -169,7 +173,7 @@ def check_refused(spark: Any, kafka: Broker) -> None:
 
 
 def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
-    """Write streams that are stopped and go on, and compare the topics."""
+    """Run streaming queries, stop and restart them, and compare the topics."""
     topics = make_topics(kafka, "stream")
     for turn in range(2):
         table = make_table(spark).where(f"offset % 2 = {turn}")
@@ -187,7 +191,7 @@ def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
 
 
 def main() -> None:
-    """Start a broker and Spark, and compare."""
+    """Start a broker and Spark, and run all comparisons."""
     begun = time.monotonic()
     try:
         with (

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares ``kafka-live`` with Spark's own source ``kafka``, on one live broker.
+"""Compare ``kafka-live`` with Spark's ``kafka`` source on the same broker.
 
     python -m tools.interop.spark.own_source
 
-Batches of topics that are hard to read, under options of all kinds; streams of limited
-micro-batches; and a query that goes on with the other source from the same checkpoint,
-back and forth. All rows have to be equal in all columns, and each there once.
+The comparison covers batch queries for difficult topics with many options, streaming
+queries with limited micro-batches, and a query that alternates between both sources
+with the same checkpoint. All rows must be identical in every column, without
+duplicates.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ JARS = ("spark-sql-kafka", "spark-token-provider-kafka", "kafka-clients", "pool2
 SOURCES = ("kafka", "kafka-live")
 COMMITTED = {"kafka.isolation.level": "read_committed"}
 LONGEST = 600
-"""Seconds, after which a query counts as one that hangs."""
+"""Timeout of a query in seconds."""
 
 
 def own_jars() -> list[str]:
-    """Name the jars of Spark's own source; Maven fetches them the first time."""
+    """Return the jars of Spark's Kafka source. Maven downloads them on first use."""
     pom = HERE / "pom.xml"
     if not LISTING.exists() or LISTING.stat().st_mtime < pom.stat().st_mtime:
         LISTING.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +53,7 @@ def own_jars() -> list[str]:
 
 @contextmanager
 def open_session(folder: Path) -> Iterator[Any]:
-    """Start Spark with both sources, on the loopback interface."""
+    """Start Spark with both sources, bound to the loopback interface."""
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
@@ -77,7 +78,7 @@ def open_session(folder: Path) -> Iterator[Any]:
 
 
 def batch_cases() -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield options of batches, each with a name."""
+    """Yield named batch cases with their options."""
     at = workloads.FIRST_TIMESTAMP
     places = {"partitions": {"0": 3, "1": -2, "2": -2}}
     ends = {"partitions": {"0": 8, "1": 5, "2": -1}}
@@ -125,7 +126,7 @@ def batch_cases() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def refused_cases() -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield options that both sources have to refuse."""
+    """Yield named options that both sources must reject."""
     basic = {"subscribe": "segments"}
     yield "a batch from the end", {**basic, "startingOffsets": "latest"}
     yield "a batch to the start", {**basic, "endingOffsets": "earliest"}
@@ -145,12 +146,12 @@ def _offsets(**topics: list[int]) -> dict[str, str]:
 
 
 def rows_of(table: Any) -> list[Any]:
-    """Collect rows in the order of their place."""
+    """Collect rows, sorted by topic, partition and offset."""
     return sorted(table.collect(), key=lambda row: row[2:5])
 
 
 def read_batch(spark: Any, source: str, kafka: Broker, given: dict[str, str]) -> Any:
-    """Make the table of a batch, headers included."""
+    """Load a batch table, including headers."""
     reader = spark.read.format(source).option("includeHeaders", "true")
     return (
         reader.option("kafka.bootstrap.servers", kafka.address).options(**given).load()
@@ -158,7 +159,7 @@ def read_batch(spark: Any, source: str, kafka: Broker, given: dict[str, str]) ->
 
 
 def check_batches(spark: Any, kafka: Broker) -> None:
-    """Compare the rows and the schema of each case."""
+    """Compare rows and schemas for every case."""
     for name, given in batch_cases():
         own, live = (read_batch(spark, each, kafka, given) for each in SOURCES)
         if own.schema != live.schema:
@@ -183,7 +184,10 @@ def check_batches(spark: Any, kafka: Broker) -> None:
 def run_stream(
     spark: Any, source: str, kafka: Broker, folder: Path, given: dict[str, str]
 ) -> Any:
-    """Run a query from its checkpoint to the end of its topics; return its offsets."""
+    """Run a query from its checkpoint to the current end of its topics.
+
+    Returns the end offsets of its micro-batches.
+    """
     reader = spark.readStream.format(source).option("includeHeaders", "true")
     reader = reader.option("kafka.bootstrap.servers", kafka.address)
     reader = reader.option("startingOffsets", "earliest").options(**given)
@@ -200,7 +204,7 @@ def run_stream(
 
 
 def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
-    """Compare what streams leave in their sinks, and where they end."""
+    """Compare the streamed rows and the final offsets of both sources."""
     cases = {
         "all at once": {"subscribePattern": "."},
         "in micro-batches": {"subscribePattern": ".", "maxOffsetsPerTrigger": "300"},
@@ -222,7 +226,7 @@ def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
 
 
 def check_changes(spark: Any, kafka: Broker, folder: Path) -> None:
-    """Change the source of a query between runs: nothing is lost or doubled."""
+    """Change the source of a query between runs. No row may be lost or duplicated."""
     topic, written = "changes", 0
     workloads.create_topic(kafka, topic, partitions=2)
     producer = clients.librdkafka_producer(kafka)
@@ -243,7 +247,7 @@ def check_changes(spark: Any, kafka: Broker, folder: Path) -> None:
 
 
 def main() -> None:
-    """Start a broker and Spark, and compare."""
+    """Start a broker and Spark, and run all comparisons."""
     begun = time.monotonic()
     try:
         with (

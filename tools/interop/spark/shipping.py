@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that kwire reaches workers that lack it, on a cluster of real processes.
+"""Check that kwire can be shipped to Spark workers that do not have it installed.
 
-The workers' Python is a virtual environment of its own, made here, with what Spark
-wants and no kwire. On ``local-cluster[2,1,1024]``, whose executors are processes, the
-formats and functions have to work through ``spark.archives`` and through
-``addArchive`` at run time, with an archive of what is installed and with one of a
-wheel that is built here. Without an archive the same job has to fail. ``kafka-live``
-reads from librdkafka's mock cluster, in this process, and writes to it.
+The workers use a virtual environment that is created here. It contains Spark's
+requirements, but not kwire. The master is ``local-cluster[2,1,1024]``, whose executors
+are separate processes. Formats and functions must work through ``spark.archives`` and
+through ``addArchive`` at run time, with an archive of the installed kwire and with an
+archive of a newly built wheel. Without an archive, the same job must fail.
+``kafka-live`` reads from and writes to librdkafka's mock cluster, which runs in this
+process.
 
     python -m tools.interop.spark.shipping
 """
@@ -37,7 +38,7 @@ BUILD = ROOT / "build" / "spark-shipping"
 NEEDED = ["pyarrow", "pandas<3", "numpy"]
 MASTER = "local-cluster[2,1,1024]"
 LONGEST = 900
-"""Seconds, after which a driver counts as one that hangs."""
+"""Timeout of a driver in seconds."""
 
 RECORDS, EACH, FRAMES = 3000, 50, 200
 CODECS = "none", "gzip", "snappy", "lz4", "zstd"
@@ -45,7 +46,10 @@ LIVE_TOPIC, WRITTEN_TOPIC = "live", "written"
 
 
 def make_workers_python() -> str:
-    """Make a virtual environment for workers, once; return its interpreter."""
+    """Create a virtual environment for the workers if it does not exist.
+
+    Returns the path of its Python interpreter.
+    """
     folder = BUILD / "workers"
     python = folder / "bin" / "python"
     if not (folder / ".made").exists():
@@ -61,7 +65,7 @@ def make_workers_python() -> str:
 
 
 def build_wheels(folder: Path) -> list[Path]:
-    """Build a wheel of this tree, and get that of the library for compressions."""
+    """Build a wheel of this tree, and download the wheel of the compression library."""
     print("==> a wheel (compiling takes half a minute)")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     pip += ["--wheel-dir", str(folder)]
@@ -75,7 +79,7 @@ def run(command: list[str]) -> None:
 
 
 def write_logs(folder: Path) -> None:
-    """Write a partition for each compression; values are whole numbers as text."""
+    """Write a partition for every compression. Values are decimal integers."""
     for codec in CODECS:
         path = folder / f"{codec}-0" / f"{0:020}.log"
         path.parent.mkdir(parents=True)
@@ -89,7 +93,10 @@ def write_logs(folder: Path) -> None:
 
 @contextmanager
 def live_brokers() -> Iterator[str]:
-    """Run librdkafka's mock cluster with records of each compression; its address."""
+    """Run librdkafka's mock cluster with records of every compression.
+
+    Yields the bootstrap address.
+    """
     quiet: dict[str, Any] = {"log_level": 0}
     brokers = Producer(
         {"bootstrap.servers": "mock", "test.mock.num.brokers": 3, **quiet}
@@ -105,15 +112,15 @@ def live_brokers() -> Iterator[str]:
             producer.poll(0)
         if producer.flush(LONGEST):
             raise SystemExit("the mock cluster did not take all records")
-    # The mock makes a topic that its own client asks for.
+    # The mock cluster creates a topic when its own client requests it.
     brokers.list_topics(WRITTEN_TOPIC, LONGEST)
-    # It runs as long as there is the object that made it.
+    # The mock cluster stops when the producer that created it is destroyed.
     yield address
     del brokers
 
 
 def drive(way: str, archive: str, logs: str, address: str) -> dict[str, Any]:
-    """Run one job; this is the driver, in a process of its own."""
+    """Run one job as the driver, in a separate process."""
     from pyspark.sql import SparkSession
 
     builder = (
@@ -142,7 +149,7 @@ def drive(way: str, archive: str, logs: str, address: str) -> dict[str, Any]:
 
 
 def where_kwire_is(batches: Iterable[Any]) -> Iterator[Any]:
-    """Tell for each batch where this worker has kwire, or nothing."""
+    """Yield the location of kwire on this worker for every batch, or ""."""
     import pyarrow
 
     for _ in batches:
@@ -169,7 +176,7 @@ def look(spark: Any, logs: str, address: str) -> dict[str, Any]:
         **brokers, subscribe=f"{LIVE_TOPIC},{WRITTEN_TOPIC}"
     )
     read = spark.read.format("kafka-log").load(logs).select(*columns)
-    # Other drivers wrote the same before.
+    # Previous drivers have written identical records, so remove duplicates.
     written = live.load().where(f"topic = '{WRITTEN_TOPIC}'").select(*columns)
     records = live.load().where(f"topic = '{LIVE_TOPIC}'").select(*columns)
     both = read.union(records).union(written.distinct())
@@ -199,7 +206,7 @@ def expected() -> dict[str, Any]:
 def attempt(
     way: str, archive: Path, logs: Path, address: str, python: str
 ) -> tuple[Any, str]:
-    """Run a driver; give what it found, or None and the last of what it said."""
+    """Run a driver. Returns its result, or None and the end of its output."""
     import pyspark
 
     here = os.environ | {
@@ -208,7 +215,7 @@ def attempt(
         "PYSPARK_PYTHON": python,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    # What executors inherit must not lead to this tree.
+    # Executors inherit this environment, and PYTHONPATH must not refer to this tree.
     here.pop("PYTHONPATH", None)
     command = [sys.executable, __file__, "--drive", way, str(archive), str(logs)]
     command.append(address)
@@ -222,7 +229,7 @@ def attempt(
 
 
 def check(way: str, archive: Path, logs: Path, address: str, python: str) -> bool:
-    """Try one way; say and return whether it works."""
+    """Test one shipping method. Prints the result and returns True if it works."""
     found, said = attempt(way, archive, logs, address, python)
     name = f"{way} with {archive.name}"
     if found is None:

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kills the driver of a stream again and again; no row may be lost or doubled.
+"""Kill the driver of a stream repeatedly. No row may be lost or duplicated.
 
-A log grows in torn writes, is rolled, and loses segments that were read. A query of
-``kafka-log`` into Parquet runs in a process of its own, which is killed (SIGKILL) at
-random moments, and at the two that matter most: when a batch is planned and not yet
-written, and when it is written and not yet committed. In the end the sink must hold
-each record of the log once, which a batch read of the same records confirms.
+A log grows with torn writes, rolls segments, and deletes segments that have been read.
+A ``kafka-log`` query that writes Parquet runs in a separate process. The process is
+killed (SIGKILL) at random moments and at the two most important moments: after a batch
+is planned but before it is written, and after it is written but before it is committed.
+Finally the sink must contain every record of the log exactly once. A batch read of the
+remaining records confirms this.
 
     python -m tools.interop.spark.stream_kills --kills 20 --seed 7
 """
@@ -38,12 +39,12 @@ SEGMENT_BYTES = 40_000
 PER_TRIGGER = 1000
 PER_LAST_TRIGGER = 20_000
 LONGEST = 600
-"""Seconds, after which a query counts as one that hangs; to start may take minutes."""
+"""Timeout of a query in seconds. Starting a query may require several minutes."""
 MOMENTS = ("random", "planned", "written")
 
 
 def main() -> None:
-    """Run the log, the query and the kills; exit with 1 if anything is wrong."""
+    """Run the log, the query and the kills. Exits with 1 if the sink is incorrect."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
@@ -62,7 +63,10 @@ def main() -> None:
 
 
 def trial(folder: Path, kills: int, chance: random.Random) -> int:
-    """Kill so often, let the query end, and compare; returns the exit code."""
+    """Kill the query ``kills`` times, let it finish, and compare.
+
+    Returns the exit code.
+    """
     log, checkpoint, sink = folder / "logs", folder / "checkpoint", folder / "sink"
     writer = LogWriter(log, checkpoint, random.Random(chance.random()))
     writer.start()
@@ -80,9 +84,9 @@ def trial(folder: Path, kills: int, chance: random.Random) -> int:
 
 
 class LogWriter(threading.Thread):
-    """Writes batches as a broker does: appended, sometimes torn, in rolling segments.
+    """Writes batches like a broker: appended, sometimes torn, in rolling segments.
 
-    Segments that the query has committed are deleted, as retention would.
+    Segments are deleted after the query has committed them, as retention would do.
     """
 
     def __init__(self, log: Path, checkpoint: Path, chance: random.Random) -> None:
@@ -107,12 +111,12 @@ class LogWriter(threading.Thread):
         return self._folder(place) / f"{base:020}.log"
 
     def stop(self) -> None:
-        """End the log after a whole batch."""
+        """Stop the thread after a complete batch."""
         self._over.set()
         self.join()
 
     def run(self) -> None:
-        """Write until ``stop`` is called."""
+        """Write batches until ``stop`` is called."""
         while not self._over.is_set():
             self._append(self._chance.choice(self._places))
             if self._chance.random() < 0.05:
@@ -134,7 +138,8 @@ class LogWriter(threading.Thread):
             self.rolled += 1
         with path.open("ab", buffering=0) as file:
             if chance.random() < 0.3:
-                # What a reader may see of a write that is not done.
+                # Simulate the partial data that a reader can see while a write is in
+                # progress.
                 cut = chance.randrange(1, len(data))
                 file.write(data[:cut])
                 time.sleep(chance.random() * 0.05)
@@ -155,7 +160,7 @@ class LogWriter(threading.Thread):
 
 
 def committed_offsets(checkpoint: Path) -> dict[tuple[str, int], int]:
-    """Read from Spark's checkpoint up to where the sink is sure to have everything."""
+    """Read the offsets that the sink has committed from Spark's checkpoint."""
     numbers = sorted(int(p.name) for p in (checkpoint / "commits").glob("[0-9]*"))
     if not numbers:
         return {}
@@ -172,9 +177,10 @@ def committed_offsets(checkpoint: Path) -> dict[tuple[str, int], int]:
 
 
 class Query:
-    """The process of the query; at the end of the ``with`` block it is no more.
+    """Process that runs the query. It is killed when the ``with`` block exits.
 
-    ``python -m module --query source checkpoint sink`` has to run it, by ``run_query``.
+    ``python -m module --query source checkpoint sink`` must run the query with
+    ``run_query``.
     """
 
     def __init__(
@@ -200,24 +206,24 @@ class Query:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # The driver's Java process goes with it: they are one session.
+        # Also kill the driver's Java process, which belongs to the same session.
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self._log.close()
 
     def check(self) -> None:
-        """Raise if the query ended by itself, which it should not."""
+        """Raise ``SystemExit`` if the query has ended unexpectedly."""
         if self.process.poll() is not None:
             self.fail(f"the query ended with {self.process.returncode}")
 
     def fail(self, why: str) -> NoReturn:
-        """End the program with what the query said last."""
+        """Exit with the end of the query's output."""
         said = Path(self._log.name).read_text(errors="replace")[-3000:]
         raise SystemExit(f"{why}:\n{said}")
 
     def wait(self) -> None:
-        """Wait until it has read everything."""
+        """Wait until the query has processed all input."""
         try:
             self.process.wait(LONGEST)
         except subprocess.TimeoutExpired:
@@ -229,7 +235,12 @@ class Query:
 def kill_at(
     query: Query, moment: str, checkpoint: Path, sink: Path, chance: random.Random
 ) -> str:
-    """Wait for the moment; leaving the ``with`` block kills. Says what was on disk."""
+    """Wait for the specified moment.
+
+    The caller kills when it leaves the ``with`` block.
+
+    Returns a description of the files on disk.
+    """
 
     def newest(folder: Path) -> int:
         return max(
@@ -249,7 +260,7 @@ def kill_at(
             time.sleep(0.001)
 
     if moment == "random":
-        # From the start of the process on, so that starting is hit as well.
+        # Measure from the process start, so that the startup can also be interrupted.
         time.sleep(chance.random() * 9)
         query.check()
     elif moment == "planned":
@@ -267,7 +278,10 @@ def kill_at(
 def compare_sink(
     folder: Path, written: dict[tuple[str, int, int], bytes], done: dict[str, int]
 ) -> dict[tuple[str, int, int], bytes] | None:
-    """Compare the sink with what was written, and print it; None if they differ."""
+    """Compare the sink with the written records and print the result.
+
+    Returns the records of the sink, or None if they differ.
+    """
     import pyarrow.dataset as ds
 
     metadata = folder / "sink" / "_spark_metadata"
@@ -302,7 +316,7 @@ def compare_sink(
 
 
 def verdict(folder: Path, writer: LogWriter, done: dict[str, int]) -> int:
-    """Compare the sink with what was written; return the exit code."""
+    """Compare the sink with the written records. Returns the exit code."""
     print(
         f"{len(writer.written):,} records written; {writer.torn} torn writes,"
         f" {writer.rolled} rolls, {writer.deleted} segments deleted while it ran"
@@ -320,7 +334,7 @@ def verdict(folder: Path, writer: LogWriter, done: dict[str, int]) -> int:
 
 
 def batch_read(log: Path) -> list[tuple[tuple[str, int, int], bytes]]:
-    """Read the log as a batch does: with the functions that its tasks run."""
+    """Read the log as a batch, with the functions that Spark tasks run."""
     from kwire.spark.log import options, planning, reading
     from kwire.spark.topics import layout
 
@@ -336,9 +350,9 @@ def batch_read(log: Path) -> list[tuple[tuple[str, int, int], bytes]]:
 
 
 def run_query(read: Callable[[Any], Any], checkpoint: str, sink: str) -> None:
-    """Be the query: read into Parquet, for ever or to the end.
+    """Run the query: read a stream into Parquet, continuously or to the end.
 
-    ``read`` loads the stream by the reader that it is given.
+    ``read`` receives Spark's stream reader and must return the loaded stream.
     """
     from pyspark.sql import SparkSession
 
