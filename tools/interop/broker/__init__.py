@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers and clusters of Kafka releases, and the checks that run on them."""
+"""Kafka brokers and clusters of many releases, and live checks that use them."""

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one Apache Kafka broker on the loopback interface, from the jars in pom.xml.
+"""Run one Apache Kafka broker on the loopback interface, using the jars in pom.xml.
 
-Here live the choice of jars, the life of the broker (format, start, wait, stop) and the
-way to its command line tools. What is written through it is in ``write_data.py``.
+This module selects the jars, formats, starts and stops the broker, and runs Kafka's
+command line tools. ``write_data.py`` writes the test data.
 
     python -m tools.interop.broker.broker run --version 4.x
 
-Tests use ``running``::
+Tests use ``running``:
 
     with broker.running("4.x") as kafka:
         ...  # kafka.address is "127.0.0.1:port"
@@ -38,22 +38,23 @@ PORTS = 20_000, 30_000
 SECONDS_TO_START = 300
 SECONDS_TO_STOP = 120
 SECONDS_TO_ANSWER = 10
-"""Ends of what would hang: on a busy machine, all of this takes many times longer."""
+"""Timeouts in seconds. On a busy machine, all operations take many times longer."""
 
-# One client at a time uses the broker, so starting fast beats running fast.
+# Only one client uses the broker, so optimize for startup time instead of throughput.
 JAVA = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-# The snappy library of Kafka 0.8.0 and 0.8.1 calls ClassLoader.defineClass, which Java
-# does not allow otherwise.
+# The snappy library of Kafka 0.8.0 and 0.8.1 calls ClassLoader.defineClass. Java
+# requires this option to allow the call.
 JAVA += ["--add-opens=java.base/java.lang=ALL-UNNAMED"]
 LOGGING = [
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
     "-Dorg.slf4j.simpleLogger.showDateTime=true",
-    # ZooKeeper would look for classes of log4j that its successors do not have.
+    # Otherwise ZooKeeper would load log4j 1 classes, which the replacement libraries do
+    # not contain.
     "-Dzookeeper.jmx.log4j.disable=true",
     f"-Dlog4j.configuration=file:{HERE / 'log4j.properties'}",
 ]
 
-# One broker is the whole cluster, and a test reads what it wrote at once.
+# The cluster has only one broker, and tests read written data immediately.
 SETTINGS = {
     "auto.create.topics.enable": "false",
     "background.threads": "2",
@@ -82,17 +83,20 @@ SHARE_GROUP_SETTINGS = {
 
 
 class BrokerError(Exception):
-    """The broker, or something it needs, is missing or has failed."""
+    """The broker or one of its requirements is missing or has failed."""
 
 
 def releases() -> list[str]:
-    """Name the Kafka releases that can be run, newest first."""
+    """List the supported Kafka releases, newest first."""
     names = ElementTree.parse(HERE / "pom.xml").findall("{*}profiles/{*}profile/{*}id")
     return [str(name.text) for name in names]
 
 
 def find_release(wanted: str) -> str:
-    """Choose the newest release that ``wanted`` names: "4.3.1", "4.3", "4.x"."""
+    """Return the newest release that matches ``wanted``, for example "4.3.1" or "4.x".
+
+    Raises ``BrokerError`` if no release matches.
+    """
     prefix = wanted.removesuffix(".x").split(".")
     for release in releases():
         if release.split(".")[: len(prefix)] == prefix:
@@ -101,7 +105,7 @@ def find_release(wanted: str) -> str:
 
 
 def jars(release: str) -> str:
-    """Name the class path of one release; Maven fetches the jars the first time."""
+    """Return the class path of a release. Maven downloads the jars on first use."""
     listing = TARGET / f"classpath-{release}"
     pom = HERE / "pom.xml"
     if not listing.exists() or listing.stat().st_mtime < pom.stat().st_mtime:
@@ -112,12 +116,12 @@ def jars(release: str) -> str:
 
 
 def java(release: str, main_class: str, *arguments: str) -> list[str]:
-    """Build the command that runs a class of one release."""
+    """Return the command that runs a class of one release."""
     return [*JAVA, *LOGGING, "-cp", jars(release), main_class, *arguments]
 
 
 def run(command: list[str], text: str = "") -> str:
-    """Run a command to its end and return what it printed."""
+    """Run a command and return its output. Raises ``BrokerError`` if it fails."""
     try:
         done = subprocess.run(
             command, input=text, capture_output=True, encoding="utf-8"
@@ -133,26 +137,27 @@ def run(command: list[str], text: str = "") -> str:
 
 
 def not_installed(program: str) -> BrokerError:
-    """Say what a machine without ``program`` has to get."""
+    """Return the error for a missing ``program`` with installation requirements."""
     return BrokerError(
         f"{program} is not installed; a broker needs Maven and Java 17 or newer"
     )
 
 
 def tool(release: str, name: str, *arguments: str, text: str = "") -> str:
-    """Run one of Kafka's command line tools and return what it printed."""
+    """Run one of Kafka's command line tools and return its output."""
     moved = release.startswith("4.") and name != "StorageTool"
     package = "org.apache.kafka.tools" if moved else "kafka.tools"
     return run(java(release, f"{package}.{name}", *arguments), text)
 
 
 def free_ports(count: int) -> list[int]:
-    """Find free ports of the loopback interface.
+    """Return free ports of the loopback interface.
 
-    They are none of those that the system hands out: before a broker has started, any
-    other program could be given one.
+    The ports are outside the ephemeral range of the system. Otherwise another program
+    could be assigned a port before the broker has started.
     """
-    # pytest-randomly seeds the global generator, and checks run side by side.
+    # pytest-randomly seeds the global generator, so parallel checks would get the same
+    # ports.
     source = random.SystemRandom()
     found: list[int] = []
     while len(found) < count:
@@ -164,11 +169,11 @@ def free_ports(count: int) -> list[int]:
 
 
 def answers(port: int, least_brokers: int = 1) -> bool:
-    """Ask a port for its brokers; True if it names ``least_brokers``.
+    """Return True if the broker at a port reports at least ``least_brokers`` brokers.
 
-    A new topic needs one. Metadata 0, which brokers of all releases answer: header v1,
-    then an empty array. The response begins with its size, the correlation id and the
-    number of brokers.
+    Creating a topic requires one broker. The request is Metadata version 0, which all
+    releases support: request header v1 and an empty array. The response starts with its
+    size, the correlation id and the number of brokers.
     """
     asked = struct.pack(">hhihi", 3, 0, 1, 0, 0)
     try:
@@ -183,7 +188,7 @@ def answers(port: int, least_brokers: int = 1) -> bool:
 
 
 def accepts(port: int) -> bool:
-    """Tell whether a port takes connections."""
+    """Return True if a port accepts connections."""
     try:
         socket.create_connection((LOOPBACK, port), SECONDS_TO_ANSWER).close()
     except OSError:
@@ -192,7 +197,10 @@ def accepts(port: int) -> bool:
 
 
 class Broker:
-    """One broker and its data; it can be stopped and started again on its data."""
+    """Broker with its data directory.
+
+    It can be stopped and restarted with the same data.
+    """
 
     def __init__(
         self,
@@ -203,16 +211,17 @@ class Broker:
         ports: Sequence[int] | None = None,
         controllers: str | None = None,
     ) -> None:
-        """Write its settings and format its storage.
+        """Write the settings and format the storage.
 
-        ``ports`` are its own and its controller's. ``controllers`` are those of the
-        cluster that it is one node of, as the storage tool takes them.
+        * ``ports``: the ports of the broker and of its controller. Default: free ports.
+        * ``controllers``: initial controllers of the cluster that this node belongs to,
+          in the format of the storage tool. Default: a standalone broker.
         """
         self.release = release
         self.folder = folder
         self.data = folder / "data"
         self.has_zookeeper = int(release.split(".")[0]) < 3
-        # Brokers before 0.9 have one address and cannot name a protocol for it.
+        # Brokers before 0.9 have only one address, without a configurable protocol.
         self.has_listeners = not release.startswith("0.8.")
         self.port, self.other_port = ports or free_ports(2)
         self.address = f"{LOOPBACK}:{self.port}"
@@ -222,7 +231,7 @@ class Broker:
             self._format(controllers)
 
     def start(self) -> None:
-        """Start the broker and wait until it answers."""
+        """Start the broker and wait until it answers requests."""
         try:
             if self.has_zookeeper:
                 main_class = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -235,22 +244,25 @@ class Broker:
             raise
 
     def launch(self) -> None:
-        """Start the process of the broker."""
+        """Start the broker process."""
         self._launch("server", "kafka.Kafka")
 
     def wait(self) -> None:
-        """Wait until the broker answers."""
+        """Wait until the broker answers requests."""
         self._wait("server", self.port)
 
     def kill(self) -> None:
-        """End the process of the broker as a crash of it does."""
+        """Kill the broker process to simulate a crash."""
         while self._processes:
             _, process = self._processes.pop()
             process.kill()
             process.wait()
 
     def stop(self) -> None:
-        """Stop the broker in good order; its data is complete afterwards."""
+        """Shut down the broker cleanly, so that its data is complete.
+
+        Raises ``BrokerError`` if it has to be killed.
+        """
         while self._processes:
             name, process = self._processes.pop()
             process.terminate()
@@ -265,17 +277,17 @@ class Broker:
                 ) from None
 
     def tool(self, name: str, *arguments: str, text: str = "") -> str:
-        """Run one of the command line tools of this broker's release."""
+        """Run a command line tool of this broker's release."""
         return tool(self.release, name, *arguments, text=text)
 
     def run_class(self, main_class: str, *arguments: str) -> str:
-        """Run a class of this broker's release and return what it printed."""
+        """Run a class of this broker's release and return its output."""
         return run(java(self.release, main_class, *arguments))
 
     def _write_settings(self, settings: Mapping[str, str]) -> None:
         merged = {**SETTINGS, "log.dirs": str(self.data)}
         if not self.has_listeners:
-            # There, -1 is not "forever".
+            # Kafka 0.8 does not interpret -1 as unlimited retention.
             del merged["log.retention.ms"]
         if self.has_zookeeper:
             if self.has_listeners:
@@ -317,7 +329,7 @@ class Broker:
         return self.folder / f"{name}.properties"
 
     def _format(self, controllers: str | None) -> None:
-        """Write the storage's identity; the cluster's id is any 16 bytes in base64."""
+        """Format the storage. A cluster id consists of any 16 bytes in base64."""
         quorum = ["--initial-controllers", controllers] if controllers else []
         what = ["format", *(quorum or ["--standalone"]), "--cluster-id", CLUSTER_ID]
         self.tool("StorageTool", *what, "-c", str(self._properties("server")))
@@ -325,7 +337,8 @@ class Broker:
     def _launch(self, name: str, main_class: str) -> None:
         command = java(self.release, main_class, str(self._properties(name)))
         with (self.folder / f"{name}.log").open("ab") as log:
-            # A group of its own: Ctrl-C in the terminal is for this program alone.
+            # Use a separate process group, so that Ctrl-C in the terminal interrupts
+            # only this program.
             try:
                 process = subprocess.Popen(
                     command,
@@ -341,7 +354,7 @@ class Broker:
 
     def _wait(self, name: str, port: int) -> None:
         process = self._processes[-1][1]
-        # Brokers before 0.9 name no broker while there is no topic.
+        # Brokers before 0.9 report no brokers while there are no topics.
         least = int(self.has_listeners)
         ready = partial(answers, least_brokers=least) if name == "server" else accepts
         deadline = time.monotonic() + SECONDS_TO_START
@@ -371,9 +384,9 @@ def running(
     folder: Path | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[Broker]:
-    """Run a broker for the length of a ``with`` block.
+    """Run a broker during a ``with`` block.
 
-    Without ``folder`` its data is thrown away at the end.
+    Without ``folder``, the data is deleted at the end.
     """
     release = find_release(version)
     with contextlib.ExitStack() as stack:
@@ -387,7 +400,7 @@ def running(
 
 
 def interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """Let a polite signal end this program the way Ctrl-C does."""
+    """Convert SIGTERM into ``KeyboardInterrupt``, so that it behaves like Ctrl-C."""
     raise KeyboardInterrupt
 
 
@@ -404,7 +417,7 @@ def run_until_interrupted(version: str, folder: Path | None) -> None:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("run", help="run a broker until Ctrl-C")

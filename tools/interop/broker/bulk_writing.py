@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes many records through librdkafka, for topics that are read to measure it."""
+"""Write many records with librdkafka, for benchmarks that read large topics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECONDS = 600
 
 
 class BulkRecord(NamedTuple):
-    """A record, and the partition that it goes to."""
+    """Record and its target partition."""
 
     value: bytes
     partition: int
@@ -22,7 +22,7 @@ class BulkRecord(NamedTuple):
 
 
 def write_records(producer: Any, topic: str, records: Iterable[BulkRecord]) -> None:
-    """Write records; return when the broker has all of them."""
+    """Write records and wait until the broker has acknowledged all of them."""
     for value, partition, key, headers in records:
         while True:
             try:

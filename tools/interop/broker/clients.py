@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes and reads records with common clients, all with the same interface.
+"""Write and read records with common Kafka clients through the same interface.
 
-Here live librdkafka (confluent-kafka), kafka-python, aiokafka and Kafka's own console
-producer. What is written through them is in ``workloads.py``.
+The clients are librdkafka (confluent-kafka), kafka-python, aiokafka, and Kafka's
+console producer. ``workloads.py`` defines the written records.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import kafka
 from tools.interop.broker.broker import Broker, BrokerError
 
 SECONDS = 180
-"""How long a client may take. Nothing is that slow: it ends what would hang."""
+"""Timeout for client operations in seconds. They are normally much faster."""
 
 
 class Row(NamedTuple):
-    """One record before it has an offset."""
+    """Record that has not been assigned an offset."""
 
     key: bytes | None
     value: bytes | None
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class Received(NamedTuple):
-    """One record as a client returned it."""
+    """Record returned by a client."""
 
     offset: int
     timestamp: int
@@ -43,7 +43,7 @@ class Received(NamedTuple):
 
 
 class HasAddress(Protocol):
-    """A broker or a cluster."""
+    """Broker or cluster with bootstrap addresses."""
 
     address: str
 
@@ -52,7 +52,7 @@ Produce = Callable[[Broker, str, list[Row], str, int], None]
 
 
 def groups(rows: list[Row], size: int) -> Iterator[list[Row]]:
-    """Cut rows into groups; each becomes one batch."""
+    """Split rows into groups of ``size``. Every group becomes one batch."""
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
 
@@ -60,7 +60,7 @@ def groups(rows: list[Row], size: int) -> Iterator[list[Row]]:
 def librdkafka_producer(
     broker: HasAddress, **settings: Any
 ) -> confluent_kafka.Producer:
-    """Make a producer of librdkafka; an underscore in a name is a dot."""
+    """Create a librdkafka producer. Underscores in setting names represent dots."""
     named = {name.replace("_", "."): value for name, value in settings.items()}
     return confluent_kafka.Producer(
         {"bootstrap.servers": broker.address, "linger.ms": 20, **named}
@@ -70,7 +70,7 @@ def librdkafka_producer(
 def librdkafka_consumer(
     broker: HasAddress, group: str, **settings: Any
 ) -> confluent_kafka.Consumer:
-    """Make a consumer of librdkafka that reads from the start and commits by hand."""
+    """Create a librdkafka consumer that reads from the start and commits manually."""
     return confluent_kafka.Consumer(
         {
             "bootstrap.servers": broker.address,
@@ -86,7 +86,7 @@ def librdkafka_consumer(
 def send_with_librdkafka(
     producer: confluent_kafka.Producer, topic: str, rows: list[Row]
 ) -> None:
-    """Send rows and wait until the broker has them."""
+    """Send rows and wait until the broker has acknowledged them."""
     failed: list[Any] = []
 
     def delivered(error: Any, _message: Any) -> None:
@@ -111,7 +111,7 @@ def send_with_librdkafka(
 def produce_with_librdkafka(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows to partition 0 through librdkafka."""
+    """Write rows to partition 0 with librdkafka."""
     producer = librdkafka_producer(broker, compression_type=codec)
     for group in groups(rows, batch):
         send_with_librdkafka(producer, topic, group)
@@ -120,7 +120,7 @@ def produce_with_librdkafka(
 def produce_with_old_librdkafka(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows as librdkafka does to a broker that only knows magic 0."""
+    """Write rows like librdkafka does for a broker that supports only magic 0."""
     producer = librdkafka_producer(
         broker,
         compression_type=codec,
@@ -139,7 +139,7 @@ def produce_with_kafka_python(
     batch: int,
     **settings: Any,
 ) -> None:
-    """Write rows to partition 0 through kafka-python."""
+    """Write rows to partition 0 with kafka-python."""
     producer = kafka.KafkaProducer(
         bootstrap_servers=broker.address,
         compression_type=None if codec == "none" else codec,
@@ -161,7 +161,7 @@ def produce_with_kafka_python(
 def produce_with_old_kafka_python(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows as kafka-python does to a broker that only knows magic 1."""
+    """Write rows like kafka-python does for a broker that supports only magic 1."""
     old = {"api_version": (0, 10), "enable_idempotence": False}
     produce_with_kafka_python(broker, topic, rows, codec, batch, **old)
 
@@ -169,7 +169,7 @@ def produce_with_old_kafka_python(
 def produce_with_aiokafka(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows to partition 0 through aiokafka."""
+    """Write rows to partition 0 with aiokafka."""
 
     async def produce() -> None:
         producer = aiokafka.AIOKafkaProducer(
@@ -196,7 +196,10 @@ def produce_with_aiokafka(
 def produce_with_java(
     broker: Broker, topic: str, rows: list[Row], codec: str, batch: int
 ) -> None:
-    """Write rows of text through Kafka's console producer, which stamps them itself."""
+    """Write text rows with Kafka's console producer.
+
+    The timestamps of the rows are ignored, because the console producer sets its own.
+    """
     with_headers = not broker.has_zookeeper
     options = ["parse.key=true", f"parse.headers={str(with_headers).lower()}"]
     broker.tool(
@@ -215,7 +218,7 @@ def produce_with_java(
 
 
 def console_line(row: Row, with_headers: bool) -> str:
-    """Write a row as the console producer reads it."""
+    """Format a row as input for the console producer."""
     headers = ",".join(f"{key}:{(value or b'').decode()}" for key, value in row.headers)
     fields = [headers] if with_headers else []
     fields += [(part or b"").decode() for part in (row.key, row.value)]
@@ -225,7 +228,7 @@ def console_line(row: Row, with_headers: bool) -> str:
 def read_back(
     kafka: HasAddress, topic: str, *, committed: bool = False
 ) -> dict[int, list[Any]]:
-    """Read a topic from start to end through librdkafka: its messages by partition."""
+    """Read a complete topic with librdkafka. Returns its messages by partition."""
     isolation = "read_committed" if committed else "read_uncommitted"
     consumer = librdkafka_consumer(
         kafka, "reader", isolation_level=isolation, enable_partition_eof=True
@@ -262,7 +265,7 @@ def read_back(
 def read_rows(
     kafka: HasAddress, topic: str, *, committed: bool = False
 ) -> dict[int, list[Received]]:
-    """Read a topic from start to end through librdkafka, by partition."""
+    """Read a complete topic with librdkafka. Returns its records by partition."""
     messages = read_back(kafka, topic, committed=committed)
     return {
         each: list(map(received_by_librdkafka, messages[each])) for each in messages
@@ -272,12 +275,12 @@ def read_rows(
 def librdkafka_messages(
     broker: Broker, topic: str, partition: int = 0, *, committed: bool = False
 ) -> list[Any]:
-    """Read a partition from start to end through librdkafka, as its own messages."""
+    """Read a complete partition with librdkafka. Returns librdkafka's messages."""
     return read_back(broker, topic, committed=committed)[partition]
 
 
 def received_by_librdkafka(message: Any) -> Received:
-    """Convert a message of librdkafka."""
+    """Convert a librdkafka message."""
     return Received(
         message.offset(),
         timestamp_of(message),
@@ -288,18 +291,18 @@ def received_by_librdkafka(message: Any) -> Received:
 
 
 def read_with_librdkafka(broker: Broker, topic: str) -> list[Received]:
-    """Read partition 0 through librdkafka."""
+    """Read partition 0 with librdkafka."""
     return read_rows(broker, topic)[0]
 
 
 def timestamp_of(message: Any) -> int:
-    """Take the timestamp of a message; -1 for magic 0, as Kafka writes it."""
+    """Return the timestamp of a message, or -1 for magic 0, like Kafka does."""
     kind, timestamp = message.timestamp()
     return -1 if kind == confluent_kafka.TIMESTAMP_NOT_AVAILABLE else int(timestamp)
 
 
 def read_with_kafka_python(broker: Broker, topic: str) -> list[Received]:
-    """Read partition 0 through kafka-python."""
+    """Read partition 0 with kafka-python."""
     partition = kafka.TopicPartition(topic, 0)
     consumer = kafka.KafkaConsumer(bootstrap_servers=broker.address)
     try:
@@ -316,7 +319,7 @@ def read_with_kafka_python(broker: Broker, topic: str) -> list[Received]:
 
 
 def read_with_aiokafka(broker: Broker, topic: str) -> list[Received]:
-    """Read partition 0 through aiokafka."""
+    """Read partition 0 with aiokafka."""
 
     async def read() -> list[Received]:
         partition = aiokafka.TopicPartition(topic, 0)
@@ -339,8 +342,8 @@ def read_with_aiokafka(broker: Broker, topic: str) -> list[Received]:
 
 
 def received_by_python(record: Any) -> Received:
-    """Take what kafka-python and aiokafka call by the same names."""
-    # Magic 0 has no timestamp.
+    """Convert a record of kafka-python or aiokafka, which use the same field names."""
+    # Magic 0 does not contain timestamps.
     timestamp = -1 if record.timestamp is None else record.timestamp
     headers = [(name, value) for name, value in record.headers]
     return Received(record.offset, timestamp, record.key, record.value, headers)

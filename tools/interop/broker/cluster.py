@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a cluster of Kafka brokers on loopback, which can be killed and restarted.
+"""Run a Kafka cluster on the loopback interface, with nodes that can be killed.
 
-Each node is broker and controller. Here live the settings of a cluster, its life, and
-what is done to it: kills, restarts, leaders that move. One broker alone is
-``broker.py``'s.
+Every node is a broker and a controller. This module configures the cluster, starts and
+stops it, and reports its leaders. ``broker.py`` runs a single broker.
 
     with cluster.running("4.x") as kafka:
         kafka.nodes[1].kill()
@@ -26,13 +25,14 @@ import confluent_kafka.admin
 from tools.interop.broker import broker as brokers
 from tools.interop.broker.broker import LOOPBACK, Broker, BrokerError
 
-# Its names come from private modules, where type checkers do not look for them.
+# The names are defined in private modules, which type checkers do not resolve.
 admin: Any = confluent_kafka.admin
 
 SECONDS = 120
-"""How long the cluster may take for what is done to it."""
+"""Timeout for cluster operations in seconds."""
 
-# A crash is noticed after 2 s, not 9, and every topic outlives one broker.
+# A crash is detected after 2 s instead of 9 s. Every topic remains available if one
+# broker fails.
 SETTINGS = {
     "auto.leader.rebalance.enable": "false",
     "broker.heartbeat.interval.ms": "500",
@@ -48,7 +48,7 @@ SETTINGS = {
 
 
 class Cluster:
-    """Some brokers of one release, by node id, from 1 on."""
+    """Brokers of one release, indexed by node id starting at 1."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Cluster:
         self.address = ",".join(each.address for each in self.nodes.values())
 
     def start(self) -> None:
-        """Start all nodes and wait until each one leads what it can."""
+        """Start all nodes and wait until they have formed a cluster."""
         for each in self.nodes.values():
             each.launch()
         for each in self.nodes.values():
@@ -94,16 +94,16 @@ class Cluster:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """Kill all nodes: their data is not needed any more."""
+        """Kill all nodes. Their data is no longer needed."""
         for each in self.nodes.values():
             each.kill()
 
     def client(self) -> Any:
-        """Make an admin client."""
+        """Create an admin client."""
         return admin.AdminClient({"bootstrap.servers": self.address, "log_level": 0})
 
     def create_topic(self, topic: str, partitions: int, **settings: str) -> None:
-        """Create a topic with a replica of each partition on three nodes."""
+        """Create a topic with three replicas for each partition."""
         named = {name.replace("_", "."): value for name, value in settings.items()}
         asked = admin.NewTopic(topic, partitions, 3, config=named)
         client = self.client()
@@ -117,12 +117,12 @@ class Cluster:
         self.wait_in_sync()
 
     def leaders(self, topic: str) -> dict[int, int]:
-        """Return the node that leads each partition of a topic."""
+        """Return the leader's node id for each partition of a topic."""
         known = self.client().list_topics(topic, timeout=SECONDS).topics[topic]
         return {each.id: each.leader for each in known.partitions.values()}
 
     def wait_in_sync(self) -> None:
-        """Wait until each replica of each topic is in sync, and led by some node."""
+        """Wait until all partitions have a leader and all replicas are in sync."""
         client = self.client()
         deadline = time.monotonic() + SECONDS
         while True:
@@ -140,7 +140,7 @@ class Cluster:
 
 
 def _directory_id() -> str:
-    """Make an id of a storage directory, which may not begin with a dash."""
+    """Generate a storage directory id. It must not start with a dash."""
     return (
         base64.urlsafe_b64encode(uuid.uuid4().bytes)
         .decode()
@@ -153,7 +153,7 @@ def _directory_id() -> str:
 def running(
     version: str = "4.x", count: int = 3, settings: Mapping[str, str] | None = None
 ) -> Iterator[Cluster]:
-    """Run a cluster for the length of a ``with`` block; its data is thrown away."""
+    """Run a cluster during a ``with`` block. Its data is deleted at the end."""
     release = brokers.find_release(version)
     with tempfile.TemporaryDirectory(prefix="kwire-cluster-") as name:
         cluster = Cluster(release, Path(name), count, settings)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs commands of ``kwire`` in processes of their own."""
+"""Run ``kwire`` commands in separate processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ SECONDS = 180
 
 
 def kwire_versions(address: str, *options: str, code: int = 0) -> str:
-    """Run ``kwire versions`` and return what it printed; stderr if it has to fail."""
+    """Run ``kwire versions`` and return its output.
+
+    If ``code`` is not 0, the command must fail with it, and stderr is returned instead.
+    """
     done = _run_kwire(address, "versions", *options, code=code)
     return done.stderr if code else done.stdout
 
@@ -23,7 +26,7 @@ def kwire_versions(address: str, *options: str, code: int = 0) -> str:
 def kwire_rows(
     address: str, command: str, *options: str, code: int = 0
 ) -> list[dict[str, Any]]:
-    """Run a command that prints rows, and return these."""
+    """Run a command with JSON output and return the parsed rows."""
     done = _run_kwire(address, command, *options, "-o", "jsonl", code=code)
     return [json.loads(line) for line in done.stdout.splitlines()]
 

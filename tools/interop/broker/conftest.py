@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The brokers and options of the live checks: ``pytest tools/interop/broker``.
+"""Fixtures and options for the live checks: ``pytest tools/interop/broker``.
 
-A broker that cannot start is an error, not a skip: the checks need Maven and Java 17 or
-newer. Brokers and the cluster start when the first check asks for them, and all checks
-of a run share them. So each check has topics and groups of its own.
+If a broker cannot start, the checks fail instead of being skipped, because they require
+Maven and Java 17 or newer. Brokers and the cluster start when the first check requests
+them. They are shared by all checks of a run, so every check must use separate topics
+and groups.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tools.interop.broker.cluster import Cluster
 
 CLUSTER_SETTINGS = {
     "transaction.state.log.num.partitions": "3",
-    # A member of a group that was killed is noticed after three seconds.
+    # A killed group member is detected after three seconds.
     "group.consumer.heartbeat.interval.ms": "500",
     "group.consumer.min.heartbeat.interval.ms": "500",
     "group.consumer.session.timeout.ms": "3000",
@@ -31,7 +32,7 @@ CLUSTER_SETTINGS = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Name the options of the checks."""
+    """Register the command line options of the checks."""
     group = parser.getgroup("live checks")
     group.addoption(
         "--kafka",
@@ -51,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the marks of the checks, and allow what other clients do."""
+    """Register the marks of the checks, and allow warnings from other clients."""
     config.addinivalue_line("filterwarnings", "ignore::DeprecationWarning")
     config.addinivalue_line(
         "markers", "plan(times, seed, at_night): kills or runs of a check, random seed"
@@ -64,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a check once for each of its releases, or for those of the command line."""
+    """Parametrize a check with its releases, or with those of the command line."""
     mark = metafunc.definition.get_closest_marker("releases")
     if mark is not None:
         option = metafunc.config.getoption
@@ -77,7 +78,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Write the page if it was asked for and no check has failed."""
+    """Write the documentation page if it was requested and all checks have passed."""
     if session.config.getoption("--document") and exitstatus == 0:
         from tools.interop.broker.test_releases import document
 
@@ -86,7 +87,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the checks release by release, and those that need three brokers last."""
+    """Sort checks by release, and run checks that need three brokers last."""
 
     def order(item: pytest.Item) -> tuple[bool, str]:
         call = getattr(item, "callspec", None)
@@ -98,9 +99,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def start_broker() -> Iterator[Callable[..., Broker]]:
-    """Start a broker of a release, or return the one that runs already.
+    """Start a broker of a release, or return the running one.
 
-    Brokers of the release before are stopped: a machine may have two processors.
+    Brokers of the previous release are stopped first, because the machine may have only
+    two processors.
     """
     started: dict[Any, Broker] = {}
     with ExitStack() as stack:
@@ -121,14 +123,15 @@ def start_broker() -> Iterator[Callable[..., Broker]]:
 
 @pytest.fixture
 def kafka(start_broker: Callable[..., Broker], version: str) -> Broker:
-    """A broker of the release of the check."""
+    """Broker of the release that is being checked."""
     return start_broker(version)
 
 
 @pytest.fixture
 def wire(kafka: Broker) -> Iterator[Any]:
-    """A connection of kwire to the broker of the check."""
-    # Clients that it imports give warnings, which are errors until the configuration.
+    """Open a kwire connection to the broker."""
+    # Import here, because the imported clients emit warnings. Before pytest is
+    # configured, these warnings are errors.
     from tools.interop.broker.wire import Connection
 
     connection = Connection(kafka)
@@ -138,7 +141,7 @@ def wire(kafka: Broker) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Three brokers, for the checks that kill."""
+    """Cluster with three brokers, for checks that kill brokers."""
     (version,) = request.config.getoption("--kafka") or ["4.x"]
     with clusters.running(version, settings=CLUSTER_SETTINGS) as running:
         yield running
@@ -146,7 +149,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 @pytest.fixture
 def plan(request: pytest.FixtureRequest) -> tuple[int, int]:
-    """The kills or runs and the seed, from the mark or the command line."""
+    """Number of kills or runs and the seed, from the mark or the command line."""
     mark = request.node.get_closest_marker("plan")
     times, seed = mark.args
     option = request.config.getoption

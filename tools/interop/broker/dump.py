@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a data directory with Kafka's own dump tool and writes what it printed as JSON.
+"""Convert the output of Kafka's dump tool for a data directory to JSON.
 
-Nothing here decodes a byte: every value in the manifest is text that
-``DumpLogSegments`` printed. The shape is described in tests/data/README.md.
+This module does not decode files: all values in the manifest are text that
+``DumpLogSegments`` printed. tests/data/README.md describes the structure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DECODERS = {
     "__share_group_state": "--share-group-state-decoder",
     "__transaction_state": "--transaction-log-decoder",
 }
-# The names of Kafka's tool, as kwire and Python write them.
+# kwire's names for the names that Kafka's tool prints.
 RENAMED = {
     "compresscodec": "compression",
     "isvalid": "is_valid",
@@ -40,7 +40,8 @@ RECORD = re.compile(
     r"|KRaftVersion|KRaftVoters|controlType).*)|"
     r"(?P<key>(?: key: .*?)?)(?P<payload>(?: payload: .*)?))"
 )
-# What a record's line says of the record, and not of its batch once more (2.8 does).
+# Fields that describe a record. They are listed because the 2.8 tool also prints the
+# batch fields on every record line.
 RECORD_FIELDS = {
     "crc",
     "is_valid",
@@ -58,7 +59,7 @@ TALK = re.compile(
 
 
 def manifest_of(release: str, data: Path) -> Entry:
-    """Dump every file of a data directory that the tool can read."""
+    """Dump all files in a data directory that the tool supports."""
     groups: dict[tuple[str, ...], list[Path]] = {}
     for path in sorted(data.rglob("*")):
         options = options_for(path)
@@ -82,7 +83,7 @@ def manifest_of(release: str, data: Path) -> Entry:
 
 
 def options_for(path: Path) -> tuple[str, ...] | None:
-    """Choose how the tool is to read a file; None where it cannot."""
+    """Return the options of the tool for a file, or None if it is not supported."""
     if path.parent.name == "remote-log-index-cache":
         return None
     if path.suffix in (".index", ".timeindex", ".txnindex", ".snapshot"):
@@ -96,7 +97,7 @@ def options_for(path: Path) -> tuple[str, ...] | None:
 
 
 def read_section(path: Path, text: str) -> Entry:
-    """Read what the tool printed of one file."""
+    """Parse the output of the tool for one file."""
     lines = [line for line in text.split("\n") if line and not TALK.match(line)]
     if path.suffix not in (".log", ".checkpoint"):
         return {"entries": [read_fields(line) for line in lines]}
@@ -112,7 +113,7 @@ def read_section(path: Path, text: str) -> Entry:
 
 
 def read_record(found: re.Match[str]) -> Entry:
-    """Read the line of one record."""
+    """Parse the line of one record."""
     fields = read_fields(found["fields"])
     record = {name: fields[name] for name in fields if name in RECORD_FIELDS}
     for name in ("header_keys", "control"):
@@ -125,14 +126,14 @@ def read_record(found: re.Match[str]) -> Entry:
 
 
 def read_fields(line: str) -> Entry:
-    """Read ``name: value`` pairs; numbers and booleans become JSON's own."""
+    """Parse ``name: value`` pairs. Numbers and booleans become JSON values."""
     fields: Entry = {}
     for name, text in PAIR.findall(line):
         if name in TIMES:
             fields["timestamp_type"] = name
             name = "timestamp"
         name = RENAMED.get(name) or re.sub("(?=[A-Z])", "_", name).lower()
-        # 2.8 shouts the names of codecs.
+        # Kafka 2.8 prints codec names in upper case.
         fields[name] = read_value(text.lower() if name == "compression" else text)
     if not fields or PAIR.sub("", line).strip():
         raise BrokerError(f"cannot read what DumpLogSegments printed: {line}")
@@ -140,7 +141,7 @@ def read_fields(line: str) -> Entry:
 
 
 def read_value(text: str) -> int | bool | str | None:
-    """Read one value as the tool prints it."""
+    """Parse one value in the format of the tool."""
     if text in ("OptionalLong.empty", "null"):
         return None
     if found := re.fullmatch(r"(?:OptionalLong\[)?(-?\d+)\]?", text):
@@ -149,6 +150,6 @@ def read_value(text: str) -> int | bool | str | None:
 
 
 def write_packed(path: Path, content: Entry) -> None:
-    """Write JSON, packed."""
+    """Write compressed JSON."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     path.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))

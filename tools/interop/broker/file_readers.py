@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records how the broker's own classes read damaged files beside segments.
+"""Record how the broker's own classes read damaged files beside log segments.
 
-The files are those of a real broker: complete, empty, and truncated at every byte.
-``tests/log/test_file_readers.py`` compares kwire with the recorded verdicts.
+The files are complete, empty, or truncated at every byte, and were written by a real
+broker. ``tests/log/test_file_readers.py`` compares kwire with the recorded results.
 
     python -m tools.interop.broker.file_readers write  # into tests/data
     python -m tools.interop.broker.file_readers check  # fail on a difference
@@ -43,11 +43,11 @@ FILES = {
 }
 TEXT = ("offsets", "epochs", "metadata", "properties")
 BLANKS = (b"\n", b"\n\n", b" ", b"0\n\n", b"0\n0\n\n", b"\0" * 8)
-"""Contents that are nearly empty."""
+"""Almost empty file contents."""
 
 
 def list_cases() -> Iterator[tuple[str, str, bytes]]:
-    """Yield the kind, the name and the content of every file to read."""
+    """Yield the type, the name and the content of every file."""
     for path, kind in FILES.items():
         data = (DATA / RELEASE / "data" / path).read_bytes()
         name = Path(path).name
@@ -59,7 +59,7 @@ def list_cases() -> Iterator[tuple[str, str, bytes]]:
 
 
 def read_with_kafka() -> str:
-    """Return one JSON line for each case, with the verdict of Kafka's class."""
+    """Return one JSON line per case with the result of Kafka's class."""
     cases = list(list_cases())
     encoded = [base64.b64encode(data).decode() for _, _, data in cases]
     lines = [
@@ -77,7 +77,7 @@ def read_with_kafka() -> str:
 
 
 def main() -> None:
-    """Write the verdicts, or exit with a message if Kafka's classes disagree."""
+    """Write the results, or compare them. Exits with a message if they differ."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("action", choices=("write", "check"))
     action = parser.parse_args().action

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The process of one member of a group, for the checks of groups.
+"""Run one consumer group member as a process, for the group checks.
 
-It prints a line for each chunk: when what was done with which offsets. SIGTERM makes
-it leave the group. The parent starts it with SIGTERM blocked, and the process accepts
-the signal once it has a handler, so that a signal that comes early is not lost.
+The process prints a line for every chunk: the action, the time, and the offsets.
+SIGTERM makes it leave the group. The parent process starts it with SIGTERM blocked. The
+signal is unblocked after the handler has been installed, so that an early signal is not
+lost.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from kwire.client import PartitionLost, ProducerFenced, TransactionFailed
 
 
 def note(what: str, chunk: client.Chunk) -> None:
-    """Print a line for the parent: when what was done with which offsets."""
+    """Print the action, the current time and the offsets of a chunk for the parent."""
     row = what, time.monotonic(), chunk.partition, chunk.start_offset, chunk.next_offset
     print(*row, flush=True)
 
 
 def accept_the_end() -> None:
-    """Let SIGTERM through; call it after the handler is installed."""
+    """Unblock SIGTERM. Must be called after the handler has been installed."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def read(address: str, topic: str, group: str) -> None:
-    """Read and commit with blocking calls until the process is ended."""
+    """Read and commit with the blocking client until SIGTERM."""
     with (
         client.connect_sync(address) as kafka,
         kafka.consumer(topic, group_id=group) as c,
@@ -49,7 +50,7 @@ def read(address: str, topic: str, group: str) -> None:
 
 
 async def read_async(address: str, topic: str, group: str) -> None:
-    """Read and commit over asyncio until the process is ended."""
+    """Read and commit with the asyncio client until SIGTERM."""
     async with (
         client.connect(address) as kafka,
         kafka.consumer(topic, group_id=group) as consumer,
@@ -72,10 +73,11 @@ async def read_async(address: str, topic: str, group: str) -> None:
 
 
 def copy(address: str, topic: str, group: str, number: int, copies: str) -> None:
-    """Copy until the process is ended; what fails is done again by a new member."""
+    """Copy until SIGTERM. After an error, a new member repeats the failed work."""
     is_ending: list[bool] = []
     while True:
-        # The handler closes one consumer, so a signal has to wait for the next one.
+        # The handler closes one specific consumer, so block the signal until the next
+        # consumer exists.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         if is_ending:
             return
@@ -106,7 +108,10 @@ def copy(address: str, topic: str, group: str, number: int, copies: str) -> None
 
 
 def main(address: str, topic: str, group: str, number: int, copies: str) -> None:
-    """Copy, or read: with blocking calls if the number is even, else over asyncio."""
+    """Copy if ``copies`` is set, otherwise read.
+
+    Even numbers use the blocking client, odd numbers the asyncio client.
+    """
     if copies:
         copy(address, topic, group, number, copies)
     elif number % 2:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks that kill brokers share: tasks, crashes, waiting, a writer.
+"""Shared parts of the checks that kill brokers: tasks, crashes, waiting, and a writer.
 
-A check starts tasks, each in a thread, which read or write all the time. Then it kills
-brokers according to its plan, ends the tasks, and compares their results with what
-librdkafka reads back (``clients.read_back``).
+A check starts tasks that read or write continuously in separate threads. Then it kills
+brokers according to its plan, stops the tasks, and compares their results with the
+records that librdkafka reads back (``clients.read_back``).
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from tools.interop.broker.cluster import Cluster
 
 SECONDS = 120
 PAUSES_S = 0, 0.5, 4
-"""A killed broker starts again immediately, or after the others have noticed."""
+"""Restart a killed broker immediately, or after the other brokers have detected it."""
 ROWS_PER_SECOND = 500
 
 
 class Checked(Protocol):
-    """Something that runs beside the check and may fail."""
+    """Background activity that can fail."""
 
     def check(self) -> None:
-        """Raise an error if it has failed."""
+        """Raise an error if the activity has failed."""
 
 
 class Task(threading.Thread):
-    """A thread whose failure is noticed: ``check`` raises it."""
+    """Thread that stores its exception. ``check`` raises it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name=name, daemon=True)
@@ -43,25 +43,25 @@ class Task(threading.Thread):
         self._failure: BaseException | None = None
 
     def run(self) -> None:
-        """Do the work; keep the exception that it raises."""
+        """Run ``work`` and store its exception."""
         try:
             self.work()
         except BaseException as failure:
             self._failure = failure
 
     def work(self) -> None:
-        """Do what the thread is for."""
+        """Run the task. Subclasses must implement this."""
         raise NotImplementedError
 
     def check(self) -> None:
-        """Raise the error that ended the thread too early."""
+        """Raise ``BrokerError`` if the thread has failed or ended unexpectedly."""
         if self._failure is not None:
             raise BrokerError(f"{self.name}: {self._failure!r}") from self._failure
         if not self.is_alive() and not self.is_ending:
             raise BrokerError(f"{self.name}: ended by itself")
 
     def end(self) -> None:
-        """Have the thread end; wait for it."""
+        """Ask the thread to end and wait for it."""
         self.is_ending = True
         self.join(SECONDS)
         if self.is_alive():
@@ -70,9 +70,11 @@ class Task(threading.Thread):
 
 
 class Writer(Task):
-    """Writes numbered values with librdkafka; ``acknowledged`` are those it confirmed.
+    """Writes numbered values with librdkafka.
 
-    The offset is None for a batch that its leader had already when it arrived again.
+    Confirmed values are stored in ``acknowledged``.
+
+    The offset is None for a batch that the leader recognized as a duplicate.
     """
 
     def __init__(self, kafka: HasAddress, topic: str, partitions: int) -> None:
@@ -92,7 +94,7 @@ class Writer(Task):
         )
 
     def work(self) -> None:
-        """Write at a constant rate; each record has to be acknowledged in the end."""
+        """Write at a constant rate. Every record must finally be acknowledged."""
         number, begun = 0, time.monotonic()
         while not self.is_ending:
             while number < (time.monotonic() - begun) * ROWS_PER_SECOND:
@@ -121,7 +123,10 @@ class Writer(Task):
 
 
 def wait_for(what: str, is_so: Callable[[], bool], tasks: Iterable[Checked]) -> float:
-    """Wait for a condition while every task runs; return how long that took."""
+    """Wait until a condition is true and return the elapsed seconds.
+
+    Raises ``BrokerError`` if a task fails or the condition is not reached in time.
+    """
     tasks = list(tasks)
     begun = time.monotonic()
     while not is_so():
@@ -134,14 +139,14 @@ def wait_for(what: str, is_so: Callable[[], bool], tasks: Iterable[Checked]) -> 
 
 
 def find_leader(kafka: Cluster, topic: str, source: random.Random) -> Broker:
-    """Choose a broker that leads a partition of a topic."""
+    """Return a random broker that leads a partition of a topic."""
     leader = source.choice(list(kafka.leaders(topic).values()))
-    # An election may be under way.
+    # During an election, a partition has no leader (-1).
     return kafka.nodes[max(leader, 1)]
 
 
 def crash(kafka: Cluster, chosen: Sequence[Broker], source: random.Random) -> None:
-    """End brokers with SIGKILL, start them again, and wait for their replicas."""
+    """Kill brokers with SIGKILL, restart them, and wait for their replicas."""
     for each in chosen:
         each.kill()
     time.sleep(source.choice(PAUSES_S))
@@ -153,7 +158,7 @@ def crash(kafka: Cluster, chosen: Sequence[Broker], source: random.Random) -> No
 
 
 def expect_same(name: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
-    """Fail at the first difference."""
+    """Raise ``BrokerError`` at the first difference."""
     for index, (a, b) in enumerate(zip(got, wanted, strict=False)):
         if a != b:
             raise BrokerError(f"{name}: record {index} is {a!r:.200}, not {b!r:.200}")
@@ -162,7 +167,10 @@ def expect_same(name: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
 
 
 def expect_ordered(values: Iterable[bytes]) -> None:
-    """Fail unless the numbers of each key ascend: a value is its key and a number."""
+    """Raise ``BrokerError`` unless the numbers of each key ascend.
+
+    A value consists of its key and a number.
+    """
     last: dict[bytes, int] = {}
     for value in values:
         key, _, number = value.partition(b" ")

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``JavaAdmin``: calls of Kafka's own Admin, and kwire's results in the same form.
+"""Run Kafka's own Admin client, and convert kwire's results to the same JSON form.
 
-``AdminCalls.java`` runs the calls in one Java process. Both sides return JSON values:
-partitions are named "orders-3", and objects have no order.
+``AdminCalls.java`` executes the calls in one Java process. Both sides return JSON
+values in which partitions are named "orders-3". The order of object members is
+irrelevant.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _SOURCES = {
     "DEFAULT_CONFIG": "default",
     "UNKNOWN": "unknown",
 }
-"""kwire's names of the config sources, by Java's names."""
+"""kwire's names for config sources, indexed by Java's names."""
 
 
 class AdminFailure(Exception):
-    """Java's Admin raised an error: ``name`` is that of Kafka's error."""
+    """Java's Admin raised an error. ``name`` is the name of the Kafka error."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -41,7 +42,7 @@ class AdminFailure(Exception):
 
 
 class JavaAdmin:
-    """A process with Kafka's Admin; ``with`` ends it."""
+    """Process that runs Kafka's Admin. Exiting the ``with`` block stops it."""
 
     def __init__(self, release: str, address: str) -> None:
         program = str(brokers.HERE / "AdminCalls.java")
@@ -65,7 +66,10 @@ class JavaAdmin:
         self._process.stdout.close()
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Run a call; return its result as JSON. Raises ``AdminFailure``."""
+        """Execute a call and return its JSON result.
+
+        Raises ``AdminFailure`` if Java's Admin raises an error.
+        """
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps([name, *arguments]) + "\n")
         self._process.stdin.flush()
@@ -78,7 +82,7 @@ class JavaAdmin:
         return answer["result"]
 
     def configs(self, resource_type: str, name: str) -> Any:
-        """Return a configuration, with kwire's names of its sources."""
+        """Return a configuration, with kwire's names for its sources."""
         found = self.call("configs", resource_type, name)
         for entry in found.values():
             entry["source"] = _SOURCES[entry["source"]]
@@ -86,12 +90,12 @@ class JavaAdmin:
 
 
 def name_partitions(values: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
-    """Return a dict by "topic-partition"."""
+    """Convert (topic, partition) keys to "topic-partition"."""
     return {f"{topic}-{number}": value for (topic, number), value in values.items()}
 
 
 def read_topics(kafka: KafkaSync, names: Iterable[str]) -> Any:
-    """Return the description of topics, as Java's Admin does."""
+    """Return topic descriptions in the form of Java's Admin."""
     topics = kafka.topics()
     return {
         name: {
@@ -114,7 +118,7 @@ def read_topics(kafka: KafkaSync, names: Iterable[str]) -> Any:
 
 
 def read_configs(kafka: KafkaSync, resource_type: Any, name: str) -> Any:
-    """Return a configuration, as Java's Admin does."""
+    """Return a configuration in the form of Java's Admin."""
     return {
         key: {
             "value": entry.value,
@@ -127,7 +131,7 @@ def read_configs(kafka: KafkaSync, resource_type: Any, name: str) -> Any:
 
 
 def read_groups(kafka: KafkaSync) -> Any:
-    """Return the groups of the cluster, as Java's Admin does."""
+    """Return the groups of the cluster in the form of Java's Admin."""
     return {
         name: {
             "protocol_type": group.protocol_type,
@@ -139,7 +143,7 @@ def read_groups(kafka: KafkaSync) -> Any:
 
 
 def format_group(group: GroupDescription) -> Any:
-    """Return the description of a group, as Java's Admin does."""
+    """Return a group description in the form of Java's Admin."""
     return {
         "group_type": group.group_type,
         "state": group.state,

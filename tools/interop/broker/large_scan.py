@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The process that scans a large topic once, and prints what that took as JSON.
+"""Scan a large topic once and print time and memory as JSON.
 
-A part of the chunks is consumed slowly, so that more could pile up.
+Some chunks are consumed slowly, so that data would accumulate if the scan did not limit
+its memory.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tools.interop.broker.broker import BrokerError
 
 
 def peak_bytes() -> int:
-    """Return the most memory that this process has had."""
+    """Return the peak memory of this process in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) << 10
@@ -30,9 +31,9 @@ def peak_bytes() -> int:
 def scan(
     address: str, topic: str, partitions: int, memory_bytes: int
 ) -> dict[str, Any]:
-    """Read the topic once; check each record, and return what it took."""
+    """Read the topic once, verify all records, and return time and memory."""
     with client.connect_sync(address) as kafka:
-        # What is imported and compiled once is no memory of the scan.
+        # Complete imports and other one-time initialization before measuring memory.
         next(kafka.scan(topic, end=1, memory_bytes=1)).to_arrow()
         before, begun, cpu = peak_bytes(), time.monotonic(), time.process_time()
         following = dict.fromkeys(range(partitions), 0)

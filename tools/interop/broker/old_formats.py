@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records in message formats 0 and 1, which brokers before 3.0 still stored.
+"""Write records in message formats 0 and 1, which brokers before 3.0 could store.
 
-The newer format is in ``workloads.py``. A topic's format is set by the broker version
-it is named after: 0.9.0 stores magic 0, 0.10.0 magic 1, 2.8 magic 2.
+``workloads.py`` writes the current format. A topic setting with a broker version
+selects its format: 0.9.0 stores magic 0, 0.10.0 magic 1, and 2.8 magic 2.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CODECS = ["none", "gzip", "snappy", "lz4"]
 
 
 def rows_without_headers(name: str, count: int, first: int = 0) -> list[Row]:
-    """Make rows that the old formats can hold, a null key and a null value included."""
+    """Create rows that old formats support, including a null key and a null value."""
     rows = workloads.numbered_rows(name, count, first, keys=23)
     rows = [row._replace(headers=[]) for row in rows]
     rows[1] = rows[1]._replace(key=None)
@@ -28,7 +28,7 @@ def rows_without_headers(name: str, count: int, first: int = 0) -> list[Row]:
 
 
 def write_formats(broker: Broker) -> None:
-    """Write in both formats, every codec, by clients new and old."""
+    """Write both formats in all codecs, with current and old clients."""
     for magic in (0, 1):
         for codec in CODECS:
             topic = f"magic{magic}-{codec}"
@@ -47,7 +47,7 @@ def write_formats(broker: Broker) -> None:
 
 
 def write_compacted_formats(broker: Broker) -> None:
-    """Let the cleaner make holes in both formats, inside wrappers as well."""
+    """Let the log cleaner create gaps in both formats, including inside wrappers."""
     for magic in (0, 1):
         topic = f"magic{magic}-compacted"
         version = VERSIONS[magic]
@@ -63,14 +63,15 @@ def write_compacted_formats(broker: Broker) -> None:
 
 
 def write_after_upgrade(broker: Broker) -> None:
-    """Write one partition in all three formats, one after the other."""
+    """Write all three formats to one partition, one after the other."""
     topic = "upgraded"
     workloads.create_topic(broker, topic, message_format_version=VERSIONS[0])
     for magic, version in VERSIONS.items():
         of_topic = workloads.admin.ResourceType.TOPIC
         name = "message.format.version"
         workloads.set_config(broker, of_topic, topic, name, version)
-        # The broker learns of it from ZooKeeper a moment later, without an event here.
+        # The broker receives the change from ZooKeeper shortly afterwards. There is no
+        # event to wait for.
         time.sleep(2)
         for codec in CODECS:
             rows = rows_without_headers(f"magic {magic}", 6)

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ``tests/data/request-logs``: request logs of live brokers and known clients.
+"""Write ``tests/data/request-logs``: request logs of live brokers with known clients.
 
     python -m tools.interop.broker.request_logs  # 4.3.1, 3.9.2 and 2.8.2
 
-For each release ``kafka-<release>.log`` has the lines of the request logger at DEBUG,
-and ``sent.json`` what the clients sent: the rows that kwire has to find in the log.
+``kafka-<release>.log`` contains the DEBUG output of the request logger. ``sent.json``
+contains the requests that the clients sent, which kwire must find in the log.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ TALKS: dict[str | None, list[tuple[Any, int]]] = {
     None: [(UNNAMED, 0), (NOBODY, 5)],
     'od"d\\ id {\N{GREEK SMALL LETTER PI}': [(NAMED, 3), (NOBODY, 7)],
 }
-"""By client id: the requests of a connection, with their versions."""
+"""Requests of a connection with their versions, indexed by client id."""
 
 
 def talk(kafka: Broker, client_id: str | None) -> list[dict[str, Any]]:
-    """Send the requests of a client; give what was sent and answered."""
+    """Send the requests of a client and return all answered requests."""
     done = []
     place = (brokers.LOOPBACK, kafka.port)
     with socket.create_connection(place, timeout=20) as wire:
@@ -75,7 +75,7 @@ def talk(kafka: Broker, client_id: str | None) -> list[dict[str, Any]]:
             )
             wire.sendall(frame)
             if not read_answer(wire):
-                # The broker does not speak the version, and logs nothing.
+                # The broker does not support this version and does not log the request.
                 break
             done.append(
                 {
@@ -91,13 +91,13 @@ def talk(kafka: Broker, client_id: str | None) -> list[dict[str, Any]]:
 
 
 def read_answer(wire: socket.socket) -> bytes:
-    """Read one answer; nothing if the broker hangs up."""
+    """Read one response. Returns b"" if the broker closes the connection."""
     head = read(wire, 4)
     return read(wire, struct.unpack(">i", head)[0]) if head else b""
 
 
 def read(wire: socket.socket, size: int) -> bytes:
-    """Read so many bytes; nothing if they do not come."""
+    """Read exactly ``size`` bytes. Returns b"" if the connection is closed early."""
     data = b""
     while len(data) < size:
         part = wire.recv(size - len(data))
@@ -108,7 +108,7 @@ def read(wire: socket.socket, size: int) -> bytes:
 
 
 def write(release: str) -> list[dict[str, Any]]:
-    """Run one broker and write its log; give what was sent."""
+    """Run a broker and write its request log. Returns the sent requests."""
     with tempfile.TemporaryDirectory(prefix="kwire-broker-") as folder:
         with brokers.running(release, Path(folder)) as kafka:
             time.sleep(SECONDS_TO_SETTLE)
@@ -122,7 +122,7 @@ def write(release: str) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("releases", nargs="*", default=brokers.releases())
     brokers.LOGGING.extend(SETTINGS)

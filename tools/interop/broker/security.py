@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A listener with TLS and SASL: its certificate and its user."""
+"""Configure a listener with TLS and SASL: certificate, listener and user."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tools.interop.broker.broker import Broker, BrokerError
 USER, PASSWORD = "ann", "open, sesame"
 OAUTH = "OAUTHBEARER"
 ITERATIONS = 8192
-# The numbers that Kafka gives to the mechanisms of SCRAM, and their digests.
+# SCRAM mechanisms with Kafka's mechanism numbers and digest names.
 SCRAM = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
 
 
 def make_certificate(folder: Path, host: str = "localhost") -> Path:
-    """Make a file with a key and a certificate that signs itself.
+    """Create a file with a private key and a self-signed certificate.
 
-    The certificate is valid for a host name and for the loopback address.
+    The certificate is valid for ``host`` and for the loopback address.
     """
     path = folder / "certificate.pem"
     key, certificate = folder / "key.pem", folder / "alone.pem"
@@ -61,10 +61,11 @@ def add_listener(
     session_ms: int = 0,
     advertised: str | None = None,
 ) -> None:
-    """Add a listener with TLS and SASL to a broker that has not started yet.
+    """Add a listener with TLS and SASL to a broker that has not been started.
 
-    A client has to authenticate again within ``session_ms`` (KIP-368), unless it is 0.
-    ``advertised`` is the "host:port" that clients get, by default that of the listener.
+    * ``session_ms``: maximum session time before clients must authenticate again
+      (KIP-368). 0 disables it.
+    * ``advertised``: advertised "host:port". Default: the address of the listener.
     """
     own = f"{brokers.LOOPBACK}:{port}"
     login = "org.apache.kafka.common.security"
@@ -85,7 +86,7 @@ def add_listener(
             f'{login}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
         ),
     }
-    # Kafka's default handlers accept unsigned tokens.
+    # Required because Kafka's default handlers expect unsigned tokens.
     settings["listener.name.secure.oauthbearer.sasl.jaas.config"] = (
         f"{login}.oauthbearer.OAuthBearerLoginModule required"
         ' unsecuredLoginStringClaim_sub="broker";'
@@ -98,7 +99,7 @@ def add_listener(
 
 
 def add_user(kafka: Broker) -> None:
-    """Tell the broker the user's password in the form that SCRAM stores."""
+    """Store the user's password in the broker as SCRAM credentials."""
     upsertion = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
     with connect_sync(f"{brokers.LOOPBACK}:{kafka.port}") as client:
         for number, digest in SCRAM.values():
@@ -112,7 +113,7 @@ def add_user(kafka: Broker) -> None:
                     digest, PASSWORD.encode(), salt, ITERATIONS
                 ),
             )
-            # One at a time: Kafka takes a user once in a request.
+            # Use separate requests, because Kafka accepts a user only once per request.
             answer = client.request(
                 AlterUserScramCredentialsRequest(upsertions=[added])
             )

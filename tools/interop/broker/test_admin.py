@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that manage a cluster, beside Kafka's own Admin, in three brokers.
+"""Compare kwire's administration functions with Kafka's Admin, using three brokers.
 
-Each function changes the cluster with one of the two clients. Both read the result, and
-their answers have to be equal as JSON. Requests of ``kafka.request`` for several
-brokers have to return what Java's Admin merges from its own requests.
+Every function changes the cluster with one of the two clients. Then both clients read
+the result, and their JSON values must be identical. Requests that ``kafka.request``
+distributes to several brokers must return the results that Java's Admin merges from its
+own requests.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ from tools.interop.broker.java_admin import (
 SECONDS = 60
 PARTITIONS = 6
 COUNT = 10
-"""Records of each partition."""
+"""Number of records in each partition."""
 EARLIEST, LATEST = -2, -1
 
 
 class Setting:
-    """The two clients of one cluster."""
+    """Both clients for one cluster."""
 
     def __init__(self, cluster: Cluster, kafka: KafkaSync, java: JavaAdmin) -> None:
         self.cluster = cluster
@@ -56,7 +57,7 @@ class Setting:
         self.java = java
 
     def topic(self, name: str, partitions: int = PARTITIONS) -> str:
-        """Create a topic with records in each partition."""
+        """Create a topic with records in every partition."""
         self.cluster.create_topic(name, partitions)
         with self.kafka.producer() as producer:
             for number in range(partitions):
@@ -64,14 +65,14 @@ class Setting:
         return name
 
     def offsets(self, topic: str, at: str) -> tuple[Any, Any]:
-        """Return the offsets of all partitions of a topic, of kwire and of Java."""
+        """Return the offsets of all partitions of a topic, from kwire and from Java."""
         ours = name_partitions(self.kafka.offsets([topic], at=at))
         return ours, self.java.call("offsets", list(ours), at)
 
 
 @pytest.fixture(scope="module")
 def setting(cluster: Cluster) -> Iterator[Setting]:
-    """The clients, which are shared by all checks."""
+    """Clients that are shared by all checks."""
     with (
         client.connect_sync(cluster.address) as kafka,
         JavaAdmin(cluster.release, cluster.address) as java,
@@ -80,13 +81,16 @@ def setting(cluster: Cluster) -> Iterator[Setting]:
 
 
 def wait_equal(read: Callable[[], tuple[Any, Any]]) -> Any:
-    """Return the value that both sides read; brokers learn of changes one by one."""
+    """Wait until both clients read the same value, and return it.
+
+    Brokers receive changes at different times, so results can differ temporarily.
+    """
     deadline = time.monotonic() + SECONDS
     while True:
         try:
             ours, theirs = read()
         except (AdminFailure, TopicNotFound) as error:
-            # One of the brokers does not know a new topic yet.
+            # A broker may not have received a new topic yet.
             ours, theirs = None, str(error)
         if ours == theirs:
             return ours
@@ -96,7 +100,7 @@ def wait_equal(read: Callable[[], tuple[Any, Any]]) -> Any:
 
 
 def assert_same_error(ours: Callable[[], Any], theirs: Callable[[], Any]) -> None:
-    """Both sides have to fail with the same error of Kafka."""
+    """Check that both clients fail with the same Kafka error."""
     with pytest.raises(AdminFailure) as expected:
         theirs()
     with pytest.raises(ClusterError, match=rf"\b{re.escape(expected.value.name)}\b"):
@@ -261,7 +265,7 @@ def test_records_are_deleted(setting: Setting, writer: str) -> None:
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_groups_are_listed_and_described(setting: Setting, protocol: str) -> None:
-    """A group of librdkafka with two members, in both protocols."""
+    """Use a librdkafka group with two members, in both protocols."""
     topic = setting.topic(f"admin-members-{protocol}")
     group_id = f"admin-members-{protocol}"
     settings: dict[str, Any] = {
@@ -319,7 +323,7 @@ def test_groups_are_listed_and_described(setting: Setting, protocol: str) -> Non
 def test_group_offsets_are_set_and_groups_deleted(
     setting: Setting, writer: str
 ) -> None:
-    """Of several groups, so that all three brokers coordinate one."""
+    """Use several groups, so that every broker coordinates at least one of them."""
     kafka, java = setting.kafka, setting.java
     topic = setting.topic(f"admin-offsets-{writer}")
     names = [f"admin-offsets-{writer}-{n}" for n in range(9)]
@@ -356,7 +360,7 @@ def test_group_offsets_are_set_and_groups_deleted(
 
 
 def list_offsets(topic: str, timestamp: int) -> ListOffsetsRequest:
-    """Return the request for an offset of each partition of a topic."""
+    """Create a request for one offset in each partition of a topic."""
     make = ListOffsetsRequest
     parts = [
         make.ListOffsetsPartition(partition_index=n, timestamp=timestamp)
@@ -428,7 +432,7 @@ def test_requests_to_every_broker_have_the_answers_of_java(setting: Setting) -> 
 
 
 def read_log_dirs(kafka: KafkaSync) -> Any:
-    """Return the log directories of all brokers with the sizes of their partitions."""
+    """Return the log directories of all brokers with their partition sizes."""
     response = kafka.request(DescribeLogDirsRequest(topics=None))
     return sorted(
         [
@@ -444,7 +448,7 @@ def read_log_dirs(kafka: KafkaSync) -> Any:
 
 
 def test_a_request_reaches_the_node_or_the_address_in_to(setting: Setting) -> None:
-    """DescribeConfigs of a broker is answered only by that broker."""
+    """Use DescribeConfigs for a broker, which only that broker answers."""
     make = DescribeConfigsRequest
     codes: dict[int, list[int]] = {}
     for number, node in setting.cluster.nodes.items():

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire topics``, ``groups`` and ``configs`` beside Kafka's own tools.
+"""Compare ``kwire topics``, ``groups`` and ``configs`` with Kafka's own tools.
 
-Each check changes a topic or a group with the command, and reads the result with the
-tool of the newest release: TopicCommand, ConsumerGroupCommand or ConfigCommand. The
-offsets of a reset are those that ConsumerGroupCommand plans.
+Every check changes a topic or a group with the kwire command, and reads the result with
+the tool of the newest release: TopicCommand, ConsumerGroupCommand or ConfigCommand.
+Reset offsets must be identical to the offsets that ConsumerGroupCommand plans.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tools.interop.broker.broker import Broker
 from tools.interop.broker.command import kwire_rows
 
 RECORDS = (12, 0, 7)
-"""Records of each partition."""
+"""Number of records by partition."""
 
 START = datetime(2026, 1, 2, tzinfo=UTC)
-"""Timestamp of the first record of each partition; each record is 1 s later."""
+"""Timestamp of the first record in each partition. The interval is 1 s."""
 
 
-# Kafka's tools take seconds to start.
+# Only a few releases, because Kafka's tools require several seconds to start.
 pytestmark = pytest.mark.releases("4.x", at_night=("3.9",))
 
 _TOOLS = {
@@ -35,12 +35,12 @@ _TOOLS = {
     "groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
     "configs": "kafka.admin.ConfigCommand",
 }
-"""Kafka's tools by the command of kwire. Those of the newest release are used."""
+"""Kafka's tools by kwire command. The tools of the newest release are used."""
 
 
 @pytest.fixture
 def topic(kafka: Broker) -> str:
-    """A topic with records, which the command has created."""
+    """Topic with records. It was created by the kwire command."""
     name = f"commands-{uuid4().hex[:8]}"
     options = ["--create", "--partitions", str(len(RECORDS))]
     kwire_rows(kafka.address, "topics", name, *options)
@@ -62,7 +62,7 @@ def topic(kafka: Broker) -> str:
 
 @pytest.fixture
 def group(kafka: Broker, topic: str) -> str:
-    """A group that has committed an offset of each partition."""
+    """Group with a committed offset for every partition."""
     name = f"group-{uuid4().hex[:8]}"
     kwire_rows(kafka.address, "groups", name, "--reset", "3", "--topic", topic)
     return name
@@ -76,7 +76,7 @@ def run_tool(kafka: Broker, name: str, *options: str) -> str:
 
 
 def read_columns(text: str, *titles: str) -> list[tuple[str, ...]]:
-    """Read columns of the table that ConsumerGroupCommand prints, sorted."""
+    """Parse columns of the table printed by ConsumerGroupCommand, sorted."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
     start = next(index for index, line in enumerate(lines) if line[0] == "GROUP")
     positions = [lines[start].index(title) for title in titles]

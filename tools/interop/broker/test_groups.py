@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of consumers, whose members and coordinator are killed.
+"""Check consumer groups while members and the group coordinator are killed.
 
-Up to five kwire members, each a process, read what librdkafka writes and commit each
-chunk. Members and the group's coordinator are ended with SIGKILL, and members join. In
-the end everything has to be read without a gap, nothing that was committed twice, and
-``kafka-consumer-groups`` has to show no lag. Then members copy a topic in transactions,
-and are killed in the middle of them: each record has to be copied once. kwire members
-also share a group with Java's console consumer, of the same protocol and of the classic
-one. With brokers that lack the group protocol partitions are assigned manually, and
-joining is refused with one sentence.
+Up to five kwire members run as separate processes. They read records written by
+librdkafka and commit every chunk. Members and the group coordinator are killed with
+SIGKILL, and new members join. Finally, all records must have been read without gaps, no
+committed record may have been read again, and ``kafka-consumer-groups`` must report no
+lag.
+
+Then members copy a topic with transactions and are killed during transactions. Every
+record must be copied exactly once. kwire members also share a group with Java's console
+consumer, using the consumer protocol and the classic protocol. With brokers that do not
+support the group protocol, partitions are assigned manually, and joining must be
+rejected with a single sentence.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ COPIERS = 3
 
 
 class Members:
-    """The member processes of one group, and what all of them have printed."""
+    """Member processes of one group and their output."""
 
     def __init__(
         self, kafka: Cluster, topic: str, group: str, folder: Path, copies: str = ""
@@ -55,12 +58,13 @@ class Members:
         self._count = 0
 
     def join(self) -> None:
-        """Start another member."""
+        """Start an additional member."""
         self._count += 1
         program = [sys.executable, "-m", "tools.interop.broker.group_members"]
         command = [*program, *self._arguments, str(self._count), self._copies]
         with (self._folder / f"{self.group}-{self._count}").open("wb") as out:
-            # The mask is inherited, so SIGTERM waits until the member has its handler.
+            # The child inherits the signal mask, so SIGTERM is delivered only after the
+            # member has installed its handler.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
             try:
                 self.running.append(subprocess.Popen(command, stdout=out))
@@ -68,7 +72,7 @@ class Members:
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
     def kill(self, member: subprocess.Popen[bytes]) -> None:
-        """End a member with SIGKILL."""
+        """Kill a member with SIGKILL."""
         self.running.remove(member)
         member.kill()
         member.wait(SECONDS)
@@ -77,12 +81,12 @@ class Members:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # If the check fails, no process is left.
+        # Do not leave processes running if the check fails.
         for each in list(self.running):
             self.kill(each)
 
     def end(self) -> None:
-        """Have all members leave in good order."""
+        """Stop all members with SIGTERM, so that they leave the group."""
         for each in self.running:
             each.terminate()
         for each in self.running:
@@ -91,13 +95,16 @@ class Members:
         self.running.clear()
 
     def check(self) -> None:
-        """Fail if a member ended by itself."""
+        """Raise ``BrokerError`` if a member has ended unexpectedly."""
         for each in self.running:
             if each.poll() is not None:
                 raise BrokerError(f"a member of {self.group} ended by itself")
 
     def rows(self) -> list[tuple[str, float, int, int, int]]:
-        """Return all that was printed, by time; a last line may be cut."""
+        """Return all printed lines sorted by time.
+
+        The last line of a file may be truncated.
+        """
         rows = []
         for path in self._folder.glob(f"{self.group}-*"):
             for line in path.read_text().splitlines():
@@ -110,7 +117,7 @@ class Members:
 
 
 def committed(kafka: HasAddress, topic: str, group: str) -> dict[int, int]:
-    """Return the committed offset of each partition, as librdkafka reads it."""
+    """Return the committed offset for each partition, read by librdkafka."""
     places = [confluent_kafka.TopicPartition(topic, n) for n in range(PARTITIONS)]
     reader = confluent_kafka.Consumer(
         {"bootstrap.servers": kafka.address, "group.id": group, "log_level": 0}
@@ -125,7 +132,7 @@ def committed(kafka: HasAddress, topic: str, group: str) -> dict[int, int]:
 
 
 def describe(kafka: Cluster, group: str, *options: str) -> list[list[str]]:
-    """Return the rows that ``kafka-consumer-groups --describe`` prints."""
+    """Return the table rows printed by ``kafka-consumer-groups --describe``."""
     package = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
     text = brokers.run(
         brokers.java(
@@ -145,7 +152,10 @@ def describe(kafka: Cluster, group: str, *options: str) -> list[list[str]]:
 def check_rows(
     rows: list[tuple[str, float, int, int, int]], ends: dict[int, int]
 ) -> int:
-    """Judge what members have read and committed; return how much was read again."""
+    """Verify the chunks that members have read and committed.
+
+    Returns the number of records that were read more than once.
+    """
     done = dict.fromkeys(ends, 0)
     safe = dict.fromkeys(ends, 0)
     again = 0
@@ -168,13 +178,13 @@ def check_rows(
 
 
 def find_ends(kafka: HasAddress, topic: str) -> dict[int, int]:
-    """Return the end of each partition, once the writer has ended."""
+    """Return the end offset for each partition. The writer must have ended."""
     rows = clients.read_back(kafka, topic)
     return {each: len(rows[each]) for each in rows}
 
 
 def kill_coordinator(kafka: Cluster, group: str) -> None:
-    """End the broker that coordinates a group; start it again a little later."""
+    """Kill the coordinator of a group and restart it after 4 seconds."""
     leaders = kafka.leaders("__consumer_offsets")
     number = 0
     for letter in group.encode():
@@ -228,7 +238,7 @@ def test_members_read_without_gaps_while_members_and_coordinator_are_killed(
 
 
 def has_open(kafka: Cluster, topic: str) -> bool:
-    """Return whether readers of committed records wait for transactions of a topic."""
+    """Return whether open transactions block read_committed readers of a topic."""
     latest = clusters.admin.OffsetSpec.latest()
     partitions = {
         confluent_kafka.TopicPartition(topic, n): latest for n in range(COPY_PARTITIONS)
@@ -268,7 +278,7 @@ def test_members_copy_each_record_once_while_members_are_killed(
         ends = find_ends(cluster, topic)
         is_at_end = lambda: committed(cluster, topic, group) == ends  # noqa: E731
         took = wait_for("the end", is_at_end, [members])
-        # Members that were killed may have left transactions open.
+        # Killed members may have left open transactions.
         is_closed = lambda: not has_open(cluster, copies)  # noqa: E731
         wait_for("the end of transactions", is_closed, [members])
         members.end()
@@ -288,7 +298,7 @@ def test_members_copy_each_record_once_while_members_are_killed(
 def start_java(
     kafka: Cluster, topic: str, group: str, protocol: str, out: Any
 ) -> subprocess.Popen[bytes]:
-    """Start Java's console consumer in a group."""
+    """Start Java's console consumer as a group member."""
     package = "org.apache.kafka.tools.consumer.ConsoleConsumer"
     return subprocess.Popen(
         brokers.java(
@@ -310,7 +320,7 @@ def start_java(
 
 
 def test_kwire_and_java_members_share_a_group(cluster: Cluster, tmp_path: Path) -> None:
-    """One of the two Java consumers is a classic one, which the broker accepts too."""
+    """Use two Java consumers, one of them with the classic protocol."""
     topic, group = "shared-with-java", "kwire-and-java"
     cluster.create_topic(topic, PARTITIONS)
     printed = tmp_path / "java-consumer", tmp_path / "java-classic"
@@ -360,7 +370,7 @@ def test_kwire_and_java_members_share_a_group(cluster: Cluster, tmp_path: Path) 
 
 @pytest.mark.releases("3.9", "2.8")
 def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None:
-    """Consume with committed offsets and without joining, which all brokers support."""
+    """Consume with committed offsets without joining, which all brokers support."""
     topic = "by-hand"
     workloads.create_topic(kafka, topic, partitions=PARTITIONS)
     writer = Writer(kafka, topic, PARTITIONS)
@@ -371,7 +381,7 @@ def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None
     seen: dict[int, int] = dict.fromkeys(ends, 0)
     with client.connect_sync(kafka.address) as opened:
         for _ in range(2):
-            # The second consumer continues where the first one stopped.
+            # The second consumer continues at the position of the first one.
             with opened.consumer(
                 topic, group_id="by-hand", partitions="all"
             ) as consumer:
@@ -389,7 +399,7 @@ def test_offsets_of_partitions_that_are_assigned_manually(kafka: Broker) -> None
                 seen[chunk.partition] = chunk.next_offset
             consumer.commit()
         assert committed(kafka, topic, "by-hand") == ends
-        # From 3.7 to 3.9 the request exists, but the protocol is not enabled.
+        # Kafka 3.7 to 3.9 support the request, but the protocol is disabled.
         with (
             pytest.raises((FeatureUnsupported, RequestRefused)) as refusal,
             opened.consumer(topic, group_id="joined") as consumer,

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One scan of a topic of 1 GB: each record once, and bounded memory.
+"""Scan a topic with 1 GB: all records exactly once, with limited memory.
 
-The scan runs in a process of its own; its memory may grow by the budget of the scan and
-32 MiB.
+The scan runs in a separate process. Its memory may grow by the memory limit of the scan
+plus 32 MiB.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SLACK = 32 << 20
 
 @pytest.fixture(scope="module")
 def large(start_broker: Callable[..., Broker], version: str) -> str:
-    """The address of a broker with the topic; each value begins with its number."""
+    """Address of a broker with the topic. Every value starts with its number."""
     kafka = start_broker(version)
     workloads.create_topic(kafka, TOPIC, partitions=PARTITIONS)
     producer = clients.librdkafka_producer(

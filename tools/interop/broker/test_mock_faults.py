@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans and producers of librdkafka's mock cluster while it injects faults.
+"""Check scans and producers with librdkafka's mock cluster while it injects faults.
 
-Errors of all kinds pushed into responses, connections that are closed, leaders that
-move, brokers that stop and come back, slow answers. Each scan returns each record once
-and in order. Each producer writes all of its rows, where the receipts say. The mock
-does not compare sequence numbers, so a batch may be there again if its acknowledgement
-was lost, or after the next one; ``test_producer_kills.py`` has brokers that do. The
-library that confluent-kafka brings has the functions for all this.
+The faults are error codes in responses, closed connections, leader changes, stopped and
+restarted brokers, and slow responses. Every scan must return all records exactly once
+and in order. Every producer must write all rows at the positions in its receipts.
+
+The mock cluster does not verify sequence numbers. A batch can therefore be duplicated
+or reordered if its acknowledgement was lost. ``test_producer_kills.py`` uses real
+brokers, which prevent that. The librdkafka library inside confluent-kafka exports the
+required functions.
 """
 
 from __future__ import annotations
@@ -41,10 +43,13 @@ PARTITIONS = 4
 ROWS = 2_000
 SECONDS = 60
 FAULTS_S = 3.0
-"""How long faults go on: a cluster that is never well is never read."""
+"""Duration of the faults in seconds.
+
+They must end, because a cluster that never recovers can never be read completely.
+"""
 
 CUT = -195
-"""librdkafka's own code: the mock closes the connection in place of an answer."""
+"""librdkafka's error code for closing the connection instead of responding."""
 
 ERRORS: dict[Any, tuple[int, ...]] = {
     FetchRequest: (
@@ -90,10 +95,10 @@ Fields = tuple[int, int, bytes | None, bytes | None]
 
 
 class Mock:
-    """A mock cluster: what librdkafka's C interface can do to it."""
+    """Mock cluster, controlled through librdkafka's C interface."""
 
     def __init__(self) -> None:
-        """Start the brokers, on the loopback interface."""
+        """Start the brokers on the loopback interface."""
         package = Path(confluent_kafka.__file__).parent
         found = [
             *package.parent.glob("confluent_kafka.libs/librdkafka*"),
@@ -107,7 +112,7 @@ class Mock:
         self._library.rd_kafka_mock_cluster_bootstraps.restype = ctypes.c_char_p
         reason = ctypes.create_string_buffer(512)
         settings = ctypes.c_void_p(self._library.rd_kafka_conf_new())
-        # It would warn that no addresses are set.
+        # Suppress the warning about missing bootstrap servers.
         self._library.rd_kafka_conf_set(settings, b"log_level", b"0", reason, 512)
         producer = 0
         self._handle = ctypes.c_void_p(
@@ -120,37 +125,37 @@ class Mock:
         self.address = addresses.decode()
 
     def create_topic(self, name: str) -> None:
-        """Create a topic, with a replica on each broker."""
+        """Create a topic with a replica on every broker."""
         self._call("topic_create", name.encode(), PARTITIONS, BROKERS)
 
     def push_errors(self, api_key: int, codes: list[int]) -> None:
-        """Answer the next requests of an API with errors."""
+        """Return errors for the next requests of an API."""
         array = (ctypes.c_int * len(codes))(*codes)
         self._library.rd_kafka_mock_push_request_errors_array(
             self._cluster, ctypes.c_int16(api_key), ctypes.c_size_t(len(codes)), array
         )
 
     def forget_errors(self) -> None:
-        """Answer without errors from here on."""
+        """Discard all errors that have not been returned yet."""
         for request in ERRORS | WRITE_ERRORS:
             self._library.rd_kafka_mock_clear_request_errors(
                 self._cluster, ctypes.c_int16(request.api_key)
             )
 
     def set_leader(self, topic: str, partition: int, node: int) -> None:
-        """Have another broker lead a partition."""
+        """Move the leader of a partition to another broker."""
         self._call("partition_set_leader", topic.encode(), partition, node)
 
     def set_up(self, node: int, is_up: bool) -> None:
-        """Take a broker down, or have it back."""
+        """Stop or restart a broker."""
         self._call("broker_set_up" if is_up else "broker_set_down", node)
 
     def set_delay(self, node: int, milliseconds: int) -> None:
-        """Have a broker take so long for each answer."""
+        """Delay all responses of a broker."""
         self._call("broker_set_rtt", node, milliseconds)
 
     def close(self) -> None:
-        """End the cluster."""
+        """Destroy the cluster."""
         self._library.rd_kafka_mock_cluster_destroy(self._cluster)
         self._library.rd_kafka_destroy(self._handle)
 
@@ -163,7 +168,7 @@ class Mock:
 
 
 def write(address: str) -> list[Fields]:
-    """Fill the topic in small batches; return its records in order."""
+    """Write the topic in small batches. Returns its records in order."""
     producer = confluent_kafka.Producer(
         {"bootstrap.servers": address, "batch.num.messages": 20, "linger.ms": 2}
     )
@@ -181,7 +186,7 @@ def write(address: str) -> list[Fields]:
 
 
 def read(address: str, is_async: bool, pause_s: float) -> list[Fields]:
-    """Scan the topic from its start to its end, slowly."""
+    """Scan the complete topic slowly."""
     rows: list[Fields] = []
 
     def take(chunk: client.Chunk) -> None:
@@ -206,7 +211,10 @@ def read(address: str, is_async: bool, pause_s: float) -> list[Fields]:
 
 
 class Faults(threading.Thread):
-    """Injects faults for a while, or until ``is_over``; heals the cluster then."""
+    """Injects faults for a limited time or until ``is_over`` is set.
+
+    Finally it repairs the cluster, so that all records can be read.
+    """
 
     def __init__(
         self,
@@ -224,7 +232,7 @@ class Faults(threading.Thread):
         self._errors = errors
 
     def run(self) -> None:
-        """Inject one fault after the other."""
+        """Inject faults one after the other."""
         down = 0
         until = time.monotonic() + FAULTS_S
         while time.monotonic() < until and not self.is_over.wait(
@@ -257,7 +265,7 @@ class Faults(threading.Thread):
 
 
 def produce(address: str, topic: str, is_async: bool) -> list[client.Receipt]:
-    """Write numbered rows slowly, each key to its partition; return the receipts."""
+    """Write numbered rows slowly with one partition per key. Returns the receipts."""
     options: Any = {"max_batch_bytes": 1000, "delivery_timeout_s": SECONDS}
     lists = [
         [(b"k%d" % (n % 7), b"%d" % n) for n in range(start, start + 100)]
@@ -291,10 +299,11 @@ def produce(address: str, topic: str, is_async: bool) -> list[client.Receipt]:
 def check_rows(
     address: str, topic: str, receipts: list[client.Receipt]
 ) -> tuple[int, int]:
-    """Compare what is in a topic with the receipts.
+    """Compare the records in a topic with the receipts.
 
-    Returns how many rows are there again, and how many come after a later one of their
-    key. Brokers prevent both by the sequence numbers of batches, the mock does not.
+    Returns the number of duplicate rows, and the number of rows after a later row with
+    the same key. Brokers prevent both with batch sequence numbers, but the mock cluster
+    does not.
     """
     partitions: dict[int, dict[int, int]] = {}
     with client.connect_sync(address, timeout_s=SECONDS) as kafka:
@@ -321,7 +330,7 @@ def check_rows(
 def disturb(
     mock: Mock, seed: int, topic: str, errors: dict[Any, tuple[int, ...]]
 ) -> Iterator[Faults]:
-    """Inject faults for the length of a ``with`` block, or for less."""
+    """Inject faults during a ``with`` block, or for a shorter time."""
     faults = Faults(mock, random.Random(seed), topic, errors)
     faults.start()
     try:
@@ -333,7 +342,7 @@ def disturb(
 
 @pytest.fixture
 def mock() -> Iterator[Mock]:
-    """A mock cluster for one check."""
+    """Mock cluster for one check."""
     made = Mock()
     yield made
     made.close()
@@ -352,7 +361,7 @@ def test_scans_return_each_record_once_under_faults(
         with disturb(mock, number, TOPIC, ERRORS) as faults:
             got = read(mock.address, bool(number % 2), pause_s)
         count += faults.count
-        # The sort is stable: it keeps the order within partitions.
+        # The sort is stable, so it preserves the order within partitions.
         assert sorted(got, key=lambda row: row[0]) == wanted, f"seed {number}"
     print(f"{scans} scans under {count} faults, each record once and in order")
 

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire's connections against running brokers, version by version.
+"""Check kwire's connections with running brokers in all protocol versions.
 
-What a broker advertises has to be what kwire's facts say of its release; requests and
-both kinds of group heartbeats are sent in every version that the table has, and a
-version that the table lacks ends the connection. ``test_records.py`` compares records
-more closely.
+The versions advertised by a broker must be identical to kwire's data for that release.
+Requests and both types of group heartbeats are sent in every supported version. A
+version that the table does not contain closes the connection. ``test_records.py``
+compares records in more detail.
 """
 
 from __future__ import annotations
@@ -51,48 +51,51 @@ from tools.interop.broker.wire import (
 pytestmark = pytest.mark.releases("4.x", "3.9", "2.8")
 
 SETTINGS = {"3.9": {"group.coordinator.rebalance.protocols": "classic,consumer"}}
-"""What a release needs to be asked for, to have groups of both kinds."""
+"""Broker settings that enable both group protocols, by release."""
 
 TELEMETRY = {71, 72}
-"""Keys that a broker hides unless a plugin of its owner collects what clients send."""
+"""API keys that a broker hides unless it has a plugin that receives client metrics."""
 
 FIRST_WITH_KEYS, FIRST_WITH_GROUPS, FIRST_WITH_MEMBERS = 4, 8, 3
 FIRST_IN_KAFKA = 1
-"""Offsets of version 0 are kept in ZooKeeper, which newer brokers do without."""
+"""First OffsetCommit and OffsetFetch version that stores offsets in Kafka.
+
+Version 0 stores them in ZooKeeper, which newer brokers do not use.
+"""
 
 LEAVE = -1
 SESSION_MS = 120_000
-"""How long a member may be silent; it leaves long before that."""
+"""Session timeout in milliseconds. Members leave long before it expires."""
 
 
 @pytest.fixture
 def kafka(start_broker: Callable[..., Broker], version: str) -> Broker:
-    """A broker with groups of both protocols."""
+    """Broker that supports both group protocols."""
     return start_broker(version, SETTINGS.get(version))
 
 
 @pytest.fixture
 def topic(kafka: Broker, request: pytest.FixtureRequest) -> str:
-    """A new topic, named after its check."""
+    """New topic named after its check."""
     name = request.function.__name__
     workloads.create_topic(kafka, name)
     return str(name)
 
 
 def span(versions: list[int]) -> str:
-    """Name versions, which follow each other."""
+    """Format consecutive versions as a range."""
     return f"{versions[0]}-{versions[-1]}" if versions[1:] else f"{versions[0]}"
 
 
 def place_of(kafka: Broker) -> tuple[str, int]:
-    """Give the host and port of a broker."""
+    """Return the host and port of a broker."""
     return brokers.LOOPBACK, kafka.port
 
 
 def test_advertised_apis_are_those_of_the_release(
     kafka: Broker, wire: Connection
 ) -> None:
-    """Compare what is advertised with kwire's facts; ask in each version."""
+    """Compare the advertised versions with kwire's data, in every version."""
     release = ".".join(kafka.release.split(".")[:2])
     listener = "zkBroker" if kafka.has_zookeeper else "broker"
     facts = ApiVersionTable.of_release(release, listener).ranges()
@@ -114,7 +117,7 @@ def test_advertised_apis_are_those_of_the_release(
 def test_topics_are_created_and_seen_in_each_version(
     kafka: Broker, wire: Connection
 ) -> None:
-    """Create a topic through each version, and see it in each version."""
+    """Create a topic with every version, and list it with every version."""
     creates = wire.versions(CreateTopicsRequest)
     names = [f"created-{version}" for version in creates]
     for version, name in zip(creates, names, strict=True):
@@ -136,7 +139,7 @@ def test_topics_are_created_and_seen_in_each_version(
 
 
 def test_batches_pass_through_each_version(wire: Connection, topic: str) -> None:
-    """Write a batch through each version, and read all through each version."""
+    """Write a batch with every version, and read all batches with every version."""
     produces = wire.versions(ProduceRequest, FIRST_PRODUCE_WITH_MAGIC_2)
     rows: list[tuple[bytes | None, bytes | None]] = []
     for version in produces:
@@ -157,7 +160,7 @@ def test_batches_pass_through_each_version(wire: Connection, topic: str) -> None
 def test_classic_members_join_and_commit_in_each_version(
     kafka: Broker, wire: Connection, topic: str
 ) -> None:
-    """Join through each version; heartbeats and offsets of the group in each."""
+    """Join, send heartbeats and commit offsets in every version."""
     finds = wire.versions(FindCoordinatorRequest)
     for version in finds:
         asked = FindCoordinatorRequest(key="classic-0")
@@ -187,7 +190,7 @@ def test_classic_members_join_and_commit_in_each_version(
 
 
 def join(wire: Connection, topic: str, group: str, version: int) -> tuple[str, int]:
-    """Become the only member of a group; return its id and the generation."""
+    """Become the only member of a group. Returns the member id and generation."""
     subscription = messages.ConsumerProtocolSubscription(topics=[topic])
     protocol = JoinGroupRequest.JoinGroupRequestProtocol(
         name="range", metadata=framing.encode_prefixed(subscription, 0)
@@ -211,7 +214,7 @@ def join(wire: Connection, topic: str, group: str, version: int) -> tuple[str, i
 def sync(
     wire: Connection, topic: str, group: str, member: str, generation: int
 ) -> None:
-    """Assign the topic through each version, and be assigned it."""
+    """Assign the topic in every version, and verify the returned assignment."""
     assigned = messages.ConsumerProtocolAssignment.TopicPartition(
         topic=topic, partitions=[0]
     )
@@ -235,7 +238,7 @@ def sync(
 
 
 def heartbeat(wire: Connection, group: str, member: str, generation: int) -> None:
-    """Tell through each version that the member is there; a stranger is refused."""
+    """Send heartbeats in every version. Those of an unknown member must be rejected."""
     for version in wire.versions(HeartbeatRequest):
         asked = HeartbeatRequest(
             group_id=group, generation_id=generation, member_id=member
@@ -252,7 +255,7 @@ def heartbeat(wire: Connection, group: str, member: str, generation: int) -> Non
 def commit(
     wire: Connection, topic: str, group: str, member: str, generation: int
 ) -> None:
-    """Keep an offset through each version, and read it back through each version."""
+    """Commit an offset in every version, and read it back in every version."""
     topic_id = {}
     if wire.versions(OffsetCommitRequest)[-1] >= 10:
         topic_id = {"topic_id": wire.topic_id(topic)}
@@ -281,7 +284,7 @@ def commit(
 def read_offset(
     wire: Connection, topic: str, group: str, version: int, topic_id: dict[str, Any]
 ) -> int:
-    """Read the offset that a group has kept."""
+    """Read the committed offset of a group."""
     if version < FIRST_WITH_GROUPS:
         old = OffsetFetchRequest.OffsetFetchRequestTopic(
             name=topic, partition_indexes=[0]
@@ -311,7 +314,7 @@ def leave(wire: Connection, group: str, member: str, version: int) -> None:
 def test_consumer_members_are_assigned_in_each_version(
     wire: Connection, topic: str
 ) -> None:
-    """Live the life of a member whose assignment comes with its heartbeats."""
+    """Join, receive an assignment through heartbeats, and leave."""
     versions = wire.versions(ConsumerGroupHeartbeatRequest)
     if not versions:
         print("no ConsumerGroupHeartbeat in this release")
@@ -320,11 +323,12 @@ def test_consumer_members_are_assigned_in_each_version(
     for version in versions:
         what = f"ConsumerGroupHeartbeat {version}"
         group = f"consumers-{version}"
-        # A new broker creates the topic of committed offsets when it is asked for this.
+        # Find the coordinator first, because a new broker then creates
+        # __consumer_offsets.
         wire.ask(FindCoordinatorRequest(coordinator_keys=[group]), FIRST_WITH_KEYS)
         asked = ConsumerGroupHeartbeatRequest(
             group_id=group,
-            # From version 1 on it is the member who names itself.
+            # Since version 1, the member generates its own id.
             member_id="kwire-member" if version else "",
             rebalance_timeout_ms=SESSION_MS,
             subscribed_topic_names=[topic],
@@ -355,10 +359,11 @@ def test_consumer_members_are_assigned_in_each_version(
 def test_responses_keep_the_order_of_pipelined_requests(
     wire: Connection, topic: str
 ) -> None:
-    """Write many requests before reading, some without a response."""
+    """Send many requests, some without a response, before reading any response."""
     count = 60
     asked = []
-    # It is repeated until the new topic has a leader: writes without acks are not.
+    # Wait until the new topic has a leader. This request is repeated automatically, but
+    # writes without acknowledgements are not.
     wire.fetch(topic, 4)
     for turn in range(count):
         if turn % 3:
@@ -367,7 +372,7 @@ def test_responses_keep_the_order_of_pipelined_requests(
             batch = encoded([clients.Row(b"silent", b"%d" % turn, [], 0)])
             part = ProduceRequest.PartitionProduceData(index=0, records=batch)
             data = ProduceRequest.TopicProduceData(name=topic, partition_data=[part])
-            # Names instead of ids, as far as versions have them.
+            # Use the newest version with topic names instead of topic ids.
             version = min(wire.versions(ProduceRequest)[-1], TOPIC_ID_PRODUCE - 1)
             silent = ProduceRequest(acks=0, timeout_ms=1000, topic_data=[data])
             wire.wire.send(silent, version)
@@ -384,9 +389,10 @@ def test_responses_keep_the_order_of_pipelined_requests(
 def test_a_version_that_the_broker_lacks_ends_the_connection(
     kafka: Broker, wire: Connection
 ) -> None:
-    """Send versions that the broker lacks: it hangs up, and the table is dead.
+    """Check that the broker closes the connection, and that the table becomes invalid.
 
-    Among them are those of Produce that brokers since 4.0 offer and do not take.
+    The unsupported versions include Produce versions that brokers since 4.0 advertise
+    but reject.
     """
     refusals = []
     for request in (ProduceRequest(acks=1), FetchRequest()):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A TLS listener that clients reach by other addresses, with tokens and new files.
+"""Check a TLS listener with mapped addresses, OAuth tokens and renewed certificates.
 
-The client gets its tokens from an endpoint on the loopback interface (KIP-768). It
-reaches the broker through an address map and a connector. The certificate of the broker
-and the file that the client trusts are renewed while the client runs.
+The client requests its tokens from an endpoint on the loopback interface (KIP-768). It
+connects to the broker through an address map and a connector. The broker's certificate
+and the client's trust file are replaced while the client is running.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.releases("4.x")
 TOPIC = "orders"
 ROWS = 200
 HOST = "kafka.example"
-"""The advertised host name. No name server knows it."""
+"""Advertised host name. It cannot be resolved by any name server."""
 
 PORT = 9093
 SECONDS = 60
@@ -43,7 +43,7 @@ BROKER_RESOURCE = 4
 
 
 class Listener(NamedTuple):
-    """A broker whose listener advertises an address that cannot be reached."""
+    """Broker whose listener advertises an unreachable address."""
 
     kafka: Broker
     port: int
@@ -51,22 +51,22 @@ class Listener(NamedTuple):
 
     @property
     def address_map(self) -> dict[tuple[str, int], tuple[str, int]]:
-        """Where the listener is reached."""
+        """Mapping from the advertised address to the actual address."""
         return {(HOST, PORT): (brokers.LOOPBACK, self.port)}
 
     @property
     def trusted(self) -> Path:
-        """The file with the certificate that clients trust."""
+        """File with the certificate that clients trust."""
         return self.folder / "trusted.pem"
 
     def trust(self, certificate: Path) -> None:
-        """Replace the file that clients trust, as a rotation does."""
+        """Replace the trust file atomically, as certificate rotation does."""
         copy = self.folder / "trusted.pem.new"
         shutil.copy(certificate, copy)
         os.replace(copy, self.trusted)
 
     def config(self, url: str) -> dict[str, str]:
-        """Return the properties of a client."""
+        """Return Kafka client properties for the listener."""
         return {
             "bootstrap.servers": f"{HOST}:{PORT}",
             "security.protocol": "SASL_SSL",
@@ -107,7 +107,7 @@ def answer_token() -> tuple[int, dict[str, Any]]:
 
 
 def count(kafka: client.KafkaSync) -> int:
-    """Read the topic; return the number of its records."""
+    """Read the topic and return the number of records."""
     return sum(len(chunk.records()) for chunk in kafka.scan(TOPIC))
 
 
@@ -136,7 +136,7 @@ def test_tokens_of_an_endpoint_are_accepted_through_an_address_map(
 
 
 def test_connector_opens_all_connections(listener: Listener) -> None:
-    """It gets the address of the address map, and TLS checks the advertised name."""
+    """The connector receives mapped addresses. TLS verifies the advertised name."""
     opened: list[tuple[str, int]] = []
 
     def connect(host: str, port: int, timeout_s: float) -> socket.socket:
@@ -156,7 +156,7 @@ def test_connector_opens_all_connections(listener: Listener) -> None:
 
 
 def test_renewed_certificates_are_used_by_a_running_client(listener: Listener) -> None:
-    """A scan that follows continues, and new connections trust the new certificate."""
+    """A following scan continues. New connections trust the new certificate."""
     renewed = listener.folder / "renewed"
     renewed.mkdir()
     certificate = security.make_certificate(renewed, HOST)
@@ -196,7 +196,7 @@ def presented(listener: Listener) -> str:
 
 
 def install(listener: Listener, certificate: Path) -> None:
-    """Have the broker use another certificate, without a restart."""
+    """Replace the broker's certificate without restarting the broker."""
     make = IncrementalAlterConfigsRequest
     entry = make.AlterableConfig(
         name="listener.name.secure.ssl.keystore.location",

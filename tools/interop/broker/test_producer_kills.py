@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Producers of a cluster whose leaders are killed and restarted meanwhile.
+"""Check producers while partition leaders are killed and restarted.
 
-Idempotent producers write all the time: a blocking one rows, an asyncio one single
-records. In the end librdkafka reads everything back: each record that was acknowledged
-is there once, in order, where its receipt says.
+Idempotent producers write continuously: the blocking producer sends lists of rows, and
+the asyncio producer sends single records. Finally librdkafka reads back all records.
+Every acknowledged record must exist exactly once, in order, at the position in its
+receipt.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ROWS = 200
 
 
 class Writer(Task):
-    """Writes numbered values; ``receipts`` are what it got for them."""
+    """Writes numbered values and stores their ``receipts``."""
 
     def __init__(self, kafka: Cluster, name: str) -> None:
         super().__init__(name)
@@ -37,10 +38,10 @@ class Writer(Task):
 
 
 class BlockingWriter(Writer):
-    """Writes numbered rows with blocking calls."""
+    """Writes lists of rows with the blocking client."""
 
     def work(self) -> None:
-        """Write until the end; each call has to be acknowledged."""
+        """Write until the task ends. Every call must be acknowledged."""
         with (
             client.connect_sync(self._address) as kafka,
             kafka.producer(compression="lz4", max_batch_bytes=8 << 10) as producer,
@@ -55,10 +56,10 @@ class BlockingWriter(Writer):
 
 
 class AsyncWriter(Writer):
-    """Writes numbered records over asyncio, one by one."""
+    """Writes single records with the asyncio client."""
 
     def work(self) -> None:
-        """Write until the end; a record that is not acknowledged is a failure."""
+        """Write until the task ends. A record without acknowledgement is an error."""
         asyncio.run(self._write())
 
     async def _write(self) -> None:
@@ -77,7 +78,7 @@ class AsyncWriter(Writer):
 
 
 def check(kafka: Cluster, writers: list[Writer]) -> int:
-    """Compare what was written with what librdkafka reads back."""
+    """Compare the written records with the records that librdkafka reads back."""
     found = clients.read_rows(kafka, TOPIC)
     values = [row.value or b"" for rows in found.values() for row in rows]
     counts = Counter(values)

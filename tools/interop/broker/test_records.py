@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records against running brokers: others read what kwire writes, and the reverse.
+"""Check that other clients read kwire's records, and kwire reads theirs.
 
-kwire speaks to the broker itself, over a plain socket. Its records are read back by
-librdkafka, kafka-python and aiokafka, and theirs by kwire: in every codec, through
-every version of Produce and Fetch that the broker answers, in all record formats it
-stores, and with transactions.
+kwire communicates with the broker over a plain socket. librdkafka, kafka-python and
+aiokafka read its records, and kwire reads theirs: with all codecs, all Produce and
+Fetch versions that the broker supports, all record formats that it stores, and with
+transactions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FETCHES_OF_MAGIC = {0: (0, 1), 1: (2, 3)}
 
 @pytest.mark.releases("4.x", "2.8")
 def test_clients_read_what_kwire_writes(kafka: Broker, wire: Connection) -> None:
-    """Write odd rows through every version of Produce; let all clients read them."""
+    """Write unusual rows with every Produce version, and read them with all clients."""
     versions = wire.versions(messages.ProduceRequest, FIRST_PRODUCE_WITH_MAGIC_2)
     for codec in workloads.CODECS:
         topic = f"from-kwire-{codec}"
@@ -57,14 +57,15 @@ def test_clients_read_what_kwire_writes(kafka: Broker, wire: Connection) -> None
 
 @pytest.mark.releases("4.x", "2.8")
 def test_kwire_reads_what_clients_write(kafka: Broker, wire: Connection) -> None:
-    """Let every client write in every codec; read it through every version of Fetch."""
+    """Write with every client and codec, and read with every Fetch version."""
     versions = wire.versions(messages.FetchRequest)
     for codec in workloads.CODECS:
         topic = f"to-kwire-{codec}"
         workloads.create_topic(kafka, topic)
         rows = []
         for client, produce in clients.PRODUCERS.items():
-            # The console producer stamps records itself: what it sent is not known.
+            # The console producer sets its own timestamps, so its expected records are
+            # unknown.
             if client != "java":
                 sent = workloads.rows_for(client)
                 produce(kafka, topic, sent, codec, 5)
@@ -78,13 +79,16 @@ def test_kwire_reads_what_clients_write(kafka: Broker, wire: Connection) -> None
 def check_fetched(
     wire: Connection, topic: str, codec: str, version: int, rows: list[Received]
 ) -> None:
-    """Compare what one version of Fetch returns; old ones cannot carry everything."""
+    """Compare the result of one Fetch version.
+
+    Old versions do not support all fields.
+    """
     batches = wire.fetch(topic, version)
     magic = next(
         (old for old in FETCHES_OF_MAGIC if version in FETCHES_OF_MAGIC[old]), 2
     )
     formats = {(batch.magic, batch.compression) for batch in batches}
-    # A client leaves a batch as it is that compression would not make smaller.
+    # Clients store a batch uncompressed if compression would not reduce its size.
     formats.discard((magic, "none"))
     wanted = {(magic, codec)} - {(magic, "none")}
     expect(f"{topic}, Fetch {version}: formats", formats, wanted)
@@ -99,7 +103,7 @@ def check_fetched(
 def test_committed_records_are_those_of_librdkafka(
     kafka: Broker, wire: Connection
 ) -> None:
-    """Let kwire and librdkafka write transactions; compare what is committed."""
+    """Write transactions with kwire and librdkafka. Compare the committed records."""
     workloads.write_transactions(kafka)
     topic = "transactions"
     for sequence, commit in enumerate((True, False, True)):
@@ -119,7 +123,7 @@ def test_committed_records_are_those_of_librdkafka(
 def write_transaction(
     wire: Connection, topic: str, sequence: int, commit: bool
 ) -> None:
-    """Write one transaction of two batches with nothing but kwire."""
+    """Write one transaction with two batches, using only kwire."""
     name = f"kwire-{sequence}"
     asked = messages.InitProducerIdRequest(
         transactional_id=name, transaction_timeout_ms=60_000
@@ -152,7 +156,7 @@ def write_transaction(
 
 
 def wait_for_ends(wire: Connection, topic: str) -> None:
-    """Wait for the markers of all transactions, which are written after the answer."""
+    """Wait for all transaction markers, which are written after the response."""
     request = messages.ListOffsetsRequest
     wanted = request.ListOffsetsPartition(timestamp=LATEST)
     asked = request(topics=[request.ListOffsetsTopic(name=topic, partitions=[wanted])])
@@ -171,7 +175,10 @@ def wait_for_ends(wire: Connection, topic: str) -> None:
 
 @pytest.mark.parametrize("version", ["2.8"])
 def test_magic_0_and_1_are_written_and_read(kafka: Broker, wire: Connection) -> None:
-    """Write magic 0 and 1 through Produce 0 to 2, and read them back."""
+    """Write magic 0 and 1 with Produce 0 to 2, and read them back.
+
+    Newer Produce versions are excluded, because they require magic 2.
+    """
     for magic, versions in ((0, (0, 1)), (1, (2,))):
         for codec in old_formats.CODECS:
             topic = f"from-kwire-magic{magic}-{codec}"
@@ -188,7 +195,7 @@ def test_magic_0_and_1_are_written_and_read(kafka: Broker, wire: Connection) -> 
                 rows = [row._replace(timestamp=-1) for row in rows]
             wanted = numbered(rows)
             for client, read in clients.READERS.items():
-                # The broken lz4 header of magic 0 is beyond the clients in Python.
+                # The Python clients cannot read the incorrect lz4 header of magic 0.
                 if client == "librdkafka" or (magic, codec) != (0, "lz4"):
                     expect_rows(
                         f"{topic}, read by {client}", read(kafka, topic), wanted

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every feature against brokers of the releases from 0.8 on.
+"""Check all features with brokers of all releases since 0.8.
 
     python -m pytest tools/interop/broker/test_releases.py  # a sample, for CI
     make interop-releases  # all releases, into docs/guides/live.md
 
-For each release, every feature either works, or kwire names the feature and the release
-that it requires. What kwire writes is read by librdkafka, and the reverse, so that no
-error of kwire can hide another one. With ``--document`` the results become the table of
-docs/guides/live.md.
+For every release, a feature must either work, or kwire must report the feature and the
+required release. librdkafka reads the records written by kwire, and kwire reads those
+written by librdkafka, so that two errors in kwire cannot compensate each other. With
+``--document``, the results are written to the table in docs/guides/live.md.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from tools.interop.broker.wire import expect
 SAMPLE = ("2.3.1", "0.10.2.2", "0.8.2.2")
 """One release for each record format."""
 SECONDS = 180
-"""Limit for one wait. Nothing is that slow: it ends what would hang."""
+"""Timeout for one operation in seconds. Operations are normally much faster."""
 CODECS = ("none", "gzip", "snappy")
-"""Codecs of all releases. Others are features of their own."""
+"""Codecs that all releases support. Other codecs are separate features."""
 LATER_CODECS = {"lz4": "0.8.2", "zstd": "2.1"}
 COUNT = 40
 START = 1_700_000_000_000
@@ -50,25 +50,25 @@ BEGIN, END = "<!-- releases: begin -->", "<!-- releases: end -->"
 
 
 class Setting(NamedTuple):
-    """A running broker, and a client of kwire for it."""
+    """Running broker with a connected kwire client."""
 
     kafka: Broker
     client: client.KafkaSync
 
     @property
     def line(self) -> str:
-        """The release line of the broker, as ``schema.releases`` names it."""
+        """Release line of the broker, with its name from ``schema.releases``."""
         names = [each for each in releases.NAMES if is_of_line(self.kafka, each)]
         return names[-1]
 
     @property
     def fallback(self) -> str | None:
-        """The release to assume, for brokers that cannot report their versions."""
+        """Assumed release if the broker cannot report its versions, otherwise None."""
         return self.line if self.line in before("0.10.0") else None
 
     @property
     def codecs(self) -> list[str]:
-        """The codecs of the broker."""
+        """Codecs that the broker supports."""
         later = (x for x, y in LATER_CODECS.items() if self.line not in before(y))
         return [*CODECS, *later]
 
@@ -79,17 +79,17 @@ class Setting(NamedTuple):
 
 
 def is_of_line(kafka: Broker, name: str) -> bool:
-    """Return whether a broker is a patch release of a line."""
+    """Return whether a broker is a patch release of a release line."""
     return f"{kafka.release}.".startswith(f"{name}.")
 
 
 def before(release: str) -> tuple[str, ...]:
-    """Return the release lines before one."""
+    """Return the release lines before a release."""
     return releases.NAMES[: releases.NAMES.index(release)]
 
 
 def create_topic(kafka: Broker, topic: str, partitions: int = 2) -> None:
-    """Create a topic with the tool of the release: old brokers have no request."""
+    """Create a topic with the release's tool, because old brokers have no request."""
     count = ("--partitions", str(partitions), "--replication-factor", "1")
     if kafka.has_zookeeper:
         zookeeper = ("--zookeeper", f"{brokers.LOOPBACK}:{kafka.other_port}")
@@ -105,7 +105,7 @@ def create_topic(kafka: Broker, topic: str, partitions: int = 2) -> None:
 
 
 def make_rows(name: str, count: int = COUNT) -> list[Row]:
-    """Return rows with ascending timestamps and without headers."""
+    """Create rows with ascending timestamps and without headers."""
     return [
         Row(b"key-%d" % (n % 5), f"{name} {n}".encode(), [], START + n)
         for n in range(count)
@@ -113,10 +113,11 @@ def make_rows(name: str, count: int = COUNT) -> list[Row]:
 
 
 def peer(setting: Setting) -> dict[str, Any]:
-    """Return the settings of librdkafka for a release."""
+    """Return librdkafka's settings for a release."""
     settings: dict[str, Any] = {
         "bootstrap.servers": setting.kafka.address,
-        # It warns of settings for old brokers, which its next version will not have.
+        # Suppress warnings about deprecated settings for old brokers. The next
+        # librdkafka version will remove these settings.
         "log_level": 0,
     }
     if setting.fallback is not None:
@@ -126,8 +127,9 @@ def peer(setting: Setting) -> dict[str, Any]:
 
 
 def read_with_peer(setting: Setting, topic: str, count: int) -> list[tuple[Any, ...]]:
-    """Read records with librdkafka, in order of partition and offset."""
-    # Without a coordinator (Kafka 0.8.1 and earlier), closing takes this long.
+    """Read records with librdkafka, sorted by partition and offset."""
+    # Without a group coordinator (Kafka 0.8.1 and earlier), closing the consumer takes
+    # this number of milliseconds.
     options = {"group.id": "peer", "session.timeout.ms": 1000}
     consumer = confluent_kafka.Consumer({**options, **peer(setting)})
     named = confluent_kafka.TopicPartition
@@ -149,24 +151,25 @@ def read_with_peer(setting: Setting, topic: str, count: int) -> list[tuple[Any, 
 
 
 def scanned(scan: Any) -> list[tuple[Any, ...]]:
-    """Read the records of a scan, in order of partition and offset."""
+    """Read the records of a scan, sorted by partition and offset."""
     return sorted(
         (each.partition, each.offset, each.key, each.value) for each in scan.records()
     )
 
 
-# One function for each feature. It fails, returns, or raises FeatureUnsupported.
+# Functions that check one feature. They return if it works and raise FeatureUnsupported
+# if the broker does not support it.
 
 
 def check_topics(setting: Setting) -> None:
-    """List the topics; the brokers without metadata of a topic do not create it."""
+    """List the topics. Listing must not create a missing topic on old brokers."""
     topics = setting.client.topics()
     expect("the partitions", sorted(topics["to-kwire"].partitions), [0, 1])
     expect("topics", "missing" in topics, False)
 
 
 def check_scan(setting: Setting) -> None:
-    """Read what librdkafka wrote, in each codec, with both isolation levels."""
+    """Read librdkafka's records in every codec, with both isolation levels."""
     wanted = read_with_peer(setting, "to-kwire", setting.written)
     for isolation in ("read_uncommitted", "read_committed"):
         found = scanned(setting.client.scan("to-kwire", isolation_level=isolation))
@@ -174,14 +177,14 @@ def check_scan(setting: Setting) -> None:
 
 
 def check_small_fetches(setting: Setting) -> None:
-    """Read with a small memory limit, which divides batches between responses."""
+    """Read with a small memory limit, so that batches are split between responses."""
     wanted = read_with_peer(setting, "to-kwire", setting.written)
     found = scanned(setting.client.scan("to-kwire", memory_bytes=100))
     expect("a scan with little memory", found, wanted)
 
 
 def check_follow(setting: Setting) -> None:
-    """Read records that are written while the scan waits."""
+    """Read records that are written while the scan is waiting."""
     with setting.client.scan("followed", follow=True) as scan:
         messages = scan.records()
         for number in range(3):
@@ -190,7 +193,7 @@ def check_follow(setting: Setting) -> None:
 
 
 def check_offsets(setting: Setting) -> None:
-    """Find the ends of partitions."""
+    """Look up the start and end offsets of partitions."""
     kafka = setting.client
     rows = read_with_peer(setting, "to-kwire", setting.written)
     ends = {part: sum(row[0] == part for row in rows) for part in (0, 1)}
@@ -200,7 +203,7 @@ def check_offsets(setting: Setting) -> None:
 
 
 def check_offsets_by_time(setting: Setting) -> None:
-    """Find the first record at or after a time, of those that have a timestamp."""
+    """Look up the first record at or after a timestamp, ignoring missing timestamps."""
     at = datetime.datetime.fromtimestamp((START + COUNT // 2) / 1000, datetime.UTC)
     found = setting.client.offsets("to-kwire", at=at)
     wanted: dict[int, int] = {}
@@ -211,7 +214,7 @@ def check_offsets_by_time(setting: Setting) -> None:
 
 
 def write(setting: Setting, topic: str, codecs: Sequence[str], **options: Any) -> None:
-    """Write with kwire and read with librdkafka."""
+    """Write records with kwire and read them with librdkafka."""
     written: list[Row] = []
     for codec in codecs:
         rows = make_rows(codec)
@@ -226,17 +229,17 @@ def write(setting: Setting, topic: str, codecs: Sequence[str], **options: Any) -
 
 
 def check_producer(setting: Setting) -> None:
-    """Write each record once."""
+    """Write every record exactly once."""
     write(setting, "idempotent", ["gzip"])
 
 
 def check_plain_producer(setting: Setting) -> None:
-    """Write without idempotence, in each codec that all releases have."""
+    """Write without idempotence, with all codecs that every release supports."""
     write(setting, "from-kwire", CODECS, idempotent=False)
 
 
 def check_codec(codec: str, setting: Setting) -> None:
-    """Write with a codec that a later release has added."""
+    """Write with a codec that was added in a later release."""
     write(setting, codec, [codec], idempotent=False)
 
 
@@ -255,8 +258,8 @@ def check_transactions(setting: Setting) -> None:
         producer.transaction(),
     ):
         producer.send_many("transactions", [(None, b"value")])
-    # The coordinator confirms the end of the transaction before the leaders of the
-    # partitions have its marker, so that a scan can end before the record.
+    # The coordinator confirms the end of the transaction before the partition leaders
+    # have received the markers, so a scan can end before the record.
     deadline = time.monotonic() + SECONDS
     found: list[tuple[Any, ...]] = []
     while not found and time.monotonic() < deadline:
@@ -295,7 +298,7 @@ def check_group(setting: Setting) -> None:
 
 
 def run_kwire(setting: Setting, *arguments: str, text: str = "", code: int = 0) -> str:
-    """Run a command of kwire."""
+    """Run a kwire command."""
     name, *rest = arguments
     fallback = [] if setting.fallback is None else ["--fallback", setting.fallback]
     done = subprocess.run(
@@ -392,13 +395,13 @@ def write_with_peer(setting: Setting, topic: str, rows: list[Row], codec: str) -
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, dict[str, str]]:
-    """For each release and feature the release that it requires, or nothing."""
+    """Required release by tested release and feature, or "" if the feature works."""
     return {}
 
 
 @pytest.fixture(scope="module")
 def setting(version: str, results: dict[str, dict[str, str]]) -> Iterator[Setting]:
-    """A broker with topics, and what librdkafka wrote; keeps the results at the end."""
+    """Broker with topics and records from librdkafka. Stores the results at the end."""
     with brokers.running(version) as kafka:
         unconnected = Setting(kafka, client.connect_sync("unused:1"))
         with client.connect_sync(
@@ -444,12 +447,12 @@ def test_brokers_that_cannot_report_versions_require_the_fallback(
 
 
 def stored_result(release: str) -> Path:
-    """Return the file with the last result of a release that passed."""
+    """Return the file with the last successful results of a release."""
     return brokers.TARGET / f"features-{release}.json"
 
 
 def document() -> None:
-    """Write the stored results of all releases into the page, newest release first."""
+    """Write the stored results of all releases to the page, newest release first."""
     lines = ["| release | working features | missing features |", "|---|---|---|"]
     for release in brokers.releases():
         try:

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Restores that are killed, to a cluster whose leaders are killed meanwhile.
+"""Check ``kwire restore`` while it and the partition leaders are killed.
 
-The log directory has all codecs, nulls, headers, and offsets with gaps as in a
-compacted log. ``kwire restore`` writes it to the cluster, and is ended at random
-moments, with SIGKILL or Ctrl-C. Every third time a leader is killed just before, and
-started again while the next run is at work. In the end a run is left alone, and
-librdkafka reads everything back: each record once, in order, unchanged.
+The log directory contains all codecs, nulls, headers, and offset gaps as in a compacted
+log. ``kwire restore`` writes it to the cluster, and is stopped at random moments with
+SIGKILL or Ctrl-C. Before every third stop, a leader is killed. It is restarted while
+the next run is active. Finally one run completes without interruption, and librdkafka
+reads back all records: exactly once, in order and unchanged.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ SECONDS = 120
 START = 1_600_000_000_000
 CODECS: Any = ("none", "gzip", "snappy", "lz4", "zstd")
 INTERRUPTED = -signal.SIGINT, 130
-"""Exit codes after Ctrl-C; the first one is before Python has begun to run anything."""
+"""Exit codes after Ctrl-C. The first occurs before Python starts executing code."""
 
 Fields = tuple[int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...]]
 """Timestamp, key, value and headers."""
 
 
 def make_logs(folder: Path, mib: float, source: random.Random) -> list[list[Fields]]:
-    """Write the log of each partition; return its records."""
+    """Write the log of each partition and return its records."""
     wanted: list[list[Fields]] = []
     count = int(mib * (1 << 20) / RECORD_BYTES / PARTITIONS)
     for partition in range(PARTITIONS):
@@ -77,7 +77,7 @@ def make_logs(folder: Path, mib: float, source: random.Random) -> list[list[Fiel
 
 
 def read_back(kafka: Cluster) -> list[list[Fields]]:
-    """Read the topic with librdkafka; offsets have no gaps."""
+    """Read the topic with librdkafka. Checks that the offsets have no gaps."""
     found = []
     for messages in clients.read_back(kafka, TOPIC, committed=True).values():
         rows: list[Fields] = []
@@ -105,7 +105,10 @@ class Restore:
         )
 
     def end(self, number: int | None) -> tuple[int, str]:
-        """End it by a signal, or wait for its end; return code and last words."""
+        """Send a signal, or wait if ``number`` is None.
+
+        Returns the exit code and stderr.
+        """
         if number is not None:
             self._process.send_signal(number)
         _, err = self._process.communicate(timeout=SECONDS)
@@ -119,7 +122,7 @@ def test_a_restore_that_is_killed_goes_on_until_each_record_is_there_once(
     kills, seed = plan
     source = random.Random(seed)
     wanted = make_logs(tmp_path, MIB, source)
-    # So slow that the last kill still finds something to do.
+    # Limit the rate, so that the restore is still incomplete at the last kill.
     rate = max(MIB / (3 * kills), 1.0)
     codes: Counter[int] = Counter()
     down = None
@@ -130,7 +133,7 @@ def test_a_restore_that_is_killed_goes_on_until_each_record_is_there_once(
             down = None
         time.sleep(source.uniform(0.6, 2.5))
         if number % BROKER_KILL_EVERY == 0:
-            # The topic may not exist so soon after the last kill.
+            # Shortly after the previous kill, the topic may not exist yet.
             leaders = cluster.leaders(TOPIC)
             leader = leaders.get(source.randrange(PARTITIONS), -1)
             down = cluster.nodes[max(leader, 1)]

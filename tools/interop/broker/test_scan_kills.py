@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans of a cluster whose brokers are killed and restarted meanwhile.
+"""Check scans while brokers are killed and restarted.
 
-A producer of librdkafka writes all the time (idempotent, acks=all), two scans follow
-(blocking and asyncio), and scans with an end begin again and again. Leaders are ended
-with SIGKILL, every tenth time all brokers at once; in a rolling restart each broker
-stops in good order and starts again. Each scan has to return what librdkafka reads back
-in the end: each record once, in the order of its partition, and among them each one
-that the cluster acknowledged.
+A librdkafka producer writes continuously (idempotent, acks=all). Two scans follow the
+topic (blocking and asyncio), and bounded scans are started repeatedly. Leaders are
+killed with SIGKILL, and every tenth time all brokers are killed simultaneously. In a
+rolling restart, every broker is shut down cleanly and restarted.
+
+Every scan must return the records that librdkafka finally reads back: exactly once, in
+partition order, and including all acknowledged records.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from tools.interop.broker.harness import Task, Writer, expect_same, wait_for
 TOPIC = "kills"
 PARTITIONS = 6
 KILLS_PER_RESTART = 5
-"""After so many kills, there is a rolling restart."""
+"""Number of kills between two rolling restarts."""
 ALL_AT_ONCE = 10
-"""Each kill whose number this divides ends all brokers, not one."""
+"""If a kill's number is divisible by this, all brokers are killed instead of one."""
 
 Place = tuple[str, int]
 Fields = tuple[int, int, bytes | None, bytes | None]
@@ -41,7 +42,7 @@ Fields = tuple[int, int, bytes | None, bytes | None]
 
 
 class Reader(Task):
-    """Follows the topic; ``seen`` is what it was given, by partition."""
+    """Follows the topic and stores the received records in ``seen``, by partition."""
 
     def __init__(self, kafka: Cluster, name: str) -> None:
         super().__init__(name)
@@ -52,7 +53,7 @@ class Reader(Task):
         self._heard_at = time.monotonic()
 
     def take(self, chunk: client.Chunk, position: dict[Place, int]) -> None:
-        """Take note of a chunk."""
+        """Store the records of a chunk."""
         now = time.monotonic()
         self.longest_silence = max(self.longest_silence, now - self._heard_at)
         self._heard_at = now
@@ -60,12 +61,12 @@ class Reader(Task):
         self.position = position
 
     def stop_reading(self) -> None:
-        """Close the scan while it waits."""
+        """Close the scan while it is waiting."""
         raise NotImplementedError
 
 
 class BlockingReader(Reader):
-    """Reads with blocking calls."""
+    """Reads with the blocking client."""
 
     def work(self) -> None:
         """Read until the scan is closed."""
@@ -75,19 +76,19 @@ class BlockingReader(Reader):
                 self.take(chunk, self._scan.position())
 
     def stop_reading(self) -> None:
-        """Close the scan while it waits."""
+        """Close the scan while it is waiting."""
         self._scan.close()
 
 
 class AsyncReader(Reader):
-    """Reads over asyncio."""
+    """Reads with the asyncio client."""
 
     def work(self) -> None:
         """Read until the scan is closed."""
         asyncio.run(self._read())
 
     def stop_reading(self) -> None:
-        """Close the scan while it waits."""
+        """Close the scan while it is waiting."""
         asyncio.run_coroutine_threadsafe(self._scan.close(), self._loop)
 
     async def _read(self) -> None:
@@ -99,10 +100,11 @@ class AsyncReader(Reader):
 
 
 class BoundedReader(Task):
-    """Reads the newest part of the topic to its end, again and again.
+    """Reads the newest part of the topic repeatedly with bounded scans.
 
-    ``scans`` has for each one the first offsets and what it was given; ``refused`` is
-    how many began while no broker ran, until ``down_until``, which is an error.
+    ``scans`` contains the start offsets and the received records of every scan.
+    ``refused`` counts scans that were started while no broker was running (before
+    ``down_until``) and therefore failed.
     """
 
     def __init__(self, kafka: Cluster) -> None:
@@ -113,7 +115,7 @@ class BoundedReader(Task):
         self._address = kafka.address
 
     def work(self) -> None:
-        """Read until the thread is to end."""
+        """Run scans until the task ends."""
         with client.connect_sync(self._address) as kafka:
             while not self.is_ending:
                 begun = time.monotonic()
@@ -140,14 +142,14 @@ class BoundedReader(Task):
 
 
 def fields_of(record: Any) -> Fields:
-    """Return what is compared of a record."""
+    """Return the fields of a record that are compared."""
     return record.offset, record.timestamp, record.key, record.value
 
 
 def disturb(
     kafka: Cluster, bounded: BoundedReader, kills: int, seed: int
 ) -> Iterator[tuple[str, float]]:
-    """Kill and restart brokers; yields what was done, and how long it took."""
+    """Kill and restart brokers. Yields a description and the elapsed seconds."""
     source = random.Random(seed)
     for number in range(1, kills + 1):
         begun = time.monotonic()
@@ -173,7 +175,7 @@ def check(
     readers: list[Reader],
     bounded: BoundedReader,
 ) -> None:
-    """Compare what each scan returned with what librdkafka reads back."""
+    """Compare the records of every scan with the records that librdkafka reads back."""
     by_value = {
         (partition, row[3]): row[0] for partition in wanted for row in wanted[partition]
     }

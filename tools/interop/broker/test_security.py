@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""TLS and each mechanism of SASL against a running broker.
+"""Check TLS and all SASL mechanisms with a running broker.
 
-PLAIN, SCRAM and OAUTHBEARER (with unsigned tokens), by arguments and by Kafka's own
-property names, asyncio and blocking, and ``kwire versions``. A client that is rejected
-gets the reason. A scan that follows outlives its SASL sessions (KIP-368).
+The checks use PLAIN, SCRAM and OAUTHBEARER (with unsigned tokens), configured by
+arguments and by Kafka's property names, with the asyncio and the blocking client and
+with ``kwire versions``. A rejected client must receive the reason. A following scan
+must continue when its SASL session expires (KIP-368).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ JAAS = {"PLAIN": "plain.PlainLoginModule"}
 
 
 class Secure(NamedTuple):
-    """A broker with a listener for TLS and SASL, and a topic with records."""
+    """Broker with a TLS and SASL listener, and a topic with records."""
 
     kafka: Broker
     address: str
@@ -53,7 +54,7 @@ class Secure(NamedTuple):
 
     @property
     def context(self) -> ssl.SSLContext:
-        """TLS that trusts the broker."""
+        """TLS context that trusts the broker."""
         return ssl.create_default_context(cafile=str(self.certificate))
 
 
@@ -80,7 +81,10 @@ def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 def wait_for_user(secure: Secure, mechanism: str) -> None:
-    """Wait until the listener accepts the new user, whom the controller has stored."""
+    """Wait until the listener accepts the new user.
+
+    The controller has already stored the user, but the broker receives it later.
+    """
     make = mechanisms(PASSWORD)[mechanism]
     deadline = time.monotonic() + SECONDS
     while True:
@@ -97,7 +101,7 @@ def wait_for_user(secure: Secure, mechanism: str) -> None:
 
 
 def new_token(seconds: float = 3600) -> str:
-    """Make an unsigned token, which Kafka's default handlers accept."""
+    """Create an unsigned token, which Kafka's default handlers accept."""
     now = time.time()
     claims = {"sub": USER, "iat": now - 1, "exp": now + seconds}
     parts = [json.dumps(each).encode() for each in ({"alg": "none"}, claims)]
@@ -107,7 +111,7 @@ def new_token(seconds: float = 3600) -> str:
 
 
 def mechanisms(password: str) -> dict[str, Callable[[], Any]]:
-    """Return what makes each mechanism with a password, or with a token."""
+    """Return a factory for each mechanism, using a password or a token."""
     token = new_token if password == PASSWORD else (lambda: new_token(-10))
     return {
         "PLAIN": lambda: sasl.Plain(USER, password),
@@ -120,13 +124,13 @@ def mechanisms(password: str) -> dict[str, Callable[[], Any]]:
 
 
 def read(cluster: client.KafkaSync) -> list[bytes | None]:
-    """Read the topic with blocking calls."""
+    """Read the topic with the blocking client."""
     with cluster:
         return [row.value for row in cluster.scan(TOPIC).records()]
 
 
 def read_async(cluster: client.Kafka) -> list[bytes | None]:
-    """Read the topic over asyncio."""
+    """Read the topic with the asyncio client."""
 
     async def collect() -> list[bytes | None]:
         async with cluster:
@@ -136,7 +140,7 @@ def read_async(cluster: client.Kafka) -> list[bytes | None]:
 
 
 def properties(name: str, address: str, ca: Path) -> dict[str, str]:
-    """Return the properties of a client of Kafka's own."""
+    """Return the properties that a Java client would use."""
     module = JAAS.get(name, "scram.ScramLoginModule")
     return {
         "bootstrap.servers": address,
@@ -154,7 +158,7 @@ def properties(name: str, address: str, ca: Path) -> dict[str, str]:
 def expect_error(
     cluster: client.KafkaSync, kind: type[Exception], words: Iterable[str]
 ) -> None:
-    """Fail unless reading ends with an error of this kind, soon, with these words."""
+    """Check that reading fails quickly with the expected error class and words."""
     begun = time.monotonic()
     with pytest.raises(kind) as raised:
         read(cluster)
@@ -199,7 +203,7 @@ def test_tls_and_sasl_that_are_missing_are_named(secure: Secure) -> None:
 
 
 def test_a_scan_outlives_its_sasl_sessions(secure: Secure) -> None:
-    """Follow a topic for some sessions, with a new token for each."""
+    """Follow a topic during several sessions, with a new token for each session."""
     kafka, topic = secure.kafka, "sessions"
     workloads.create_topic(kafka, topic)
     tokens: list[str] = []
@@ -260,7 +264,7 @@ def test_versions_are_read_through_tls_and_sasl(
 def test_versions_are_read_with_tokens_of_an_endpoint(
     secure: Secure, tmp_path: Path
 ) -> None:
-    """The options are those of KIP-768: the endpoint, and the client credentials."""
+    """Use the options of KIP-768: token endpoint and client credentials."""
     password = tmp_path / "secret"
     password.write_text(PASSWORD, encoding="utf-8")
     token = {"access_token": new_token(), "expires_in": 3600, "token_type": "Bearer"}

@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Topics that are hard to read, through kwire's scans and through its adapters.
+"""Check topics that are difficult to read, with kwire's scans and client adapters.
 
-Every codec, odd rows, log append time, deleted records, transactions, compacted and
-emptied topics, and an open transaction; from 2.8 also magic 0 and 1. Scans return what
-librdkafka reads: each record equal in all fields, under both isolation levels, through
-the blocking and the asyncio client, as rows and as columns. kafka-python and aiokafka
-read with the adapter what they read without it: fields and their types, the positions
-at the end and the errors, by polls and one by one.
+The topics contain all codecs, unusual rows, log append time, deleted records,
+transactions, an open transaction, and compacted records and emptied batches. The
+release 2.8 also writes magic 0 and 1.
+
+Scans must return the records that librdkafka reads: identical in all fields, with both
+isolation levels, with the blocking and the asyncio client, as rows and as columns.
+kafka-python and aiokafka must read the same with and without the adapter: fields and
+their types, the final positions and the errors, in polls and record by record.
 """
 
 from __future__ import annotations
@@ -37,12 +39,12 @@ LEAST_ROWS = 500
 
 Fields = tuple[Any, ...]
 Reading = tuple[list[Any], int, str]
-"""Records with the types of their fields, the last position, the error if any."""
+"""Records with the types of their fields, the last position, and the error if any."""
 
 
 @pytest.fixture(scope="module")
 def odd_broker(version: str) -> Iterator[Broker]:
-    """A broker with topics that are hard to read and nothing else."""
+    """Broker that contains only topics that are difficult to read."""
     with brokers.running(version) as running:
         if running.has_zookeeper:
             write_old_topics(running)
@@ -64,7 +66,7 @@ def write_old_topics(kafka_broker: Broker) -> None:
 
 
 def list_topics(broker: Broker) -> dict[str, list[int]]:
-    """List the topics that were written, and their partitions."""
+    """List the written topics and their partitions."""
     consumer = clients.librdkafka_consumer(broker, "topics")
     topics = consumer.list_topics().topics
     consumer.close()
@@ -76,7 +78,7 @@ def list_topics(broker: Broker) -> dict[str, list[int]]:
 
 
 def read_with_librdkafka(broker: Broker, topic: str, isolation: str) -> list[Fields]:
-    """Read a topic to its end, in order of partition and offset."""
+    """Read a complete topic, sorted by partition and offset."""
     found = clients.read_rows(broker, topic, committed=isolation == "read_committed")
     return [
         (partition, *row[:4], tuple(map(tuple, row.headers)))
@@ -86,7 +88,7 @@ def read_with_librdkafka(broker: Broker, topic: str, isolation: str) -> list[Fie
 
 
 def fields_of(record: client.ConsumerRecord) -> Fields:
-    """Put a record of a scan in the same shape."""
+    """Convert a record of a scan to the compared form."""
     headers = tuple(tuple(header) for header in record.headers)
     return (
         record.partition,
@@ -99,7 +101,7 @@ def fields_of(record: client.ConsumerRecord) -> Fields:
 
 
 def rows_of(table: Any) -> list[Fields]:
-    """Put a table of a scan in the same shape."""
+    """Convert a table of a scan to the compared form."""
     epoch = datetime.fromtimestamp(0, UTC)
     rows = []
     for row in table.to_pylist():
@@ -113,7 +115,7 @@ def rows_of(table: Any) -> list[Fields]:
 @pytest.mark.parametrize("isolation", ISOLATION)
 @pytest.mark.releases("4.x", "3.9")
 def test_scans_return_what_librdkafka_reads(odd_broker: Broker, isolation: Any) -> None:
-    """Topics are read in small pieces, every way there is."""
+    """Read all topics in small fetches, with every method that scans provide."""
     order = lambda row: row[:2]  # noqa: E731
     options = {"isolation_level": isolation, "memory_bytes": 1 << 14}
 
@@ -139,7 +141,7 @@ def test_scans_return_what_librdkafka_reads(odd_broker: Broker, isolation: Any) 
 
 
 def describe(record: Any) -> tuple[type, list[tuple[type, Any]]]:
-    """List the fields of a record with their types."""
+    """Return the type of a record, and its field values with their types."""
     names = getattr(record, "_fields", None) or record.__dataclass_fields__
     values = [getattr(record, name) for name in names]
     return type(record), [(type(value), value) for value in values]
@@ -148,7 +150,7 @@ def describe(record: Any) -> tuple[type, list[tuple[type, Any]]]:
 def read_with_kafka_python(
     broker: Broker, topic: str, partition: int, isolation: str, one_by_one: bool
 ) -> Reading:
-    """Read a partition to its end with kafka-python."""
+    """Read a complete partition with kafka-python."""
     consumer = kafka.KafkaConsumer(
         bootstrap_servers=broker.address,
         isolation_level=isolation,
@@ -180,7 +182,7 @@ def read_with_kafka_python(
 def read_with_aiokafka(
     broker: Broker, topic: str, partition: int, isolation: str, one_by_one: bool
 ) -> Reading:
-    """Read a partition to its end with aiokafka."""
+    """Read a complete partition with aiokafka."""
 
     async def read() -> Reading:
         consumer = aiokafka.AIOKafkaConsumer(
@@ -224,7 +226,7 @@ READERS: dict[str, tuple[adapters.Adapter, Callable[..., Reading]]] = {
 
 
 def summarize(own: Reading, adapted: Reading) -> str:
-    """Describe the first difference of two readings."""
+    """Describe the first difference between two readings."""
     for index, (a, b) in enumerate(zip(own[0], adapted[0], strict=False)):
         if a != b:
             return f"record {index} is {b!r:.300}, not {a!r:.300}"

@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Transactions while leaders and coordinators are killed and restarted.
+"""Check transactions while leaders and coordinators are killed and restarted.
 
-A blocking producer writes transactions all the time, and aborts some. An asyncio task
-copies what it commits: it reads, writes and commits its offsets in transactions, and
-begins again now and then in the middle of one. Every other kill is of the coordinators.
-In the end librdkafka reads what is committed: each record of a committed transaction
-once and in order, none of an aborted one, and each record was copied once.
+A blocking producer writes transactions continuously and aborts some of them. An asyncio
+task copies the committed records: it reads, writes and commits its offsets in
+transactions, and sometimes restarts during a transaction. Every second kill is a kill
+of the coordinators.
+
+Finally librdkafka reads the committed records. Records of committed transactions must
+exist exactly once and in order, records of aborted transactions must not exist, and
+every record must have been copied exactly once.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ REQUEST_TIMEOUT_S = 10.0
 
 
 class Writer(Task):
-    """Writes transactions; ``outcomes`` are what each was reported to be."""
+    """Writes transactions and stores their reported ``outcomes``."""
 
     def __init__(self, kafka: Cluster, seed: int) -> None:
         super().__init__("writer")
@@ -46,11 +49,11 @@ class Writer(Task):
         self._number = 0
 
     def count(self, outcome: str) -> int:
-        """Count the transactions of an outcome."""
+        """Count the transactions with an outcome."""
         return sum(each == outcome for each, _ in self.outcomes)
 
     def work(self) -> None:
-        """Write until the end; a producer that has failed is replaced."""
+        """Write until the task ends. A producer that has failed is replaced."""
         while not self.is_ending:
             with (
                 contextlib.suppress(ClusterError),
@@ -94,11 +97,11 @@ class Writer(Task):
 
 
 class Crash(Exception):
-    """Ends a copier in the middle of a transaction."""
+    """Stops a copier during a transaction."""
 
 
 class Copier(Task):
-    """Copies what is committed, with its offsets in the same transactions."""
+    """Copies committed records and commits the offsets in the same transactions."""
 
     def __init__(self, kafka: Cluster, seed: int) -> None:
         super().__init__("copier")
@@ -108,7 +111,7 @@ class Copier(Task):
         self._random = random.Random(seed)
 
     def work(self) -> None:
-        """Copy until the end."""
+        """Copy until the task ends."""
         asyncio.run(self._work())
 
     async def _work(self) -> None:
@@ -148,7 +151,7 @@ class Copier(Task):
                     offsets = {place: chunk.next_offset}
                     await transaction.send_offsets(GROUP, offsets)
                     if self._random.random() < 0.03 and not self.is_ending:
-                        # It is neither committed nor aborted.
+                        # Leave the transaction open: neither commit nor abort it.
                         await producer.close(flush=False)
                         raise Crash
                 self.copied += len(rows)
@@ -158,7 +161,7 @@ class Copier(Task):
 
 
 def committed(address: str) -> dict[tuple[str, int], int]:
-    """Return the offsets of the group, once no transaction is left that has others."""
+    """Return the group's offsets, waiting for transactions with pending offsets."""
     consumer = confluent_kafka.Consumer(
         {"bootstrap.servers": address, "group.id": GROUP, "log_level": 0}
     )
@@ -170,13 +173,13 @@ def committed(address: str) -> dict[tuple[str, int], int]:
 
 
 def read_values(kafka: Cluster, topic: str) -> dict[int, list[bytes]]:
-    """Read the committed values of a topic, by partition."""
+    """Read the committed values of a topic by partition."""
     rows = clients.read_rows(kafka, topic, committed=True)
     return {each: [row.value or b"" for row in rows[each]] for each in rows}
 
 
 def check(kafka: Cluster, writer: Writer) -> int:
-    """Compare what is committed with what was reported."""
+    """Compare the committed records with the reported outcomes."""
     written = read_values(kafka, WRITTEN)
     seen = [value for each in written.values() for value in each]
     left = set(seen)
@@ -196,7 +199,7 @@ def check(kafka: Cluster, writer: Writer) -> int:
 
 
 def is_copied(kafka: Cluster) -> bool:
-    """Return whether the copy has as many records as the written topic."""
+    """Return whether the copy contains as many records as the written topic."""
     counts = [
         sum(map(len, read_values(kafka, topic).values())) for topic in (WRITTEN, COPIED)
     ]
@@ -231,7 +234,7 @@ def test_transactions_are_atomic_while_leaders_and_coordinators_are_killed(
         print(f"  kill {number}: {time.monotonic() - begun:.1f} s", flush=True)
     writer.end()
     wait_for("the last copies", lambda: is_copied(cluster), [copier])
-    # The scan that follows the topic ends at the next chunk.
+    # The following scan ends at the next chunk, so write one more record.
     with (
         client.connect_sync(cluster.address) as last,
         last.producer(transactional_id="last") as producer,

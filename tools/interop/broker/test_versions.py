@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire versions`` beside Kafka's own tool.
+"""Compare ``kwire versions`` with Kafka's own tool.
 
-The output of ``-o compat`` has to be that of ``kafka-broker-api-versions`` of the
-newest release about the same broker; the guess has to be the broker's release.
-``test_security.py`` runs the command through TLS and SASL.
+The output of ``-o compat`` must be identical to the output of
+``kafka-broker-api-versions`` from the newest release for the same broker. The guessed
+release must be the broker's release. ``test_security.py`` runs the command with TLS and
+SASL.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tools.interop.broker.command import kwire_versions
 
 
 def lines_by_key(text: str) -> dict[int, str]:
-    """Split what either tool printed about one broker by API key; -1 is the head."""
+    """Split the output for one broker by API key. Key -1 is the header line."""
     head, *lines, tail = text.splitlines()
     assert head.endswith(" -> (")
     assert tail == ")"
@@ -37,7 +38,11 @@ def lines_by_key(text: str) -> dict[int, str]:
 
 
 def expected_lines(kafka: Broker) -> dict[int, str]:
-    """Ask Kafka's tool; add the APIs that only kwire's newest release knows."""
+    """Return the output of Kafka's tool.
+
+    APIs that only kwire's newest release supports are added, because the tool does not
+    list them.
+    """
     tool = brokers.find_release("4.x")
     said = brokers.tool(
         tool, "BrokerApiVersionsCommand", "--bootstrap-server", kafka.address
@@ -52,7 +57,7 @@ def expected_lines(kafka: Broker) -> dict[int, str]:
 
 
 def line_of(release: str) -> str:
-    """Name the line of a release: "4.3" of "4.3.1"."""
+    """Return the release line of a release: "4.3" for "4.3.1"."""
     return ".".join(release.split(".")[:2])
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire's own connection to a broker over a plain socket, and what checks compare.
+"""Connect kwire to a broker over a plain socket, and compare results.
 
-A request goes out in a chosen version, and its response comes back. Nothing is retried
-but responses whose error code says "later".
+Requests are sent in a specified version. A request is repeated only if the response
+contains a retriable error code.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIRST_PRODUCE_WITH_MAGIC_2 = 3
 
 
 class Connection:
-    """kwire's own connection to a broker: a request out, its response in."""
+    """Simple blocking connection that sends a request and waits for its response."""
 
     def __init__(self, kafka: Broker) -> None:
         self._socket = socket.create_connection(
@@ -46,7 +46,7 @@ class Connection:
         self._socket.close()
 
     def next_event(self) -> Event:
-        """Send what is to be sent, and wait for what happens next."""
+        """Send pending data and wait for the next event."""
         while (event := next(self._events, None)) is None:
             if data := self.wire.data_to_send():
                 self._socket.sendall(data)
@@ -54,10 +54,11 @@ class Connection:
         return event
 
     def ask(self, request: Any, version: int | None = None) -> Any:
-        """Send a request and wait for its response.
+        """Send a request and return its response.
 
-        Asks again where the broker says "later". What its controller has answered, such
-        as a new topic, takes a moment to reach its other parts.
+        The request is repeated if the response contains a retriable error, because
+        changes made by the controller, such as a new topic, reach the other parts of
+        the broker later.
         """
         deadline = time.monotonic() + clients.SECONDS
         while True:
@@ -72,11 +73,11 @@ class Connection:
             time.sleep(0.05)
 
     def versions(self, request_class: Any, lowest: int = 0) -> list[int]:
-        """Name the versions of a request that broker and kwire both know."""
+        """Return the versions of a request that both the broker and kwire support."""
         return [v for v in self.table.usable(request_class) if v >= lowest]
 
     def topic_id(self, topic: str) -> Any:
-        """Find the id that newer versions name a topic by."""
+        """Return the topic id, which newer versions use instead of the name."""
         if topic not in self._topic_ids:
             wanted = messages.MetadataRequest.MetadataRequestTopic(name=topic)
             answer = self.ask(messages.MetadataRequest(topics=[wanted]), 12)
@@ -86,7 +87,7 @@ class Connection:
     def produce(
         self, topic: str, data: bytes, version: int, transaction: str | None = None
     ) -> int:
-        """Write one record set to partition 0; return the offset it was given."""
+        """Write a record set to partition 0. Returns the assigned base offset."""
         request = messages.ProduceRequest
         partition = request.PartitionProduceData(index=0, records=data)
         named = (
@@ -107,7 +108,7 @@ class Connection:
     def fetch(
         self, topic: str, version: int, *, committed: bool = False
     ) -> list[records.Batch]:
-        """Read partition 0 from start to end, in answers of a few kilobytes."""
+        """Read the complete partition 0 in responses with at most 8 KiB."""
         named = (
             {"topic": topic}
             if version < TOPIC_ID_FETCH
@@ -146,7 +147,7 @@ class Connection:
 
 
 def codes_in(answer: Any) -> Iterator[int]:
-    """Find the error codes of a response, at any depth of its JSON form."""
+    """Yield all error codes in a response, at any depth of its JSON form."""
     if isinstance(answer, list):
         for each in answer:
             yield from codes_in(each)
@@ -159,13 +160,13 @@ def codes_in(answer: Any) -> Iterator[int]:
 
 
 def check_error(what: str, code: int) -> None:
-    """Fail where the broker answered with an error."""
+    """Raise ``BrokerError`` if the broker returned an error."""
     if code:
         raise BrokerError(f"{what}: {error_codes.name(code)}")
 
 
 def expect(what: str, got: Any, wanted: Any) -> None:
-    """Fail where something is not what it has to be."""
+    """Raise ``BrokerError`` if the actual and expected values differ."""
     if got != wanted:
         raise BrokerError(f"{what} is {got!r}, not {wanted!r}")
 
@@ -180,7 +181,7 @@ def expect_rows(what: str, got: Sequence[Any], wanted: Sequence[Received]) -> No
 
 
 def numbered(rows: Iterable[Row]) -> list[Received]:
-    """Give rows the offsets of a partition that holds nothing else."""
+    """Assign consecutive offsets to rows, as in a partition without other records."""
     return [
         Received(offset, row.timestamp, row.key, row.value, row.headers)
         for offset, row in enumerate(rows)
@@ -188,11 +189,11 @@ def numbered(rows: Iterable[Row]) -> list[Received]:
 
 
 def all_records(batches: Iterable[records.Batch]) -> list[records.Record]:
-    """Take the records out of their batches."""
+    """Return the records of all batches."""
     return [record for batch in batches for record in batch.records]
 
 
 def encoded(rows: Iterable[Row], **how: Any) -> bytes:
-    """Let kwire encode rows."""
+    """Encode rows as one batch with kwire."""
     ordered = ((row.key, row.value, row.timestamp, row.headers) for row in rows)
     return records.encode_batch(ordered, **how)

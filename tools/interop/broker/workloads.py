@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The records of the data directories, one function for each subject.
+"""Write the records of the committed data directories, one function per subject.
 
-Every function makes its topics and fills them through real clients. The choice of
-releases, the copy of the files and their manifest are in ``write_data.py``.
+Every function creates its topics and writes to them with real clients.
+``write_data.py`` selects the releases, copies the files and writes their manifest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tools.interop.broker import clients
 from tools.interop.broker.broker import Broker, BrokerError
 from tools.interop.broker.clients import SECONDS, Row
 
-# Its names come from private modules, where type checkers do not look for them.
+# The names are defined in private modules, which type checkers do not resolve.
 admin: Any = confluent_kafka.admin
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
@@ -29,7 +29,10 @@ WORDS = "the quick brown fox jumps over the lazy dog and runs on"
 
 
 def numbered_rows(name: str, count: int, first: int = 0, keys: int = 7) -> list[Row]:
-    """Make rows of text: few keys and some unique ones, a second between records."""
+    """Create text rows with a few repeated keys and some unique keys.
+
+    The timestamps increase by one second per record.
+    """
     return [
         Row(
             f"key-{number if number % 5 == 0 else number % keys}".encode(),
@@ -41,7 +44,8 @@ def numbered_rows(name: str, count: int, first: int = 0, keys: int = 7) -> list[
     ]
 
 
-# Everything that may be null, empty, repeated or outside ASCII.
+# Rows with null, empty, repeated and non-ASCII values, because encoders treat them
+# specially.
 ODD_ROWS = [
     Row(None, b"null key", [], FIRST_TIMESTAMP),
     Row(b"null value", None, [], FIRST_TIMESTAMP + 1),
@@ -57,7 +61,7 @@ ODD_ROWS = [
 
 
 def administer(broker: Broker, action: str, *arguments: Any) -> None:
-    """Do something with librdkafka's admin client and wait until it is done."""
+    """Run an action of librdkafka's admin client and wait until it has completed."""
     client = admin.AdminClient({"bootstrap.servers": broker.address})
     for each in getattr(client, action)(*arguments).values():
         each.result(SECONDS)
@@ -66,17 +70,17 @@ def administer(broker: Broker, action: str, *arguments: Any) -> None:
 def create_topic(
     broker: Broker, topic: str, *, partitions: int = 1, **settings: Any
 ) -> None:
-    """Create a topic; an underscore in a setting's name is a dot."""
+    """Create a topic. Underscores in setting names represent dots."""
     named = {name.replace("_", "."): str(value) for name, value in settings.items()}
     if broker.release.startswith("4.") and "segment.bytes" in named:
-        # Since 4.0 the public setting refuses segments below 1 MiB.
+        # Since 4.0, the public setting rejects segments smaller than 1 MiB.
         named["internal.segment.bytes"] = named.pop("segment.bytes")
     asked = admin.NewTopic(topic, partitions, 1, config=named)
     administer(broker, "create_topics", [asked])
 
 
 def set_config(broker: Broker, kind: Any, resource: str, name: str, value: str) -> None:
-    """Set one setting of a topic or group."""
+    """Change one setting of a topic or group."""
     operation = admin.AlterConfigOpType.SET
     entry = admin.ConfigEntry(name, value, incremental_operation=operation)
     asked = admin.ConfigResource(kind, resource, incremental_configs=[entry])
@@ -84,12 +88,12 @@ def set_config(broker: Broker, kind: Any, resource: str, name: str, value: str) 
 
 
 def create_internal_topics(broker: Broker) -> None:
-    """Create Kafka's own topics as a broker does, but with segments of 16 KiB."""
+    """Create Kafka's internal topics like a broker does, but with 16 KiB segments."""
     topics = ["__consumer_offsets", "__transaction_state"]
     if broker.release.startswith("4."):
         topics.append("__share_group_state")
     for topic in topics:
-        # A share group's state is pruned by its coordinator, and not by the cleaner.
+        # The coordinator deletes old share group state, so the log cleaner is not used.
         policy = "delete" if topic == "__share_group_state" else "compact"
         create_topic(
             broker,
@@ -101,7 +105,7 @@ def create_internal_topics(broker: Broker) -> None:
 
 
 def write_codecs(broker: Broker) -> None:
-    """Write the same kind of rows in every codec, by every client."""
+    """Write similar rows with every codec and every client."""
     for codec in CODECS:
         topic = f"codec-{codec}"
         create_topic(broker, topic)
@@ -110,7 +114,7 @@ def write_codecs(broker: Broker) -> None:
 
 
 def rows_for(client: str) -> list[Row]:
-    """Take those odd rows that a client can send."""
+    """Return the unusual rows that a client supports."""
     rows = ODD_ROWS
     if client != "librdkafka":
         rows = [row for row in rows if (row.key, row.value) != (None, None)]
@@ -120,7 +124,7 @@ def rows_for(client: str) -> list[Row]:
 
 
 def write_odd_rows(broker: Broker) -> None:
-    """Write nulls, empty texts and headers of all kinds."""
+    """Write nulls, empty strings and many types of headers."""
     create_topic(broker, "odd-rows")
     codecs = {"librdkafka": "none", "kafka-python": "gzip", "aiokafka": "snappy"}
     for client, codec in codecs.items():
@@ -129,17 +133,17 @@ def write_odd_rows(broker: Broker) -> None:
 
 
 def write_append_time(broker: Broker, **settings: Any) -> None:
-    """Write to a topic whose timestamps are the broker's."""
+    """Write to a topic whose timestamps are assigned by the broker."""
     topic = "append-time"
     create_topic(broker, topic, message_timestamp_type="LogAppendTime", **settings)
     for codec in ("none", "gzip"):
-        # Magic 1, which old_formats.py asks for, has no headers.
+        # Omit headers, because old_formats.py also uses this function for magic 1.
         rows = [row._replace(headers=[]) for row in numbered_rows(codec, 12)]
         clients.produce_with_librdkafka(broker, topic, rows, codec, 4)
 
 
 def write_segments(broker: Broker) -> None:
-    """Write several segments whose times run back and forth, and lose the first."""
+    """Write several segments with unordered timestamps. Delete the first records."""
     topic = "segments"
     create_topic(broker, topic, segment_bytes=8192, index_interval_bytes=512)
     rows = numbered_rows(topic, 300)
@@ -151,7 +155,7 @@ def write_segments(broker: Broker) -> None:
 
 
 def write_partitions(broker: Broker) -> None:
-    """Write to some partitions of a topic and leave one empty."""
+    """Write to two partitions of a topic and leave the third one empty."""
     create_topic(broker, "partitions", partitions=3)
     producer = clients.librdkafka_producer(broker)
     for number, row in enumerate(numbered_rows("partitions", 20)):
@@ -162,26 +166,26 @@ def write_partitions(broker: Broker) -> None:
 def transactional_producer(
     broker: Broker, name: str, **settings: Any
 ) -> confluent_kafka.Producer:
-    """Make a producer that is ready to begin a transaction."""
+    """Create a producer that is ready to begin a transaction."""
     producer = clients.librdkafka_producer(broker, transactional_id=name, **settings)
     producer.init_transactions(SECONDS)
     return producer
 
 
 def write_transactions(broker: Broker) -> None:
-    """Write transactions that overlap, span segments, commit and abort."""
+    """Write overlapping transactions that span segments, and commit or abort them."""
     topic = "transactions"
     create_topic(broker, topic, segment_bytes=4096, index_interval_bytes=512)
     overlap_transactions(broker, topic, 0)
 
 
 def write_more_transactions(broker: Broker) -> None:
-    """Write such transactions again, after the broker was restarted."""
+    """Write similar transactions again after the broker has been restarted."""
     overlap_transactions(broker, "transactions", 200)
 
 
 def overlap_transactions(broker: Broker, topic: str, first: int) -> None:
-    """Write with two transactional producers and one that knows no transactions."""
+    """Write with two transactional producers and one producer without transactions."""
     one = transactional_producer(broker, "one")
     two = transactional_producer(broker, "two", compression_type="zstd")
     rows = iter(numbered_rows(topic, 400, first))
@@ -210,10 +214,11 @@ def overlap_transactions(broker: Broker, topic: str, first: int) -> None:
 
 
 def leave_transaction_open(broker: Broker) -> confluent_kafka.Producer:
-    """Begin a transaction and never end it; the caller keeps the producer.
+    """Begin a transaction without ending it. The caller must keep the producer alive.
 
-    It has the longest time that brokers allow, 15 minutes: after its minute of default
-    the broker would abort it, and the topic's end move under a slow comparison.
+    The transaction timeout is 15 minutes, which is the maximum of the broker. With the
+    default of one minute, the broker could abort the transaction during a slow
+    comparison, and the last stable offset would change.
     """
     topic = "transaction-open"
     create_topic(broker, topic)
@@ -227,7 +232,7 @@ def leave_transaction_open(broker: Broker) -> confluent_kafka.Producer:
 
 
 def write_compacted(broker: Broker) -> None:
-    """Write tombstones and let the cleaner mark the batches that keep them."""
+    """Write tombstones, and let the log cleaner set their delete horizon."""
     topic = "compacted"
     create_compacted(broker, topic, delete_retention_ms=86_400_000)
     for number in range(6):
@@ -240,7 +245,7 @@ def write_compacted(broker: Broker) -> None:
 
 
 def write_emptied(broker: Broker) -> None:
-    """Let the cleaner remove all of a producer's records but not its last batch."""
+    """Let the log cleaner remove all records of a producer except its last batch."""
     topic = "emptied"
     create_compacted(broker, topic, delete_retention_ms=0)
     rows = rows_of_one_key(topic, 30, 0)
@@ -255,7 +260,8 @@ def write_emptied(broker: Broker) -> None:
         producer.begin_transaction()
         clients.send_with_librdkafka(producer, topic, rows[:10])
         getattr(producer, f"{end}_transaction")(SECONDS)
-    # The cleaner first dates tombstones and markers, and drops them in a later round.
+    # The log cleaner first sets the delete horizon of tombstones and markers, and
+    # removes them in a later run.
     for number in range(3):
         rows = rows_of_one_key(topic, 60, number * 60)
         gone = [row._replace(value=None) for row in rows[:2]]
@@ -264,12 +270,12 @@ def write_emptied(broker: Broker) -> None:
 
 
 def rows_of_one_key(name: str, count: int, first: int) -> list[Row]:
-    """Make rows of which the cleaner keeps the last alone."""
+    """Create rows with one key, so that the log cleaner retains only the last row."""
     return [row._replace(key=b"key") for row in numbered_rows(name, count, first)]
 
 
 def create_compacted(broker: Broker, topic: str, **settings: Any) -> None:
-    """Create a topic that the cleaner visits as soon as a segment is closed."""
+    """Create a topic that the log cleaner compacts as soon as a segment is closed."""
     create_topic(
         broker,
         topic,
@@ -282,7 +288,7 @@ def create_compacted(broker: Broker, topic: str, **settings: Any) -> None:
 
 
 def wait_for_cleaner(broker: Broker, topic: str) -> None:
-    """Wait until the cleaner has been through all segments but the one in use."""
+    """Wait until the log cleaner has processed all segments except the active one."""
     in_use = max(int(log.stem) for log in broker.data.glob(f"{topic}-0/*.log"))
     checkpoint = broker.data / "cleaner-offset-checkpoint"
     deadline = time.monotonic() + SECONDS
@@ -296,13 +302,16 @@ def wait_for_cleaner(broker: Broker, topic: str) -> None:
 
 
 def write_classic_groups(broker: Broker) -> None:
-    """Commit offsets as classic groups, in transactions, by hand; delete a group."""
+    """Commit offsets as classic groups, in transactions and manually.
+
+    One group is deleted.
+    """
     topic = next(path.name for path in broker.data.glob("*none-0")).removesuffix("-0")
     join_group(broker, "classic-group", topic).close()
     join_group(broker, "static-group", topic, group_instance_id="a-member").close()
     join_group(broker, "deleted-group", topic).close()
     administer(broker, "delete_consumer_groups", ["deleted-group"])
-    # Offsets without members, often enough for the cleaner to have work.
+    # Commit offsets without members, often enough to make the log cleaner run.
     for number in range(60):
         at = TopicPartition(topic, 0, number, metadata=f"commit {number}")
         asked = ConsumerGroupTopicPartitions("manual-group", [at])
@@ -311,7 +320,7 @@ def write_classic_groups(broker: Broker) -> None:
 
 
 def write_consumer_groups(broker: Broker) -> confluent_kafka.Consumer:
-    """Commit offsets as groups of the newer protocol (KIP-848); stay in one of them."""
+    """Commit offsets with the consumer group protocol (KIP-848). One member stays."""
     protocol = {"group_protocol": "consumer"}
     join_group(broker, "consumer-group", "codec-none", **protocol).close()
     return join_group(broker, "lasting-group", "codec-none", **protocol)
@@ -320,7 +329,7 @@ def write_consumer_groups(broker: Broker) -> confluent_kafka.Consumer:
 def join_group(
     broker: Broker, group: str, topic: str, **settings: str
 ) -> confluent_kafka.Consumer:
-    """Join a group, read a few records and commit after each; the caller leaves."""
+    """Join a group, read several records and commit each. The caller must close it."""
     consumer = clients.librdkafka_consumer(broker, group, **settings)
     consumer.subscribe([topic])
     for _ in range(5):
@@ -331,7 +340,7 @@ def join_group(
 
 
 def next_message(consumer: confluent_kafka.Consumer) -> Any:
-    """Poll one message."""
+    """Poll one message. Raises ``BrokerError`` on an error or timeout."""
     message = consumer.poll(SECONDS)
     if message is None or message.error():
         raise BrokerError(f"a consumer got {message and message.error()}")
@@ -339,7 +348,10 @@ def next_message(consumer: confluent_kafka.Consumer) -> Any:
 
 
 def commit_in_transaction(broker: Broker, topic: str) -> None:
-    """Commit offsets through a producer's transactions, one of them aborted."""
+    """Commit offsets in transactions of a producer.
+
+    One of the transactions is aborted.
+    """
     consumer = clients.librdkafka_consumer(broker, "transactional-group")
     consumer.subscribe([topic])
     producer = transactional_producer(broker, "offsets")
@@ -354,7 +366,7 @@ def commit_in_transaction(broker: Broker, topic: str) -> None:
 
 
 def write_share_group(broker: Broker) -> None:
-    """Read some records as a share group, in several rounds of acknowledgements."""
+    """Read records as a share group, with several rounds of acknowledgements."""
     group, topic = "share-group", "shared"
     create_topic(broker, topic)
     of_group = admin.ResourceType.GROUP
@@ -363,7 +375,7 @@ def write_share_group(broker: Broker) -> None:
         {"bootstrap.servers": broker.address, "group.id": group}
     )
     consumer.subscribe([topic])
-    # Each round acknowledges what the one before it read.
+    # Every round acknowledges the records of the previous round.
     for number in range(8):
         rows = numbered_rows(topic, 6, number * 6)
         clients.produce_with_librdkafka(broker, topic, rows, "none", 6)
@@ -376,7 +388,10 @@ def write_share_group(broker: Broker) -> None:
 
 
 def write_tiered(broker: Broker) -> None:
-    """Let the broker move segments to tiered storage, and delete a topic there."""
+    """Write to topics with tiered storage, and delete one of the topics.
+
+    The function waits until the broker has moved the segments.
+    """
     for topic, rows in (("tiered", 200), ("tiered-deleted", 120)):
         create_topic(
             broker,
@@ -397,7 +412,7 @@ def write_tiered(broker: Broker) -> None:
 
 
 def write_metadata(broker: Broker) -> None:
-    """Leave records of many kinds in the metadata log."""
+    """Write many record types to the metadata log."""
     create_topic(broker, "deleted")
     administer(broker, "delete_topics", ["deleted"])
     set_config(broker, admin.ResourceType.TOPIC, "partitions", "retention.bytes", "-1")
@@ -418,7 +433,7 @@ def write_metadata(broker: Broker) -> None:
 
 
 def write_odd_topics(broker: Broker) -> None:
-    """Write the topics that are hard to read, for clients that read them."""
+    """Write all topics that are difficult to read, for checks of other clients."""
     create_internal_topics(broker)
     write_codecs(broker)
     write_odd_rows(broker)

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ``tests/data``: data directories of real brokers with real clients.
+"""Write ``tests/data``: data directories of real brokers, written by real clients.
 
     python -m tools.interop.broker.write_data 4.3.1 3.9.2 2.8.2
 
-Here live the order of work, the copy and what a real consumer says of the records.
-The records themselves are in ``workloads.py`` and ``old_formats.py``, the manifest in
-``dump.py``; tests/data/README.md says what lies where. tests/data is not made again
-by any check: broker and clients choose times and ids, so every run differs.
+This module runs the steps, copies the files, and records the results of a real
+consumer. ``workloads.py`` and ``old_formats.py`` write the records, and ``dump.py``
+creates the manifest. tests/data/README.md describes the directories. No check
+regenerates tests/data, because brokers and clients choose times and ids, so that every
+run is different.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tools.interop.broker.broker import Broker, BrokerError
 
 DATA = broker.HERE.parents[2] / "tests" / "data"
 
-# Files small enough to read, and a cleaner that has its say while we wait.
+# Small files that are easy to inspect, and a log cleaner that runs while we wait.
 SETTINGS = {
     "log.cleaner.backoff.ms": "200",
     "log.initial.task.delay.ms": "500",
@@ -55,7 +56,7 @@ NEWEST_SETTINGS = {
 
 Step = Callable[[Broker], Any]
 
-# Two lives of one broker: the second writes with the next leader epoch.
+# The broker is started twice, so that the second run uses the next leader epoch.
 FIRST_LIFE: list[Step] = [
     workloads.create_internal_topics,
     workloads.write_codecs,
@@ -89,7 +90,7 @@ LIVES: dict[str, tuple[list[Step], list[Step]]] = {
 
 
 def write(version: str) -> None:
-    """Write the data directory of one release, its manifest and its consumer's view."""
+    """Write the data directory, manifest and consumer results of one release."""
     release = broker.find_release(version)
     line = release[0]
     settings = dict(SETTINGS)
@@ -97,7 +98,7 @@ def write(version: str) -> None:
     settings |= NEWEST_SETTINGS if line > "3" else {}
     with tempfile.TemporaryDirectory(prefix="kwire-data-") as folder:
         running = Broker(release, Path(folder), settings)
-        # What a step returns lives until the broker is down: producers and members.
+        # Keep returned objects (producers, group members) alive until the broker stops.
         held = []
         try:
             for steps in LIVES[line]:
@@ -113,7 +114,7 @@ def write(version: str) -> None:
 
 
 def copy(stopped: Broker, seen: dict[str, Any]) -> None:
-    """Put what a stopped broker left, and what is known of it, into tests/data."""
+    """Copy the files and results of a stopped broker to tests/data."""
     target = DATA / stopped.release
     shutil.rmtree(target, ignore_errors=True)
     ignored = shutil.ignore_patterns(".lock", "*-delete")
@@ -135,7 +136,7 @@ def copy(stopped: Broker, seen: dict[str, Any]) -> None:
 
 
 def consumed(running: Broker) -> dict[str, Any]:
-    """Read every partition of applications as librdkafka's consumer does."""
+    """Read all application partitions with librdkafka's consumer."""
     partitions = sorted(
         path.name for path in running.data.iterdir() if is_partition(path)
     )
@@ -153,12 +154,12 @@ def consumed(running: Broker) -> dict[str, Any]:
 
 
 def is_partition(path: Path) -> bool:
-    """Tell the partitions of applications from Kafka's own and from other files."""
+    """Return whether a directory is a partition of an application's topic."""
     return re.fullmatch(r"(?!__).+-\d+", path.name) is not None
 
 
 def row_of(message: Any) -> list[Any]:
-    """List offset, timestamp type, timestamp, key, value and headers."""
+    """Return offset, timestamp type, timestamp, key, value and headers."""
     kind, timestamp = message.timestamp()
     headers = [[name, packed(value)] for name, value in message.headers() or []]
     key, value = packed(message.key()), packed(message.value())
@@ -166,12 +167,12 @@ def row_of(message: Any) -> list[Any]:
 
 
 def packed(data: bytes | None) -> str | None:
-    """Write bytes in base64; null stays null."""
+    """Encode bytes in base64. None stays None."""
     return None if data is None else base64.b64encode(data).decode()
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("releases", nargs="+", help="such as 4.3.1, or 4.x")
     try:

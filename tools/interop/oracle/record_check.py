@@ -230,7 +230,8 @@ def random_batches() -> Iterator[Case]:
 def random_bytes(dice: random.Random) -> bytes | None:
     """Generate a key or value.
 
-    It is null, short, or at the boundary between encoded lengths of two and three bytes.
+    It is null, short, or at the boundary between encoded lengths of two and three
+    bytes.
     """
     size = dice.choice((*[None, 0, 1, 5, 63, 64, 100] * 9, 8191, 8192))
     return None if size is None else dice.randbytes(size)

@@ -45,8 +45,7 @@ TOOLS = [
 ]
 
 WITHOUT_SOURCES = ["test_functions*.py", "test_drop_in.py"]
-"""Tests that do not require Python data sources, so they run with PySpark before 4.0.
-"""
+"""Tests without Python data sources, so they support PySpark before 4.0."""
 
 LATER = {
     (4, 1): [
