@@ -33,8 +33,9 @@ BASE_TIME = 1_700_000_000_000
 SUMS = (
     "count(*)",
     "sum(r.offset)",
-    "sum(hash(r.key, r.value, r.headers))",
+    "sum(hash(r.offset, r.timestamp, r.key, r.value, r.headers))",
 )
+"""Facts of all records, timestamps among them, that every way has to agree on."""
 
 
 def main() -> None:
@@ -87,21 +88,28 @@ def ways() -> dict:
     return {
         "by hand, plain UDF": lambda rows: rows.select(plain("sets")),
         "by hand, without Arrow": lambda rows: rows.select(pickled("sets")),
-        "from_kafka_records": lambda rows: rows.select(from_kafka_records("sets")),
-        "read_records, as rows": lambda rows: read_records(rows, "sets"),
+        "from_kafka_records": lambda rows: rows.select(
+            from_kafka_records("sets", schema=by_hand.SCHEMA)
+        ),
+        "read_records, as rows": lambda rows: read_records(
+            rows, "sets", schema=by_hand.SCHEMA
+        ),
     }
 
 
 def compare(rows) -> None:
-    """Check that both decode the same records."""
-    found = []
+    """Check that both decode the same records, into columns of the same type."""
+    types, sums = [], []
     for decode in list(ways().values())[1:3]:
         lists = decode(rows).toDF("records")
-        each = lists.selectExpr("explode(records) AS r")
-        found.append(each.selectExpr(*SUMS).first())
-    if found[0] != found[1] or found[0][0] != ROWS * RECORDS:
-        sys.exit(f"drop_in: FAILED: by hand {found[0]}, by kwire {found[1]}")
-    print(f"the same {found[0][0]:,} records either way")
+        types.append(lists.schema["records"].dataType)
+        records = lists.selectExpr("explode(records) AS r")
+        sums.append(records.selectExpr(*SUMS).first())
+    if types[0] != types[1]:
+        sys.exit(f"drop_in: FAILED: by hand {types[0]}, by kwire {types[1]}")
+    if sums[0] != sums[1] or sums[0][0] != ROWS * RECORDS:
+        sys.exit(f"drop_in: FAILED: by hand {sums[0]}, by kwire {sums[1]}")
+    print(f"the same {sums[0][0]:,} records either way")
 
 
 def race(rows) -> dict[str, float]:

@@ -9,7 +9,7 @@ import pyarrow
 
 from examples.drop_in import by_hand
 from kwire import records
-from kwire.records import record_lists
+from kwire.records.arrow import record_sets_to_arrow
 
 
 def test_both_ways_give_the_same_records():
@@ -23,13 +23,23 @@ def test_both_ways_give_the_same_records():
         records.encode_batch(batch, base_offset=71 * turn) for turn in (0, 1)
     )
     rows = pyarrow.array([data, None, b""], pyarrow.binary())
-    made = record_lists.read_records(rows, failfast=True)
+    header = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
+    record = pyarrow.struct(
+        [
+            ("offset", pyarrow.int64()),
+            ("timestamp", pyarrow.int64()),
+            ("key", pyarrow.binary()),
+            ("value", pyarrow.binary()),
+            ("headers", pyarrow.list_(header)),
+        ]
+    )
+    made = record_sets_to_arrow(rows, schema=pyarrow.list_(record))
     found = [
         row
         and [
             (
                 each["offset"],
-                round(each["timestamp"].timestamp() * 1000),
+                each["timestamp"],
                 each["key"],
                 each["value"],
                 each["headers"]

@@ -6,10 +6,10 @@
 
     requests.select(kafka_header("frame"), from_kafka_message("frame", "Fetch"))
 
-This file applies functions on Arrow arrays, which are in the files beside it and import
-no Spark, to columns. Every function takes ``options``: ``mode`` is PERMISSIVE (a bad
-row is null and ``_error`` has the reason) or FAILFAST (it ends the job, and there is no
-``_error``). Null rows stay null.
+This file applies functions on Arrow arrays, which are in ``messages/columns`` and
+``records`` and import no Spark, to columns. Every function takes ``options``: ``mode``
+is PERMISSIVE (a bad row is null and ``_error`` has the reason) or FAILFAST (it ends the
+job, and there is no ``_error``). Null rows stay null.
 """
 
 from __future__ import annotations
