@@ -129,7 +129,7 @@ def test_messages_are_frozen(kwire, topic):
 def test_vars_are_the_fields_of_to_dict(kwire, topic):
     """Spark takes the fields of an object from there, also those of nested structs."""
     made = kwire.messages.MetadataResponse(topics=[], throttle_time_ms=3)
-    records = kwire.records.decode_rows(
+    records = kwire.records.decode_records(
         kwire.records.encode_batch([(b"k", b"v", 5, [("h", b"x")])])
     )[0]
     for struct in (made, topic(), records[0]):

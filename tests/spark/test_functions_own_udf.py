@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records and messages are values of structs in a user's own UDF."""
+
+import pandas as pd
+import pytest
+
+from kwire import messages, records
+
+RECORDS = (
+    "array<struct<offset:bigint,timestamp:bigint,key:binary,value:binary,"
+    "headers:array<struct<key:string,value:binary>>>>"
+)
+RESPONSE = (
+    "struct<throttle_time_ms:int,"
+    "topics:array<struct<name:string,partitions:array<struct<leader_id:int>>>>>"
+)
+
+
+@pytest.fixture(scope="module")
+def rows(spark):
+    """A row with a record set, and a null."""
+    data = records.encode_batch([(b"k", b"v", 5, [("h", b"x")]), (None, None, 6)])
+    return spark.createDataFrame([(data,), (None,)], "data binary").coalesce(1)
+
+
+def list_records(data):
+    """Decode a record set into kwire's records."""
+    return data and records.decode_records(data)[0]
+
+
+def list_dicts(data):
+    """Decode a record set into dicts."""
+    return data and [record.to_dict() for record in records.decode_records(data)[0]]
+
+
+def make_response(data):
+    """Make a message with structs in arrays of structs."""
+    cls = messages.MetadataResponse
+    partition = cls.MetadataResponsePartition(leader_id=3)
+    topic = cls.MetadataResponseTopic(name="orders", partitions=[partition])
+    return data and cls(throttle_time_ms=7, topics=[topic])
+
+
+EXPECTED = [
+    [(0, 5, b"k", b"v", [("h", b"x")]), (1, 6, None, None, [])],
+    None,
+]
+
+
+@pytest.mark.parametrize("arrow", [True, False])
+@pytest.mark.parametrize("decode", [list_records, list_dicts])
+def test_a_udf_returns_records(rows, decode, arrow):
+    """With Arrow and without, as objects and as dicts."""
+    from pyspark.sql.functions import udf
+
+    made = rows.select(udf(decode, RECORDS, useArrow=arrow)("data").alias("r"))
+    assert [row.r for row in made.collect()] == EXPECTED
+
+
+@pytest.mark.parametrize("arrow", [True, False])
+def test_a_udf_returns_messages(rows, arrow):
+    """Also structs in arrays of structs; other fields are omitted."""
+    from pyspark.sql.functions import udf
+
+    made = rows.select(udf(make_response, RESPONSE, useArrow=arrow)("data").alias("m"))
+    expected = (7, [("orders", [(3,)])])
+    assert [row.m for row in made.collect()] == [expected, None]
+
+
+def test_a_pandas_udf_returns_dicts_of_records(rows):
+    """Spark accepts dicts there, and no objects."""
+    from pyspark.sql.functions import pandas_udf
+
+    def decode(column: pd.Series) -> pd.Series:
+        return column.map(list_dicts, na_action="ignore")
+
+    made = rows.select(pandas_udf(decode, RECORDS)("data").alias("r"))
+    assert [row.r for row in made.collect()] == EXPECTED
