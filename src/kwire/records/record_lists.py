@@ -284,6 +284,9 @@ def _records(batches: list[pa.RecordBatch], kind: pa.StructType) -> pa.StructArr
         column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
         if field.name == "headers":
             column = arrange_fields(arrow.null_empty_lists(column), field.type)
+        if field.name == "timestamp" and field.type == pa.int64() and column.null_count:
+            # As a number, the timestamp of a record without one is Kafka's own -1.
+            column = column.cast(field.type).fill_null(-1)
         columns.append(column if column.type == field.type else column.cast(field.type))
     count = sum(batch.num_rows for batch in batches)
     return make_struct(kind, columns, np.ones(count, bool))
