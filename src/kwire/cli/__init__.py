@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program ``kwire``: its commands, their options and their output.
 
-``main`` finds a command by its name in ``commands``. click and rich are imported when a
-command runs, never by ``import kwire``. What a command computes belongs to the packages
-below, so that Python programs can do the same. May import: every package of kwire.
-Only ``kwire.__main__`` may import this package.
+``main`` looks up a command by its name in the package ``commands``. click and rich are
+imported when a command runs, never by ``import kwire``. A command's computations are
+implemented in the packages below this one, so that Python programs can use them without
+the command line.
+
+This package may import every package of kwire. Only ``kwire.__main__`` may import this
+package.
 """
 
 from __future__ import annotations
@@ -19,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def main() -> NoReturn:
-    """Run the program ``kwire`` with the arguments of the process, and exit."""
+    """Run the program ``kwire`` with the process arguments, and exit."""
     try:
-        # Most commands that write to a pipe never import rich.
+        # Check for both packages first. Most commands that write to a pipe never import
+        # rich, so a missing rich would otherwise only be reported for some outputs.
         for name in ("click", "rich"):
             if find_spec(name) is None:
                 raise ModuleNotFoundError(name=name)

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Delays Ctrl-C where half of a step would damage a file.
+"""Delays Ctrl-C while an interrupted step would leave a damaged file.
 
-How a command ends on Ctrl-C is decided by the command and by ``main.py``.
+The exit code and the output after Ctrl-C are determined by the command and by
+``main.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def delay_interrupt() -> Iterator[None]:
-    """Run a block to its end before Ctrl-C has its effect."""
+    """Run a ``with`` block to its end before Ctrl-C takes effect.
+
+    SIGINT signals that arrive during the block are raised again after it. Signal
+    handlers can only be replaced in the main thread: in other threads, and if the
+    current handler was not installed by Python, the block runs unprotected.
+    """
     before = signal.getsignal(signal.SIGINT)
     if before is None or threading.current_thread() is not threading.main_thread():
         yield

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The program ``kwire``: its commands, its errors as one line, and its exit codes.
+"""The command group, its one-line error messages, and its exit codes.
 
-Commands are the modules of ``commands/``: a file with a ``command`` in it is all that a
-new one needs. A command returns its exit code (None is 0) and raises an exception for
-what it cannot do; this file prints it.
+Commands are the modules of ``commands/``. To add a command, add a module with a
+function ``command``. A command returns its exit code (None means 0) and raises an
+exception if it fails. ``Program.main`` prints the exception.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ EXIT_CODES = (
 
 
 class Program(click.Group):
-    """The group of all commands, which are imported on first use."""
+    """Command group that imports a command when it is first used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands, sorted."""
+        """List the command names in alphabetical order."""
         folder = os.path.join(os.path.dirname(__file__), "commands")
         names = (module.name for module in pkgutil.iter_modules([folder]))
         return sorted(name.replace("_", "-") for name in names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command."""
+        """Import a command by its name. Returns None if there is no such command."""
         if cmd_name not in self.list_commands(ctx):
             return None
         module = f"{__package__}.commands.{cmd_name.replace('-', '_')}"
@@ -59,7 +59,11 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; an error names those with similar names."""
+        """Resolve the command name at the beginning of the arguments.
+
+        Raises ``UsageError`` if no command has this name. The message suggests the
+        kwire command for another tool's command, or commands with similar names.
+        """
         names = self.list_commands(ctx)
         if args[0] not in names and not args[0].startswith("-"):
             near = _find_command(args[0]) or suggest_names(args[0], names)
@@ -67,7 +71,7 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command and flush its output."""
+        """Run a command, flush stdout, and return the exit code."""
         try:
             code = super().invoke(ctx)
             sys.stdout.flush()
@@ -81,7 +85,7 @@ class Program(click.Group):
         return code
 
     def main(self, *args: Any, **options: Any) -> NoReturn:
-        """Run and exit; whatever goes wrong is one line."""
+        """Run the program and exit. Errors are printed as one line on stderr."""
         guard_terminals()
         buffer_output()
         options["standalone_mode"] = False
@@ -96,7 +100,8 @@ class Program(click.Group):
             if isinstance(error, click.NoSuchOption):
                 text = _describe_option(error)
             if is_pem(text):
-                # It may be a private key, which no log of a terminal should contain.
+                # The text may contain a private key, which must not appear in a
+                # terminal log.
                 text = "an argument is PEM text; pass the path of a file instead"
             say_usage(path, _make_line(text))
             code = CANNOT
@@ -109,7 +114,7 @@ class Program(click.Group):
 
 
 def _find_command(name: str) -> str:
-    """Return ``; use kwire read`` for a command of another tool, or an empty string."""
+    """Suggest the kwire command for another tool's command. Empty if there is none."""
     from .._text.foreign_names import COMMANDS
 
     command = COMMANDS.get(name)
@@ -117,7 +122,7 @@ def _find_command(name: str) -> str:
 
 
 def _describe_option(error: click.NoSuchOption) -> str:
-    """Describe an unknown option; with advice if it is one of another tool."""
+    """Describe an unknown option, with advice if another tool has this option."""
     from .._text.foreign_names import OPTIONS
     from .._text.name_advice import find_advice
 
@@ -128,19 +133,23 @@ def _describe_option(error: click.NoSuchOption) -> str:
 
 
 def _drop_output() -> None:
-    """Drop what stdout holds: Python flushes it at its end, and would complain."""
+    """Discard the output that stdout has buffered.
+
+    Python flushes stdout when the process exits, and would print a second error.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def explain(error: Exception) -> str:
-    """Format an error as one line."""
+    """Format an exception as one line without control characters."""
     if isinstance(error, click.ClickException):
         return _make_line(error.format_message())
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         reason = error.strerror[:1].lower() + error.strerror[1:]
         return _make_line(f"{format_name(os.fsdecode(error.filename))}: {reason}")
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        # Files have names, and connections do not fail so.
+        # The exception has no file name, so it was raised by stdout: file errors have a
+        # file name, and connections do not fail with these error numbers.
         return f"stdout: {os.strerror(error.errno).lower()}"
     if isinstance(error, OSError) and error.strerror:
         return _make_line(error.strerror[:1].lower() + error.strerror[1:])

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The commands, one file each: ``kwire NAME`` runs ``command`` in ``NAME.py``."""
+"""The commands, one module each: ``kwire NAME`` runs ``command`` in ``NAME.py``."""

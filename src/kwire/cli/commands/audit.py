@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire audit``: finds the clients that an upgrade of Kafka breaks."""
+"""``kwire audit``: finds clients that a Kafka upgrade breaks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NAMES = (*_SHOWN, "requests", "breaking_requests", "reason")
 
 
 class _Release(click.ParamType[str]):
-    """A release line of Kafka."""
+    """Parameter type for a Kafka release line."""
 
     name = "release"
 
@@ -65,7 +65,7 @@ class _Release(click.ParamType[str]):
 
 
 class _Timezone(click.ParamType[tzinfo]):
-    """A time zone by its name."""
+    """Parameter type for time zone names."""
 
     name = "zone"
 
@@ -167,11 +167,12 @@ def command(
     say(f"report: {os.path.relpath(result.report)}")
     if result.findings:
         return BREAKS
-    # Where no client was seen, no client is known to be safe.
+    # Without clients, the upgrade is not known to be safe.
     return PROBLEMS if problems or not rows else FINE
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return the table cells of a client row."""
     client_id = "(no client id)" if row["client_id"] is None else row["client_id"]
     return (
         row["verdict"],

@@ -11,7 +11,9 @@ from ..main import EXIT_CODES, FINE
 from ..output.tables import open_output
 
 _VARIABLE = "_KWIRE_COMPLETE"
-"""The variable with which the script calls ``kwire``: click reads this name."""
+"""Environment variable with which the script calls ``kwire``. click derives this name
+from the program name.
+"""
 
 
 @click.command(

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire configs``: shows and sets properties of topics and brokers.
+"""``kwire configs``: shows and sets topic and broker properties.
 
-Values that brokers mark as sensitive are never printed.
+Sensitive values, as marked by the brokers, are never printed.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _CHANGED = ("resource_type", "resource_name", "property", "before", "after")
 _SENSITIVE = "(sensitive)"
 _MAX_NAME_WIDTH = 60
 _MAX_VALUE_WIDTH = 20
-"""Maximum width of columns before the last one."""
+"""Maximum display widths, in characters, of the columns before the last one."""
 
 _ALL_BROKERS = "all"
 
 
 class _Resource(NamedTuple):
-    """A topic or a broker. The name "" is the configuration that brokers share."""
+    """Topic or broker. A broker with the name "" is the default for all brokers."""
 
     type: Literal["topic", "broker"]
     name: str
@@ -62,6 +62,7 @@ class _Resource(NamedTuple):
 
 
 def _read_broker(_context: Any, _option: Any, texts: tuple[str, ...]) -> list[str]:
+    """Validate node ids. "all" becomes an empty string, the shared configuration."""
     for text in texts:
         if text != _ALL_BROKERS and not (text.isascii() and text.isdigit()):
             raise click.BadParameter(
@@ -155,7 +156,10 @@ def command(
 def _read(
     kafka: KafkaSync, resource: _Resource, defaults: bool
 ) -> list[dict[str, Any]]:
-    """Return the rows of the properties of a resource."""
+    """Return the property rows of a resource.
+
+    ``defaults`` includes properties with their default value.
+    """
     entries = kafka.configs(resource.type, resource.name)
     return [
         {
@@ -173,7 +177,7 @@ def _read(
 
 
 def _find_order(item: tuple[str, ConfigEntry]) -> tuple[bool, str, str]:
-    """Return the sort key of a property: defaults are last."""
+    """Return the sort key for a property: by source and name, defaults last."""
     name, entry = item
     return entry.source == "default", entry.source, name
 
@@ -184,7 +188,10 @@ def _change(
     values: Mapping[str, str | None],
     dry_run: bool,
 ) -> list[dict[str, Any]]:
-    """Set the values of a resource; return the rows of the changes."""
+    """Set properties on a resource, and return the changed rows.
+
+    ``dry_run`` only lets the broker validate the values.
+    """
     entries = kafka.configs(resource.type, resource.name)
     kafka.set_configs(resource.type, resource.name, values, validate_only=dry_run)
     return [
@@ -196,6 +203,7 @@ def _change(
 def _make_change(
     resource: _Resource, name: str, entry: ConfigEntry | None, value: str | None
 ) -> dict[str, Any]:
+    """Return the row of a changed property. Sensitive values are replaced."""
     is_sensitive = entry is not None and entry.is_sensitive
     before = None if entry is None else entry.value
     return {
@@ -213,6 +221,7 @@ def _write(
     titles: tuple[str, ...],
     rows: list[dict[str, Any]],
 ) -> None:
+    """Write property rows in the specified format."""
     with open_output() as output:
         if not form.is_table:
             writer = form.open_rows(output, names)
@@ -233,7 +242,7 @@ def _write(
 
 
 def _make_line(row: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Return the heading and the cells of a row of the table."""
+    """Return the heading and the cells for a table row."""
     title = _Resource(row["resource_type"], row["resource_name"]).title
     if "source" in row:
         value = _SENSITIVE if row["is_sensitive"] else _show(row["value"])
@@ -243,7 +252,7 @@ def _make_line(row: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def _show(value: str | None, missing: str = "-") -> str:
-    """Return the cell of a value. An empty value is visible as quotes."""
+    """Format a value as a cell. An empty value is shown as quotes."""
     if value is None:
         return missing
     return value or '""'

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire decode``: prints the messages in some bytes as JSON or Python."""
+"""``kwire decode``: prints the messages in encoded bytes as JSON or Python."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def command(form: str, **chosen: Any) -> int:
 
 
 def _objects(reading: Reading, writer: MessageJson) -> Iterator[dict[str, Any]]:
-    """Make what is printed of a piece: one object, or one for each batch."""
+    """Convert a piece to JSON objects: one per batch, or one for a message."""
     header, header_version, message, version = reading
     if version < 0:
         for batch in message:
@@ -81,6 +81,7 @@ def _objects(reading: Reading, writer: MessageJson) -> Iterator[dict[str, Any]]:
 
 
 def _reprs(reading: Reading) -> Iterator[str]:
+    """Yield the Python representations of a piece: header and body, or records."""
     if reading.header is not None:
         yield repr(reading.header)
     if reading.version >= 0:

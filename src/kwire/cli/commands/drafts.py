@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire drafts``: runs a design document of Kafka on loopback sockets."""
+"""``kwire drafts``: runs a Kafka design document on loopback sockets."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire dump``: prints records or batches of log files, or writes them to a file.
+"""``kwire dump``: prints records or batches from log files, or writes them to a file.
 
-This file has the options. ``cli/input/log_records.py`` decides what is read and in
-which order; ``cli/output/records.py`` writes records, ``cli/output/batch_rows.py``
-batches.
+This module defines the options. ``cli/input/log_records.py`` reads the selected records
+in order. ``cli/output/records.py`` writes records, and ``cli/output/batch_rows.py``
+writes batches.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire explain``: prints which bytes hold which field."""
+"""``kwire explain``: prints which bytes contain which field."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ _STYLES = {
     "unread": "bold red",
 }
 _MOST_BYTES = 8 * MIB
-"""Beyond this a table has millions of lines, and a page is more than browsers show."""
+"""Maximum input size in bytes. A larger table would have millions of lines, and
+browsers cannot display such a page.
+"""
 
 _TITLES = ("OFFSET", "BYTES", "FIELD", "TYPE", "VALUE")
 
@@ -68,7 +70,8 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
             "--html and --format exclude each other; give one of them"
         )
     if html is not None:
-        # Only a page needs what this needs.
+        # Import the page module here, because only ``--html`` requires its
+        # dependencies.
         from ..output.byte_map_page import write_page
     pieces, hint = find_pieces(**chosen)
     data = pieces[0].data
@@ -93,6 +96,7 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
 
 
 def _maps(pieces: Sequence[BytePiece]) -> list[ByteMap]:
+    """Create the byte maps of all pieces. Stops after ``MOST_FAILURES`` errors."""
     maps = []
     failures = 0
     for piece in pieces:
@@ -105,6 +109,7 @@ def _maps(pieces: Sequence[BytePiece]) -> list[ByteMap]:
 
 
 def _title(maps: Sequence[ByteMap]) -> str:
+    """Return a page title with the name of the first message."""
     parts = dict.fromkeys(span.part for found in maps for span in found.spans)
     bodies = [part for part in parts if part != "frame" and "Header v" not in part]
     more = f" and {len(bodies) - 1} more" if len(bodies) > 1 else ""
@@ -112,7 +117,7 @@ def _title(maps: Sequence[ByteMap]) -> str:
 
 
 def _report_problem(maps: Sequence[ByteMap], hint: str) -> int:
-    """Print what is wrong; return the exit code."""
+    """Print the errors of the byte maps, and return the exit code."""
     code = FINE
     for found in maps:
         for error in found.damage:
@@ -126,9 +131,10 @@ def _report_problem(maps: Sequence[ByteMap], hint: str) -> int:
 
 
 class _Table:
-    """A table for terminals: the fields of a struct are below its path.
+    """Writes a byte map as a text table, in which a struct's fields follow its path.
 
-    In a terminal, lines are cut to its width; elsewhere only the bytes are.
+    In a terminal, lines are truncated to its width. Elsewhere, only long byte sequences
+    are truncated.
     """
 
     def __init__(self, output: Output, data: bytes, maps: Sequence[ByteMap]) -> None:
@@ -151,7 +157,7 @@ class _Table:
         self._line(*(Text(title, "bold") for title in _TITLES))
 
     def write(self, spans: Sequence[Span]) -> None:
-        """Write the lines of a map."""
+        """Write the lines for a byte map."""
         heading = None
         for span in spans:
             if (span.part, span.owner) != heading:
@@ -166,7 +172,7 @@ class _Table:
             )
 
     def _bytes_text(self, span: Span) -> Text:
-        """Write the bytes of a span in hex; the length in front is faint."""
+        """Format a span's bytes in hex. A length prefix is dimmed."""
         cut = span.size > self._shown
         size = self._shown - 1 if cut else span.size
         text = Text(self._data[span.position : span.position + size].hex(" "))
@@ -194,5 +200,6 @@ class _Table:
 
 
 def _type_text(span: Span) -> str:
-    # That a value may be null is not worth a third of a line.
+    # Omit whether a value is nullable, because the prefix would occupy a third of the
+    # line.
     return span.type.replace("NULLABLE_", "")

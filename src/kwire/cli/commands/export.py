@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire export``: recovers records of log files as Parquet, and lists losses."""
+"""``kwire export``: recovers records from log files as Parquet, and lists losses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TITLES = (
     " RECOVERED",
 )
 _LINES = 40
-"""Partitions that the table for people shows; those with losses come first."""
+"""Maximum number of partitions in the table. Partitions with losses come first."""
 
 
 @click.command(
@@ -107,7 +107,7 @@ def command(
         f" {format_count(result.findings, 'range')},"
         f" {format_count(result.counts['problems'], 'problem')}"
     )
-    # In a partition without a single complete batch, the loss is unknown.
+    # If a partition has no complete batch, the lost record count is unknown.
     empty = {
         (row["topic"], row["partition"])
         for row in rows

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire groups``: lists consumer groups, their lag, and resets their offsets.
+"""``kwire groups``: lists consumer groups and their lag, and resets their offsets.
 
-``cli/input/group_offsets.py`` finds the offsets of groups and positions.
+``cli/input/group_offsets.py`` looks up the offsets for groups and positions.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire ls``: lists partitions of log directories, with offsets and sizes.
+"""``kwire ls``: lists partitions in data directories, with offsets and sizes.
 
-To be fast on large logs, only the first batch of each segment is read, and those from
-the last entry of its index on. So the times are those of the ends, and the formats
-those seen there.
+For speed on large logs, only both ends of a segment are read: its first batch, and the
+batches after the last index entry. Times and formats therefore only describe both ends.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _SEGMENT_TITLES = ("SEGMENT", " SIZE", "OFFSETS", "TIME (UTC)", "FORMAT")
 
 
 class PartitionSummary(NamedTuple):
-    """A summary of one or several files, from some of their batches."""
+    """Summary for one or several files, computed from some batches."""
 
     start_offset: int = -1
     end_offset: int = -1
@@ -77,7 +76,8 @@ def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
             failed = True
             say(explain(error))
     if not segments:
-        # Folders of several brokers may have the same partitions: one after the other.
+        # Several brokers may have the same partitions. List one data directory after
+        # the other.
         rows.sort(key=lambda row: (row["topic"], os.path.dirname(row["path"])))
     with open_output() as output:
         _write(output, form, segments, rows)
@@ -92,7 +92,7 @@ def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
 
 
 def _files(partition: log.Partition, each: bool) -> list[log.Segment]:
-    """List the files to summarize; with ``each`` the checkpoints of KRaft as well."""
+    """List the files to summarize. ``each`` includes KRaft checkpoints."""
     files = list(list_files(partition))
     if each:
         files += [file for file in partition.snapshots if file not in files]
@@ -141,7 +141,7 @@ def _fields(summary: PartitionSummary) -> dict[str, Any]:
 
 
 def _try_to_summarize(file: log.Segment) -> PartitionSummary | Exception:
-    """Summarize a file; return the error if that fails, as other files go on."""
+    """Summarize a file. An error is returned, so that other files are still listed."""
     try:
         return _summarize(file)
     except (OSError, KwireError) as error:
@@ -149,28 +149,34 @@ def _try_to_summarize(file: log.Segment) -> PartitionSummary | Exception:
 
 
 def _check(found: PartitionSummary | Exception) -> PartitionSummary:
+    """Return the summary. Raises the exception that occurred instead of it."""
     if isinstance(found, Exception):
         raise found
     return found
 
 
 def _summarize(file: log.Segment) -> PartitionSummary:
+    """Summarize a file from its first and last batches.
+
+    A file without any batch has an empty summary.
+    """
     first = next(file.headers(0, 1, on_corrupt="skip"), None)
     if first is None:
-        # No batch begins at the first byte: search for one.
+        # The file does not begin with a batch. Search for the first one.
         first = next(file.headers(on_corrupt="skip"), None)
     if first is None:
         return PartitionSummary()
-    # Of the segment before the last entry of the index nothing is read.
+    # Skip the middle of the segment: continue at the last index entry.
     start = max(first.position, file.seek_before(2**62))
     headers = [first, *file.headers(start, on_corrupt="skip")]
     last = headers[-1]
     times = [header.max_timestamp for header in headers]
     with suppress(DecodeError, OSError):
-        # An index is a hint; verify reports what is wrong with it.
+        # An index is only a hint. ``kwire verify`` reports index errors.
         times += _last_time(file)
     file.forget_indexes()
-    # A compressed message of magic 0 or 1 has the offset of the last one in it.
+    # In magic 0 and 1, a compressed message has the offset of its last inner message,
+    # so use the file's base offset instead.
     start_offset = (
         first.base_offset if first.record_count >= 0 else max(file.base_offset, 0)
     )
@@ -185,16 +191,18 @@ def _summarize(file: log.Segment) -> PartitionSummary:
 
 
 def _last_time(file: log.Segment) -> list[int]:
-    """Return the max timestamp that the time index ends with, if there is one."""
+    """Return the last max timestamp in the time index, or an empty list."""
     index = file.time_index
     if index is None:
         return []
-    # A broker may have left anything at the end of the newest one.
+    # A broker may have left arbitrary bytes at the end of the newest index, so check
+    # it.
     entries = index.entries if file.is_newest else index.unchecked
     return [entries[-1][0]] if len(entries) else []
 
 
 def _together(summaries: Iterable[PartitionSummary]) -> PartitionSummary:
+    """Combine the summaries of a partition's files, which are in offset order."""
     seen = [summary for summary in summaries if summary.magics]
     if not seen:
         return PartitionSummary()
@@ -222,7 +230,7 @@ def _write(
 
 
 def _line(row: dict[str, Any], segments: bool) -> tuple[str, list[str]]:
-    """Make the heading and the cells of a row of the table."""
+    """Return the heading and the cells for a table row."""
     folder, name = os.path.split(row["path"].partition("?")[0])
     magics = ",".join(f"v{magic}" for magic in row["magics"])
     ends = f"{row['start_offset']}..{row['end_offset']}" if row["magics"] else "-"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire offsets``: reports on consumer groups, from the logs of brokers."""
+"""``kwire offsets``: reports on consumer groups, based on broker logs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TITLES = (
     "LAST COMMIT (UTC)",
 )
 _LINES = 40
-"""Groups that the table for people shows; the worst come first."""
+"""Maximum number of groups in the table. The worst groups come first."""
 
 
 @click.command(
@@ -119,6 +119,7 @@ def _rows(folder: str) -> list[dict[str, Any]]:
 
 
 def _milliseconds(moment: datetime | None) -> int | None:
+    """Convert a datetime to milliseconds since the epoch."""
     return None if moment is None else round(moment.timestamp() * 1000)
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire read``: prints records of live topics, or writes them to a file.
+"""``kwire read``: prints records from live topics, or writes them to a file.
 
-This file has the options, and turns chunks into records.
-``cli/output/records.py`` writes them, as it does for ``kwire dump``.
+This module defines the options, and converts chunks to records.
+``cli/output/records.py`` writes the records, as for ``kwire dump``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from ..output.records import RecordOutput, Writer
 
 _FEW_BYTES = 2048
-"""Up to here, rows of a chunk cost less than its columns, which take about 100 us."""
+"""Chunk size in bytes up to which reading rows is faster than reading columns, which
+has a fixed cost of about 100 us.
+"""
 
 
 @click.command(
@@ -119,7 +121,8 @@ def command(
             flush = None if out is None else out.flush
             if follow and isinstance(writer, RecordGroups) and writer.is_stream:
                 flush = writer.flush
-            # Ctrl-C ends a pipe that follows between two groups of Arrow, too.
+            # If an Arrow pipe is followed, Ctrl-C also ends it between two record
+            # batches.
             is_whole = output.path is not None or (follow and output.is_binary)
             reader.copy(writer, limit, flush, is_whole)
         except DataLost as loss:
@@ -130,7 +133,7 @@ def command(
         except KeyboardInterrupt:
             if not follow:
                 raise
-            # What was read by then is a complete file.
+            # The records that have been read so far form a complete file.
             code = INTERRUPTED
     for lost in scan.losses:
         say(_loss_text(lost))
@@ -144,7 +147,7 @@ def _loss_text(loss: DataLost) -> str:
 def _find_last(
     kafka: KafkaSync, topics: Any, count: int, isolation_level: Any
 ) -> dict[tuple[str, int], int]:
-    """Find where the last offsets of each partition begin."""
+    """Compute the start offsets for the last ``count`` offsets in every partition."""
     starts: dict[tuple[str, int], int] = kafka.offsets(topics, at="earliest")
     ends: dict[tuple[str, int], int]
     ends = kafka.offsets(topics, at="latest", isolation_level=isolation_level)
@@ -155,9 +158,9 @@ def _find_last(
 
 
 class _Reader:
-    """Reads the records of chunks: as rows, or as columns without an object for each.
+    """Copies records from chunks to a writer, as rows or as columns.
 
-    With ``key``, only records of that key.
+    Columns require no object per record. ``key`` selects only records with this key.
     """
 
     def __init__(
@@ -177,10 +180,10 @@ class _Reader:
         flush: Callable[[], object] | None,
         is_whole: bool,
     ) -> None:
-        """Write the records, at most ``limit`` of them, and flush after each chunk.
+        """Write at most ``limit`` records, and flush after every chunk.
 
-        If ``is_whole``, Ctrl-C has its effect between chunks, where nothing is half
-        written: the file of a command that follows is then completed.
+        If ``is_whole``, Ctrl-C takes effect between two chunks, when no record is
+        partially written. A command with ``--follow`` then completes its output file.
         """
         left = limit
         chunks = iter(self._chunks)
@@ -196,8 +199,8 @@ class _Reader:
     def _write_chunk(self, chunk: Chunk, writer: Writer, limit: int | None) -> int:
         is_large = len(chunk.data) > _FEW_BYTES
         if is_large and isinstance(writer, RecordGroups) and writer.takes_columns:
-            # The records before damage count, and may be all that are wanted: they
-            # are read row by row.
+            # Records before a damaged position are valid, and may satisfy the limit. If
+            # columns cannot be decoded, read the chunk row by row.
             with suppress(DecodeError):
                 batch = self._read_columns(chunk).slice(0, limit)
                 writer.write_columns(chunk.topic, chunk.partition, batch)
@@ -205,6 +208,7 @@ class _Reader:
         return write_runs(join_runs(self._read_runs(chunk)), limit, writer.write)
 
     def _read_columns(self, chunk: Chunk) -> Any:
+        """Decode a chunk as a ``pyarrow.RecordBatch`` with the selected records."""
         import pyarrow
         from pyarrow import compute
 
@@ -214,6 +218,11 @@ class _Reader:
         return batch.filter(compute.equal(batch.column("key"), self._key))
 
     def _read_runs(self, chunk: Chunk) -> Iterator[RecordRun]:
+        """Decode a chunk as runs with the selected records.
+
+        Raises ``ClickException`` if the chunk is damaged. The preceding records are
+        yielded first.
+        """
         try:
             for batch in chunk.batches(errors="replace"):
                 records: Sequence[Record] = batch.records

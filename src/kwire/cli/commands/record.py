@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kwire record``: relays between clients and brokers, and records the traffic.
 
-The relay is in ``kwire.recording``; this file has its options, its signals and its
-messages.
+The relay is implemented in ``kwire.recording``. This module defines its options, and
+handles signals and messages.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _address(reads: Callable[[str], tuple[str, int]]) -> Callable[..., tuple[str
 
 
 def _read_first(text: str) -> tuple[str, int]:
-    """Read the first of one or several addresses."""
+    """Parse the first address in a comma-separated list."""
     return split_address(text.partition(",")[0].strip())
 
 
@@ -153,7 +153,7 @@ def command(
         if not shows:
             say(sentence)
             return
-        # Through the console, which takes its moving line out of the way.
+        # Print through the console, which first removes its moving status line.
         line = f"kwire: {escape_line(sentence)}"
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
@@ -197,7 +197,8 @@ async def _run(
 ) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        # Where a loop takes no signals, Ctrl-C cancels this, which ends well too.
+        # If the event loop does not support signal handlers, Ctrl-C cancels this task,
+        # which also ends the recording correctly.
         with suppress(NotImplementedError):
             loop.add_signal_handler(number, relay.stop)
     if seconds is not None:

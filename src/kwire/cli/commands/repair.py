@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire repair``: copies the valid batches of a damaged segment."""
+"""``kwire repair``: copies the valid batches in a damaged segment."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire restore``: writes what logs or an export have to a live cluster, each once.
+"""``kwire restore``: writes records from logs or an export to a cluster.
 
-This file has the options and what is printed; ``jobs/restore_job`` does the work.
+Every record is written once, even after an interruption. This module defines the
+options and prints the results. ``jobs/restore_job`` implements the restore.
 """
 
 from __future__ import annotations
@@ -153,6 +154,7 @@ def command(
 
 
 def _describe_progress(written: int) -> str:
+    """Describe how many records have been written, and how to continue."""
     return (
         f"{format_count(written, 'record')} written; the same command continues where"
         " this one ended"
@@ -166,7 +168,11 @@ def _find_sources(
     include: tuple[str, ...],
     uncommitted: bool,
 ) -> tuple[Sequence[PartitionSource], bool]:
-    """Find the partitions to restore, and whether nothing of them is left out."""
+    """Return the partitions to restore, and whether the input is complete.
+
+    Raises ``UsageError`` or ``ClickException`` if the paths and options do not select
+    any partition, or conflict.
+    """
     from ...jobs.restore_job import sources as found
 
     is_complete = True
@@ -222,7 +228,11 @@ def _prepare_topics(
     replication_factor: int | None,
     configs: Mapping[str, str],
 ) -> list[str]:
-    """Create the topics that do not exist; return their names."""
+    """Create missing topics, and return their names.
+
+    Raises ``ClickException`` if a topic has too few partitions, or does not exist and
+    ``create`` is False.
+    """
     from ...jobs.restore_job.job import create_topic
 
     known = kafka.topics()
@@ -250,7 +260,7 @@ def _prepare_topics(
 def _check_starts(
     kafka: KafkaSync, sources: Sequence[PartitionSource], names: Mapping[str, str]
 ) -> bool:
-    """Whether the brokers have deleted nothing of what was restored."""
+    """Whether the brokers still have all restored records. Prints deleted records."""
     wanted: dict[str, list[int]] = {}
     for source in sources:
         wanted.setdefault(names[source.topic], []).append(source.partition)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire schema``: prints the protocol of a release, or the layout of a message.
+"""``kwire schema``: prints a release's protocol, or a message layout.
 
-``explain/apis.py``, ``explain/guide.py`` and ``explain/guide_page.py`` make the
-content; this file selects and prints it.
+``explain/apis.py``, ``explain/guide.py`` and ``explain/guide_page.py`` create the
+content. This module selects and prints it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     Found = TypeVar("Found")
 
 _NAME_WIDTH = 28
-"""Of the names of APIs in a terminal; one is longer."""
+"""Width for API names in a terminal. One name is longer."""
 
 
 class Chosen(NamedTuple):
-    """Which messages to describe, and as of which release."""
+    """Selected messages and versions, and the Kafka release."""
 
     release: str
     names: list[str]
@@ -222,6 +222,10 @@ def _write_layouts(output: Output, form: str, chosen: Chosen) -> None:
 
 
 def _layouts(chosen: Chosen, name: str, api: Api | None, is_api: bool) -> list[Layout]:
+    """Return the message layouts for the selected versions.
+
+    Raises ``ClickException`` if a selected version is not available.
+    """
     message = registry.load(name)
     known = message.valid_versions
     who, hint = "kwire knows", ""
@@ -268,6 +272,7 @@ def _write_layout(output: Output, layout: Layout, notes: list[tuple[str, str]]) 
 
 
 def _write_changes(output: Output, form: str, chosen: Chosen, old: str) -> None:
+    """Write the API versions that were added or removed between two releases."""
     if releases.NAMES.index(old) >= releases.NAMES.index(chosen.release):
         raise click.UsageError(
             f"--since {old} is not before {chosen.release}; name the older release"
@@ -308,7 +313,7 @@ def _text(versions: VersionRange | None) -> str | None:
 
 
 def _write_page(chosen: Chosen, path: str) -> None:
-    # Only a page needs what this needs.
+    # Import the page modules here, because only ``--html`` requires their dependencies.
     from ...explain import guide_page
 
     if os.path.isdir(path):

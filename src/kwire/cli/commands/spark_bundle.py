@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire spark-bundle``: packs kwire as an archive for the workers of Spark."""
+"""``kwire spark-bundle``: packs kwire as an archive for Spark workers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def command(output_path: str, wheels: tuple[str, ...], no_compression: bool) -> 
 
 
 def _content(path: Path) -> str:
-    """Name the distributions in an archive, and the Python that its engine is for."""
+    """Describe an archive: its distributions, and its engine's Python version."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     tops = {name.partition("/")[0] for name in names}

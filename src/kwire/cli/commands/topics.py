@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire topics``: lists, creates and deletes the topics of a cluster."""
+"""``kwire topics``: lists, creates and deletes topics in a cluster."""
 
 from __future__ import annotations
 
@@ -202,6 +202,10 @@ def _delete(
 def _choose(
     topics: dict[str, TopicInfo], names: tuple[str, ...]
 ) -> dict[str, TopicInfo]:
+    """Select topics by name, or all topics if no name is specified.
+
+    Raises ``ClickException`` if a topic does not exist.
+    """
     for name in names:
         if name not in topics:
             near = suggest_names(name, topics)
@@ -212,7 +216,7 @@ def _choose(
 def _find_offsets(
     kafka: KafkaSync, topics: dict[str, TopicInfo]
 ) -> tuple[Offsets, Offsets]:
-    """Find the start and the end of each partition that has a leader."""
+    """Look up start and end offsets for partitions that have a leader."""
     chosen = {
         topic.name: led
         for topic in topics.values()

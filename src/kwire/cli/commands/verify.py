@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire verify``: checks log files and the files beside them."""
+"""``kwire verify``: checks log files and their auxiliary files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire versions``: lists what brokers support, and what clients can use.
+"""``kwire versions``: lists the API versions that brokers support, and usable versions.
 
-Every broker is asked, because the brokers may be of several releases.
+All brokers are queried, because they may run different releases.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ if TYPE_CHECKING:
 _FEATURE_NAMES = {feature.name: feature for feature in FEATURES}
 
 _WRAPPED = 79
-"""Where lists of names break; the rows of the table stay below it, too."""
+"""Maximum line width for name lists. Table rows are also shorter than this."""
 
 
 class Alike(NamedTuple):
-    """Brokers with equal versions, and these versions."""
+    """Brokers with identical versions, and these versions."""
 
     nodes: list[BrokerVersions]
     table: ApiVersionTable
 
     @property
     def title(self) -> str:
-        """Name the brokers in few characters."""
+        """Column title: up to three node ids, or two node ids and an ellipsis."""
         ids = [str(node.node_id) for node in self.nodes]
         return ",".join(ids if len(ids) < 4 else [*ids[:2], "…"])
 
@@ -106,10 +106,10 @@ def command(
 def _find_brokers(
     bootstrap: Sequence[tuple[str, int]], access: Access
 ) -> list[BrokerVersions]:
-    """Return the brokers of the first address that answers, sorted by node id.
+    """Return the brokers from the first reachable address, sorted by node id.
 
-    Prints the errors of the addresses before it. Raises the last error if no address
-    answers.
+    Errors for preceding addresses are printed. Raises the last error if no address is
+    reachable.
     """
     for number, (host, port) in enumerate(bootstrap, 1):
         try:
@@ -149,6 +149,7 @@ def _report(form: str, nodes: list[BrokerVersions], require: Sequence[str]) -> i
 def _lacking(
     require: Sequence[str], reached: Sequence[tuple[BrokerVersions, ApiVersionTable]]
 ) -> dict[str, list[str]]:
+    """Return the addresses of brokers without a required feature, by feature name."""
     found = {
         name: [
             node.address
@@ -161,6 +162,7 @@ def _lacking(
 
 
 def _groups(reached: Sequence[tuple[BrokerVersions, ApiVersionTable]]) -> list[Alike]:
+    """Group brokers that advertise identical versions."""
     groups: list[Alike] = []
     for node, table in reached:
         for group in groups:
@@ -208,7 +210,7 @@ def _write_brokers(output: Output, groups: Sequence[Alike]) -> None:
 
 def _write_names(output: Output, what: str, names: Sequence[str]) -> None:
     if names:
-        # Names hold blanks before their level, and break only after commas.
+        # Names may contain spaces before their level. Only break lines after commas.
         text = ", ".join(name.replace(" ", "\0") for name in names)
         lines = textwrap.wrap(f"{what}: {text}", _WRAPPED, subsequent_indent="  ")
         output.write("\n".join(lines).replace("\0", " ") + "\n")
@@ -217,7 +219,7 @@ def _write_names(output: Output, what: str, names: Sequence[str]) -> None:
 def _write_apis(
     output: Output, groups: Sequence[Alike], cluster: ClusterVersions
 ) -> None:
-    """Write a line for each API: its versions by broker, and what is usable of it."""
+    """Write a line per API with its versions by broker, and its usable version."""
     keys = sorted({key for group in groups for key in group.table.advertised})
     shared = cluster.ranges()
     marked = _find_deprecated(groups)
@@ -247,7 +249,7 @@ def _range_text(ends: tuple[int, int] | None) -> str:
 
 
 def _find_deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
-    """Return the versions that the newest release among the brokers deprecates."""
+    """Return versions that the newest release among the brokers deprecates."""
     guesses = [guess_release(group.table).min_release for group in groups]
     known = [releases.NAMES.index(release) for release in guesses if release]
     return releases.deprecated(releases.NAMES[max(known)]) if known else {}
@@ -256,7 +258,7 @@ def _find_deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
 def _note(
     key: int, spoken: VersionRange, marked: VersionRange, groups: Sequence[Alike]
 ) -> str:
-    """Describe what is unusual about an API; empty if nothing is."""
+    """Describe unusual API properties, or return an empty string."""
     ours = DEFAULT_POLICY.range_of(key)
     notes = []
     if not ours:
@@ -276,7 +278,7 @@ def _note(
 
 
 def _find_refused(key: int, table: ApiVersionTable) -> VersionRange:
-    """Return the versions that a broker offers although it refuses them."""
+    """Return versions that a broker advertises although it rejects them."""
     low, high = table.advertised.get(key, (0, -1))
     first = table.range_of(key).min
     return VersionRange(low, first - 1) if 0 <= low < first <= high else NONE
@@ -348,10 +350,10 @@ def _levels(features: Mapping[str, VersionRange]) -> dict[str, list[int]]:
 
 
 def _compat_text(node: BrokerVersions) -> str:
-    """Write what ``kafka-broker-api-versions.sh`` prints for a broker.
+    """Format broker versions like ``kafka-broker-api-versions.sh``.
 
-    As of the newest release that kwire knows: "usable" is what Kafka's own client of
-    that release would choose.
+    "usable" is the version that Kafka's own client would choose in the newest release
+    that kwire supports.
     """
     rack = "null" if node.rack is None else node.rack
     head = (

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire write``: writes records from a file or from stdin to a live topic.
+"""``kwire write``: writes records from a file or stdin to a live topic.
 
-This file has the options. ``cli/input/records.py`` reads lines, and
+This module defines the options. ``cli/input/records.py`` parses lines.
 ``cli/input/tables.py`` reads Parquet and Arrow, which are sent as tables.
 """
 
@@ -161,7 +161,7 @@ def command(
 
 
 def _describe_progress(done: int, sending: int) -> str:
-    """Describe which records of the input are written, and how to go on."""
+    """Describe which input records have been written, and how to continue."""
     if not sending:
         if not done:
             return "no record is written"
@@ -173,7 +173,7 @@ def _describe_progress(done: int, sending: int) -> str:
 
 
 def _skip_records(pieces: Iterator[Any], count: int) -> Iterator[Any]:
-    """Iterate over what comes after ``count`` records."""
+    """Skip the first ``count`` records in the pieces."""
     for piece in pieces:
         skipped = min(count, len(piece))
         count -= skipped
@@ -183,7 +183,7 @@ def _skip_records(pieces: Iterator[Any], count: int) -> Iterator[Any]:
 def _read_lines(
     path: str | None, form: str, separator: str | None
 ) -> Iterator[list[Any]]:
-    """Read rows in the pieces in which lines come."""
+    """Read rows in the chunks in which lines arrive."""
     name = path or "stdin"
     with click.open_file(path or "-", "rb") as opened:
         file = cast("BinaryIO", opened)
@@ -209,4 +209,5 @@ def _send_table(
 
 
 def _first_line(error: Exception) -> str:
+    """Return the first line of an error message."""
     return str(error).partition("\n")[0]

@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads an Arrow file or stream message by message, and limits decompressed sizes.
+"""Reads Arrow files and streams message by message, with a limit on decompressed size.
 
-    file -> messages -> check of the declared sizes -> stream for pyarrow
+ file -> messages -> check the declared sizes -> stream for pyarrow
 
-Each compressed buffer of a message begins with its decompressed size, and pyarrow
-allocates that size. A message of some kilobytes can declare gigabytes, so the sizes are
-added before pyarrow decompresses a message.
+A compressed buffer begins with its decompressed size, and pyarrow allocates that size.
+A message with a few kilobytes can declare gigabytes. Therefore the declared sizes are
+added up before pyarrow decompresses a message. The maximum per message is
+``MAX_DECOMPRESSED_BYTES``.
+
 Source: ``Message.fbs`` of Arrow (``Message``, ``RecordBatch``, ``BodyCompression``).
 """
 
@@ -27,18 +29,19 @@ _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 
 
 def read_batches(file: BinaryIO, pyarrow: Any) -> Iterator[Any]:
-    """Iterate over the record batches of an Arrow stream, or of an Arrow file.
+    """Iterate over the record batches in an Arrow stream or an Arrow file.
 
-    An Arrow file is read in order, so that ``file`` may be a pipe: it consists of
-    padding, an Arrow stream and a footer. ``kwire read`` omits the end marker of a
-    stream after a failure, so a stream without it is an error after its last batch.
-    Raises ``ValueError`` for a message that is too large and for a missing end, and the
-    errors of pyarrow.
+    ``file`` may be a pipe, because an Arrow file is read sequentially: it consists of
+    padding, an Arrow stream and a footer. A stream without an end marker is rejected
+    after its last batch, because ``kwire read`` omits the end marker if it fails.
+
+    Raises ``ValueError`` if a message is too large or the end is missing. Exceptions
+    from pyarrow are propagated.
     """
     start = file.read(len(_FILE_START))
     is_file = start == _FILE_START
     while is_file and start in (_FILE_START, bytes(8)):
-        # Some writers align the first message to 64 bytes.
+        # Skip padding: some writers align the first message to 64 bytes.
         start = file.read(8)
     joined = _JoinedStream(start, file)
     yield from pyarrow.ipc.open_stream(_CheckedStream(joined, pyarrow))
@@ -51,9 +54,9 @@ def read_batches(file: BinaryIO, pyarrow: Any) -> Iterator[Any]:
 
 
 class _JoinedStream:
-    """A binary stream whose first bytes have already been read.
+    """Binary stream that prepends the bytes that have already been read.
 
-    ``is_at_end`` becomes True if fewer bytes were left than were requested.
+    ``is_at_end`` becomes True if a ``read`` returned fewer bytes than requested.
     """
 
     closed = False
@@ -64,7 +67,7 @@ class _JoinedStream:
         self._file = file
 
     def readable(self) -> bool:
-        """Return True, because pyarrow asks."""
+        """Return True, because pyarrow requires a readable stream."""
         return True
 
     def read(self, size: int) -> bytes:
@@ -76,17 +79,17 @@ class _JoinedStream:
 
 
 class _CheckedStream:
-    """The messages of a stream as a stream, each after the check of its sizes."""
+    """Binary stream that checks the declared sizes in messages."""
 
     closed = False
 
     def __init__(self, stream: _JoinedStream, pyarrow: Any) -> None:
         self._messages = pyarrow.ipc.MessageReader.open_stream(stream)
-        # Parts of a message that have not been read: memoryviews, first one first.
+        # Unread parts from the current message as memoryviews, in order.
         self._parts: list[Any] = []
 
     def readable(self) -> bool:
-        """Return True, because pyarrow asks."""
+        """Return True, because pyarrow requires a readable stream."""
         return True
 
     def read(self, size: int) -> Any:
@@ -116,7 +119,11 @@ class _CheckedStream:
 
 
 def _check_declared_bytes(metadata: memoryview, body: memoryview) -> None:
-    """Raise ``ValueError`` if the decompressed size of a message is not supported."""
+    """Check the total decompressed size that a message declares.
+
+    Raises ``ValueError`` if the size exceeds ``MAX_DECOMPRESSED_BYTES``, or if the
+    metadata refers to bytes outside the message.
+    """
     try:
         size = sum(_list_declared_bytes(metadata, body))
     except struct_error:
@@ -129,7 +136,7 @@ def _check_declared_bytes(metadata: memoryview, body: memoryview) -> None:
 
 
 def _list_declared_bytes(metadata: memoryview, body: memoryview) -> Iterator[int]:
-    """Iterate over the decompressed sizes of a message's compressed buffers."""
+    """Iterate over the declared decompressed sizes of compressed buffers."""
     message = unpack_from("<I", metadata)[0]
     kind = _find_field(metadata, message, 1)
     header = _find_field(metadata, message, 2)
@@ -147,12 +154,12 @@ def _list_declared_bytes(metadata: memoryview, body: memoryview) -> Iterator[int
     for index in range(unpack_from("<I", metadata, vector)[0]):
         offset, length = unpack_from("<qq", metadata, vector + 4 + 16 * index)
         if length >= 8:
-            # -1 marks a buffer that is not compressed.
+            # The size -1 marks a buffer that is not compressed.
             yield max(0, unpack_from("<q", body, offset)[0])
 
 
 def _find_field(data: memoryview, table: int, index: int) -> int:
-    """Return the position of a field of a flatbuffers table; 0 for the default."""
+    """Return the position of a flatbuffers table's field, or 0 if it is absent."""
     layout = table - unpack_from("<i", data, table)[0]
     place = 4 + 2 * index
     if place >= unpack_from("<H", data, layout)[0]:
@@ -162,6 +169,6 @@ def _find_field(data: memoryview, table: int, index: int) -> int:
 
 
 def _follow(data: memoryview, position: int) -> int:
-    """Return the position that a flatbuffers offset refers to."""
+    """Return the position to which the flatbuffers offset at ``position`` refers."""
     target: int = position + unpack_from("<I", data, position)[0]
     return target

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of a connection: addresses, TLS, SASL and timeouts.
+"""Options for connections to brokers: addresses, TLS, SASL and timeouts.
 
-``connect_cluster`` makes a client of them.
+``connect_cluster`` creates a client from an address and these options.
 """
 
 from __future__ import annotations
@@ -30,14 +30,21 @@ if TYPE_CHECKING:
 PASSWORD_VARIABLE = "KWIRE_SASL_PASSWORD"
 
 _PASSWORD_OPTION = "--password-file"
-"""The option whose value is the path of a file, because processes can see options."""
+"""Option for the password file. The password itself is not an option, because other
+processes can read process arguments.
+"""
 
 _PATIENCE = 3
-"""How often a cluster may keep silent as long as a broker before it is given up."""
+"""Multiple of ``--timeout`` after which a cluster without progress is reported as
+unreachable. One broker is reported after ``--timeout`` seconds without a response.
+"""
 
 
 class Access(NamedTuple):
-    """The settings of connections; ``new_mechanism`` makes one for each connection."""
+    """Connection settings.
+
+    ``new_mechanism`` creates the SASL mechanism for a connection, or is None.
+    """
 
     context: ssl.SSLContext | None
     new_mechanism: Callable[[], Mechanism] | None
@@ -46,7 +53,11 @@ class Access(NamedTuple):
 
 
 class _File(click.Path):
-    """The path of a file. Its error never shows PEM text or a password."""
+    """Parameter type for file paths.
+
+    The error message never contains PEM text or a password, because the user may have
+    passed the file content instead of its path.
+    """
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -61,7 +72,10 @@ class _File(click.Path):
 
 
 class _MechanismName(click.Choice[str]):
-    """The name of a mechanism. Its error does not show what was passed instead."""
+    """Parameter type for SASL mechanism names.
+
+    The error message does not contain the value, because it could be a password.
+    """
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -73,7 +87,7 @@ class _MechanismName(click.Choice[str]):
 
 
 def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the arguments and options that ``read_access`` takes."""
+    """Add the bootstrap argument and the options of ``read_access`` to a command."""
     argument = click.argument(
         "bootstrap",
         metavar="HOST:PORT...",
@@ -85,7 +99,7 @@ def add_broker_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the argument and options that ``connect_cluster`` takes."""
+    """Add the address argument and the options of ``connect_cluster`` to a command."""
     argument = click.argument("address", metavar="HOST:PORT[,HOST:PORT]")
     option = click.option(
         "--config",
@@ -102,7 +116,7 @@ def add_cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def compression_option(
     default: str,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make the option ``--compression`` of a command that writes to a cluster."""
+    """Create the option ``--compression`` for commands that write to a cluster."""
     return click.option(
         "--compression",
         "-z",
@@ -183,7 +197,15 @@ def read_access(
     timeout_s: float,
     fallback: str | None = None,
 ) -> Access:
-    """Combine the options; ``UsageError`` if they exclude each other."""
+    """Validate the connection options, and return the connection settings.
+
+    * ``fallback``: release of brokers before 0.10.0, which do not report their
+      versions.
+    * ``timeout_s``: maximum time in seconds to wait for one response.
+
+    Raises ``UsageError`` if an option is invalid, conflicts with another one, or
+    requires another one. Raises ``ClickException`` if a file cannot be used.
+    """
     for name, value in (("--ca", ca), ("--cert", cert), ("--tls-key", tls_key)):
         if value is not None and not tls:
             raise click.UsageError(f"{name} requires --tls")
@@ -215,7 +237,12 @@ def read_access(
 
 
 def connect_cluster(address: str, *, config: str | None, **options: Any) -> KafkaSync:
-    """Make the client of a cluster from an address and the options."""
+    """Create a cluster client from an address and the connection options.
+
+    ``config`` is the path to a property file for Kafka's clients. Raises ``UsageError``
+    if the options are invalid, and ``ClickException`` if the property file, or a file
+    that it names, cannot be used.
+    """
     from ... import client
 
     if config is not None and (options["tls"] or options["mechanism"]):
@@ -244,7 +271,7 @@ def connect_cluster(address: str, *, config: str | None, **options: Any) -> Kafk
 def connect_with(
     address: str, access: Access, config: dict[str, str] | None = None
 ) -> KafkaSync:
-    """Make the client of a cluster from settings of connections."""
+    """Create a cluster client from connection settings."""
     from ... import client
 
     return client.connect_sync(
@@ -262,10 +289,12 @@ def connect_with(
 def _mechanism_factory(
     name: str | None, options: dict[str, str | None]
 ) -> Callable[[], Mechanism] | None:
-    """Return a function that makes the SASL mechanism of one connection.
+    """Return a function that creates the SASL mechanism for one connection.
 
-    ``options`` are the values of the options by name. The registry of mechanisms says
-    which of them the mechanism requires. Raises ``UsageError`` for the others.
+    ``options`` maps option names to their values. The mechanism registry specifies
+    which options a mechanism accepts and which of them it requires. Raises
+    ``UsageError`` if a required option is missing, or an option has no effect with this
+    mechanism.
     """
     if name is None:
         given = [option for option, value in options.items() if value is not None]
@@ -294,6 +323,10 @@ def _mechanism_factory(
 
 
 def _password(path: str | None) -> str:
+    """Read the SASL password from a file, or from the environment without a path.
+
+    Raises ``ClickException`` if the password is missing or not valid.
+    """
     if path is None:
         password = os.environ.get(PASSWORD_VARIABLE)
         if not password:
@@ -304,7 +337,8 @@ def _password(path: str | None) -> str:
         return password
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            # Editors end the last line; that is no part of the password.
+            # Editors terminate the last line. The line ending does not belong to the
+            # password.
             password = file.read().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
         raise click.ClickException(f"{path}: the password is not valid UTF-8") from None
@@ -316,7 +350,8 @@ def _password(path: str | None) -> str:
 
 
 def _context(ca: str | None, cert: str | None, key: str | None) -> ssl.SSLContext:
-    # Commands without TLS do not load this module, which takes long to import.
+    # Import ssl here, because it takes long to import and commands without TLS do not
+    # use it.
     import ssl
 
     try:
@@ -325,7 +360,8 @@ def _context(ca: str | None, cert: str | None, key: str | None) -> ssl.SSLContex
         raise click.ClickException(f"{ca}: not a certificate in PEM format") from None
     if cert is not None:
         try:
-            # Without a password OpenSSL would ask the terminal for one.
+            # Pass an empty password, because OpenSSL would otherwise prompt for one on
+            # the terminal if the key is encrypted.
             context.load_cert_chain(cert, key, password="")
         except ssl.SSLError as error:
             raise click.ClickException(
@@ -336,7 +372,10 @@ def _context(ca: str | None, cert: str | None, key: str | None) -> ssl.SSLContex
 
 
 def read_addresses(texts: Sequence[str]) -> list[tuple[str, int]]:
-    """Read addresses; those of one text may be separated by commas, as in Kafka."""
+    """Parse addresses. A string may contain several addresses, separated by commas.
+
+    Raises ``UsageError`` if an address is invalid.
+    """
     try:
         return [
             split_address(part) for text in texts for part in text.strip(",").split(",")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parses bytes that users pass: hex, hex dumps, escapes, base64 and files.
 
-``read_input`` recognizes the form. ``pieces.py`` finds out what the bytes are.
+``read_input`` detects the encoding. ``pieces.py`` detects what the bytes contain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ import click
 from ..._limits import MIB
 
 _MOST_BYTES = 256 * MIB
-"""The largest frame twice, as hex has it, and something for the spaces."""
+"""Maximum input size: the hex digits for the largest frame (two per byte), and some
+space for separators.
+"""
 
 FORMS = ("auto", "hex", "base64", "binary")
 
@@ -34,10 +36,13 @@ _ASCII_COLUMN = {":": re.compile(r"\s\s.*"), "": re.compile(r"\s*\|.*|\s{3}.*|\s
 
 
 def read_input(text: str | None, form: str = "auto") -> bytes:
-    """Read the bytes of an argument: ``@FILE``, ``-`` or None for stdin, or itself.
+    """Read the input bytes from an argument, a file or stdin.
 
-    Files and stdin hold bytes as they are, or text as an argument does. Raises
-    ``click.ClickException`` for what is neither, and for nothing at all.
+    ``text`` is "@FILE", "-" or None for stdin, or the encoded bytes themselves. Files
+    and stdin contain raw bytes, or the same encodings as an argument.
+
+    Raises ``click.ClickException`` if the input is empty, too large, or does not have
+    the encoding ``form``. Raises ``OSError`` if a file cannot be read.
     """
     if text is None and sys.stdin.isatty():
         raise click.UsageError(
@@ -67,6 +72,7 @@ def read_input(text: str | None, form: str = "auto") -> bytes:
 
 
 def _whole(file: BinaryIO) -> bytes:
+    """Read a file completely. Raises ``ClickException`` if it is too large."""
     content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise click.ClickException(
@@ -77,12 +83,14 @@ def _whole(file: BinaryIO) -> bytes:
 
 
 def _of_content(content: bytes, form: str) -> bytes:
+    """Decode file content. Unprintable content is binary unless ``form`` differs."""
     if form == "binary" or (form == "auto" and not _PRINTABLE.fullmatch(content)):
         return content
     return _of_text(content.decode(errors="replace"), form)
 
 
 def _of_text(text: str, form: str) -> bytes:
+    """Decode text as a hex dump, hex, escapes or base64, in this order."""
     if form == "base64":
         return _of_base64("".join(text.split()).rstrip("="))
     dump = _of_dump([line for line in text.splitlines() if line.strip()])
@@ -100,8 +108,8 @@ def _of_text(text: str, form: str) -> bytes:
         return _of_literal(text.strip())
     if form == "hex":
         raise click.ClickException(f"hex input has an invalid digit (got {wrong[0]!r})")
-    # Base64 without padding or with blanks needs the form as an option: otherwise
-    # many plain words would pass for it.
+    # Without padding or with spaces, many plain words would be valid base64. Such input
+    # requires ``--input base64``.
     letters = "".join(text.strip().splitlines())
     if len(letters) % 4 == 0:
         return _of_base64(letters.rstrip("="))
@@ -126,7 +134,7 @@ def _reject(text: str) -> click.ClickException:
 
 
 def _of_literal(text: str) -> bytes:
-    r"""Read bytes as programs print them: ``b'\x00\x12abc'``, quotes or not."""
+    r"""Parse bytes as programs print them: ``b'\x00\x12abc'``, also without quotes."""
     literal = _LITERAL.fullmatch(text)
     content = text if literal is None else literal[2]
     data = bytearray()
@@ -148,9 +156,11 @@ def _of_literal(text: str) -> bytes:
 
 
 def _of_dump(lines: list[str]) -> bytes | None:
-    """Read a dump of ``xxd``, ``hexdump -C``, ``od`` or a network tool, or None.
+    """Parse a dump of ``xxd``, ``hexdump -C``, ``od`` or a network tool.
 
-    Each line begins with its offset, and these have to fit.
+    Every line must begin with its offset, and the offsets must match the byte counts.
+    Returns None if the lines are not a dump. Raises ``ClickException`` if lines are
+    missing, or if the dump swaps the bytes in every pair.
     """
     matches = [_DUMP_LINE.fullmatch(line) for line in lines if line.strip() != "*"]
     rows = []
@@ -185,13 +195,14 @@ def _of_dump(lines: list[str]) -> bytes | None:
 
 
 def _is_plain_dump(lines: list[str], rows: list[tuple[str, str, list[str]]]) -> bool:
-    """Whether lines without colons are a dump and not just hex."""
+    """Whether lines without colons are a dump, and not only hex digits."""
     if any(colon for _, colon, _ in rows) or int(rows[0][0], 16):
         return False
     return len(rows) > 1 or (len(rows[0][2][0]) == 2 and "  " in lines[0].strip())
 
 
 def _offsets_fit(offsets: list[str], content: list[bytes], base: int) -> bool:
+    """Whether the offsets, in number base ``base``, match the content lengths."""
     try:
         at = int(offsets[0], base)
         for offset, each in zip(offsets, content, strict=True):

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of commands that change a cluster, and the changes item by item.
+"""Options for commands that change a cluster, and helpers for item-by-item changes.
 
-Deletions have to be confirmed: with an answer in a terminal, or with ``--yes``.
+Deletions require a confirmation: an answer in a terminal, or the option ``--yes``.
 """
 
 from __future__ import annotations
@@ -52,20 +52,21 @@ _HINTS = {
     codes.INVALID_CONFIG: "kwire configs --defaults lists the properties",
     codes.TOPIC_DELETION_DISABLED: "set delete.topic.enable=true on the brokers",
 }
-"""What a user can do about an error code."""
+"""Hint for the user by error code."""
 
 
 class Outcome(NamedTuple):
-    """The result of a change of one item. ``error`` is "" if it succeeded."""
+    """Result after changing one item. ``error`` is an empty string on success."""
 
     name: str
     error: str = ""
 
 
 def check_confirmation(is_confirmed: bool) -> None:
-    """Check that a deletion is confirmed, or that there is a terminal to ask in.
+    """Check that a deletion is confirmed, or that the user can be asked in a terminal.
 
-    Raises ``UsageError``. Call it before connecting, so that a script fails early.
+    Call this function before connecting, so that a script fails early. Raises
+    ``UsageError`` if neither is true.
     """
     if not is_confirmed and (sys.stdin is None or not sys.stdin.isatty()):
         raise click.UsageError(
@@ -75,7 +76,7 @@ def check_confirmation(is_confirmed: bool) -> None:
 
 
 def confirm_deletion(descriptions: Sequence[str], is_confirmed: bool) -> None:
-    """Ask whether to delete the described items, unless ``is_confirmed``.
+    """Ask the user whether to delete the described items, unless ``is_confirmed``.
 
     Raises ``ClickException`` if the answer is not yes.
     """
@@ -88,7 +89,7 @@ def confirm_deletion(descriptions: Sequence[str], is_confirmed: bool) -> None:
 
 
 def describe_error(error: KwireError) -> str:
-    """Return the text of an error, with what the user can do about it."""
+    """Format an error with a hint for the user, if there is one for its error code."""
     if isinstance(error, RequestRefused):
         hint = _HINTS.get(error.error_code)
     elif isinstance(error, TopicNotFound):
@@ -99,14 +100,16 @@ def describe_error(error: KwireError) -> str:
 
 
 def is_of_item(error: KwireError) -> bool:
-    """Whether an error concerns one item, so that other items may succeed."""
+    """Whether an error concerns only one item, so that other changes may succeed."""
     return isinstance(error, (NotAuthorized, RequestRefused, TopicNotFound))
 
 
 def change_each(names: Iterable[str], change: Callable[[str], Any]) -> list[Outcome]:
-    """Change items one by one. Errors are printed, and do not end the others.
+    """Call ``change`` for every name, and return the outcomes.
 
-    After an error of the connection, the remaining items are not changed.
+    Errors are printed. After an error that concerns one item, the next item is changed.
+    After any other error, for example a lost connection, the remaining items are
+    neither changed nor returned.
     """
     outcomes = []
     for name in names:
@@ -126,9 +129,9 @@ def change_each(names: Iterable[str], change: Callable[[str], Any]) -> list[Outc
 def collect_rows(
     items: Iterable[Item], read: Callable[[Item], list[dict[str, Any]]]
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Collect rows of items; return them, and whether an item has failed.
+    """Read the rows for all items. Returns the rows, and whether any item has failed.
 
-    Errors are printed, and do not end the others, as in ``change_each``.
+    Errors are printed and handled as in ``change_each``.
     """
     rows = []
     has_failed = False
@@ -149,10 +152,12 @@ def collect_rows(
 def write_outcomes(
     form: RowFormat, kind: str, outcomes: Sequence[Outcome], done: str
 ) -> int:
-    """Write a row for each item, and return the exit code.
+    """Write a row per item, and return the exit code.
 
-    ``kind`` is the column of names, and ``done`` the result of a change that succeeded,
-    such as "created". The table has no rows for errors, which are on stderr.
+    * ``kind``: name of the item column, for example "topic".
+    * ``done``: result if a change succeeded, for example "created".
+
+    A table omits failed items, because their errors have been printed on stderr.
     """
     with open_output() as output:
         if form.is_table:
@@ -175,8 +180,8 @@ def write_outcomes(
 def check_requirements(requirements: Iterable[tuple[str, Any, str, Any]]) -> None:
     """Check options that require another option.
 
-    Each requirement is (option, its value, required option, its value). Raises
-    ``UsageError`` if an option has a value, and the option that it requires has none.
+    A requirement is (option, its value, required option, its value). Raises
+    ``UsageError`` if an option has a value, but the option that it requires does not.
     """
     for option, value, required, is_present in requirements:
         if value and not is_present:
@@ -184,5 +189,5 @@ def check_requirements(requirements: Iterable[tuple[str, Any, str, Any]]) -> Non
 
 
 def quote(name: str) -> str:
-    """Quote a name for a message in one line."""
+    """Quote a name for a one-line message. At most 100 characters are shown."""
     return escape_line(f"{name!r:.100}")

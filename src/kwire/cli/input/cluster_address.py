@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets commands take the address of their cluster from the environment.
+"""Lets commands read their cluster address from the environment.
 
-``kwire read broker:9092 orders`` is then ``kwire read orders``. The first argument is
-the address if it contains a colon: names of topics do not, and a path that does is one
-that exists.
+With ``KWIRE_BOOTSTRAP_SERVERS``, ``kwire read broker:9092 orders`` becomes ``kwire read
+orders``. The first argument is the address if it contains a colon and is not an
+existing path. Topic names never contain a colon.
 """
 
 from __future__ import annotations
@@ -27,10 +27,14 @@ _HELP = (
 
 
 class ClusterCommand(click.Command):
-    """A command whose first argument, ``address``, can be in the environment."""
+    """Command whose first argument, ``address``, can be set in the environment."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Parse the arguments, with the address of the environment if it is needed."""
+        """Parse the arguments, and insert a missing address from the environment.
+
+        Raises ``UsageError`` if the first argument is not an address and none is
+        configured.
+        """
         if not ctx.resilient_parsing:
             options, _, _ = self.make_parser(ctx).parse_args(list(args))
             first = options.get("address")
@@ -47,7 +51,7 @@ class ClusterCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write the variables before the exit codes."""
+        """Describe the supported environment variables before the exit codes."""
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(_HELP)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the lag of groups, and the offsets to which a reset would move them."""
+"""Computes consumer group lag, and the offsets to which a reset moves a group."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .selection import Position
 
     Selection: TypeAlias = "tuple[Collection[str], Collection[int]]"
-    """Names of topics, and partitions. An empty collection selects all."""
+    """Topic names and partition indexes. An empty collection selects everything."""
 
     Partition: TypeAlias = "tuple[str, int]"
     Offsets: TypeAlias = "dict[Partition, int]"
@@ -40,11 +40,11 @@ _PARTITION_NAMES = (
     "client_host",
 )
 DESCRIBED_NAMES = (*_GROUP_NAMES, *_PARTITION_NAMES)
-"""Names of the columns of ``describe_group``."""
+"""Column names of the ``describe_group`` rows."""
 
 
 class Change(NamedTuple):
-    """The committed offset of a partition before a reset (None: none) and after it."""
+    """Committed offsets before and after a reset. None means no committed offset."""
 
     before: int | None
     after: int
@@ -53,9 +53,9 @@ class Change(NamedTuple):
 def describe_group(
     kafka: KafkaSync, group_id: str, selection: Selection
 ) -> list[dict[str, Any]]:
-    """Return a row for each partition that a group has committed or is assigned.
+    """Return a row per partition that a group has committed or is assigned.
 
-    A group without such partitions has one row, whose ``topic`` is None. ``lag`` is
+    A group without such partitions has one row, in which ``topic`` is None. ``lag`` is
     None if the partition does not exist, has no leader, or has no committed offset.
     """
     group = kafka.describe_group(group_id)
@@ -96,10 +96,18 @@ def describe_group(
 def plan_reset(
     kafka: KafkaSync, group_id: str, position: Position, selection: Selection
 ) -> dict[Partition, Change]:
-    """Find the offsets that a reset of a group would commit.
+    """Compute the offsets that a reset of a group would commit.
 
-    Raises ``RequestRefused`` if the group has members, and ``ClickException`` if
-    nothing is selected.
+    * ``position``: an offset, -N for the last N offsets, "earliest", "latest", a
+      datetime, or a timedelta before now.
+    * ``selection``: without topics, all partitions with a committed offset are
+      selected.
+
+    Offsets are limited to the range that the log contains. Partitions that do not exist
+    or have no leader are skipped with a message on stderr.
+
+    Raises ``RequestRefused`` if the group has members, and ``ClickException`` if a
+    topic does not exist or no partition is selected.
     """
     topics, partitions = selection
     check_no_members(kafka, group_id, may_be_new=bool(topics))
@@ -157,8 +165,8 @@ def check_no_members(
 ) -> None:
     """Check that a group has no members, so that it can be changed.
 
-    Raises ``RequestRefused`` if it has members, or does not exist. ``may_be_new``
-    accepts a group that does not exist.
+    ``may_be_new`` accepts a group that does not exist. Raises ``RequestRefused`` if the
+    group has members, or does not exist.
     """
     try:
         members = kafka.describe_group(group_id).members
@@ -182,7 +190,7 @@ def _is_selected(place: Partition, selection: Selection) -> bool:
 
 
 def _find_offsets(kafka: KafkaSync, places: Collection[Partition], at: Any) -> Offsets:
-    """Find an offset of each partition that exists and has a leader."""
+    """Look up offsets at a position. Partitions without a leader are omitted."""
     if not places:
         return {}
     known = kafka.topics()

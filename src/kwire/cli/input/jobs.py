@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options that the commands of jobs share: input, output, Spark.
-
-The jobs themselves are in ``kwire.jobs``.
-"""
+"""Options and helpers for commands that run ``kwire.jobs``."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ spark_option = click.option(
 
 
 def read_rows(folder: str) -> list[dict[str, Any]]:
-    """Read a table that a job has written, which is small."""
+    """Read a small table that a job has written. Returns its rows."""
     import pyarrow.parquet
 
     rows: list[dict[str, Any]] = pyarrow.parquet.read_table(folder).to_pylist()

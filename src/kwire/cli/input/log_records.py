@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the records and batches that the options select, in their order.
+"""Reads the selected records or batches from log files, in order.
 
 ``cli/output/records.py`` formats records, and ``cli/output/batch_rows.py`` batches.
 """
@@ -31,25 +31,28 @@ if TYPE_CHECKING:
     from .selection import Position
 
     Read = Callable[[log.Segment, int, int | None], Iterator[Any]]
-    """Gives batches or headers that begin between two bytes of a file."""
+    """Returns the batches or headers that begin between two byte positions in a file.
+    """
 
     MakeRows = Callable[[log.Segment, Any], Iterator[Any]]
-    """Gives the rows of one of them."""
+    """Returns the output rows of a batch or header."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _PIECES = 256
-"""In how many pieces a segment is read backwards; each has a MiB at least."""
+"""Maximum piece count when a segment is read backwards. The minimum size is 1 MiB per
+piece.
+"""
 
 
 class OffsetRange(NamedTuple):
-    """Offsets of a partition, without ``end``. None means no limit."""
+    """Offset range of a partition. ``end`` is exclusive. None means no limit."""
 
     start: int | None
     end: int | None
 
     def has_batch(self, header: BatchHeader) -> bool:
-        """Whether a batch may contain records of the range."""
+        """Whether a batch may contain records in the range."""
         return (self.start is None or header.last_offset >= self.start) and (
             self.end is None or header.base_offset < self.end
         )
@@ -58,10 +61,10 @@ class OffsetRange(NamedTuple):
 def find_range(
     partition: log.Partition, start: Position, end: Position | None
 ) -> OffsetRange:
-    """Find the offsets of positions in the log of a partition.
+    """Resolve positions to partition offsets.
 
-    A time is the offset of the first record with that timestamp or a later one, as
-    brokers answer ListOffsets. Records after it may have earlier timestamps.
+    A time is resolved to the first record with this timestamp or a later one, as
+    brokers do when they answer ListOffsets. Later records may have earlier timestamps.
     """
     begin = _find_offset(partition, start)
     if begin is not None and begin < 0:
@@ -70,6 +73,7 @@ def find_range(
 
 
 def _find_offset(partition: log.Partition, position: Position) -> int | None:
+    """Resolve a position to an offset. None means the beginning of the partition."""
     if position == "earliest":
         return None
     if isinstance(position, int):
@@ -86,7 +90,7 @@ def _find_offset(partition: log.Partition, position: Position) -> int | None:
 
 
 def _find_end(partition: log.Partition) -> int:
-    """Return the offset after the last batch."""
+    """Return the log end offset: the offset after the last batch."""
     for file in reversed(list_files(partition)):
         headers = file.headers(file.seek_before(2**62), on_corrupt="skip")
         ends = [header.next_offset for header in headers]
@@ -96,11 +100,13 @@ def _find_end(partition: log.Partition) -> int:
 
 
 class RecordReader:
-    """Reads the selected records or batches, file by file, and reports progress.
+    """Reads the selected records or batches file by file, and reports progress.
 
-    * ``start`` and ``end``: positions in each partition.
-    * ``key``: only records with this key.
-    * ``tail``: maximum number of rows of each partition. Only the last rows are read.
+    * ``start`` and ``end``: positions in the partitions.
+    * ``key``: select only records with this key.
+    * ``tail``: maximum number of rows per partition. Only the last rows are read.
+    * ``skip_corrupt``: print problems and continue. ``skipped`` counts them. Otherwise,
+      the first problem raises ``ClickException``.
     """
 
     def __init__(
@@ -133,7 +139,10 @@ class RecordReader:
         )
 
     def record_runs(self, isolation_level: str, control: bool) -> Iterator[RecordRun]:
-        """Iterate over the selected records."""
+        """Iterate over the selected records as runs.
+
+        Control records are omitted unless ``control`` is True.
+        """
 
         def runs(file: log.Segment, batch: Batch) -> Iterator[RecordRun]:
             if batch.is_control and not control:
@@ -177,7 +186,7 @@ class RecordReader:
         return read
 
     def batch_rows(self) -> Iterator[tuple[log.Segment, BatchHeader]]:
-        """Iterate over the selected batches, each with its file."""
+        """Iterate over the selected batch headers, together with their files."""
 
         def read(
             file: log.Segment, start: int, end: int | None
@@ -223,7 +232,11 @@ class RecordReader:
         rows: MakeRows,
         missing: int,
     ) -> list[Any]:
-        """Read a partition from its end, piece by piece, until there are enough."""
+        """Read a partition backwards until ``missing`` rows have been read.
+
+        Files are read piece by piece, so that memory is bounded. Returns the rows in
+        order.
+        """
         found: list[Any] = []
         for file in reversed(list_files(partition)):
             self._progress.name(format_name(file.path))
@@ -241,7 +254,7 @@ class RecordReader:
 
 
 def _find_position(file: log.Segment, offsets: OffsetRange) -> int | None:
-    """Find the first byte to read. None means that the file has no selected record."""
+    """Return the first byte position to read, or None if no record is selected."""
     if offsets.end is not None and file.base_offset >= offsets.end:
         return None
     if offsets.start is None:
@@ -255,7 +268,7 @@ def _find_position(file: log.Segment, offsets: OffsetRange) -> int | None:
 def _pieces_from_end(
     file: log.Segment, start: int | None
 ) -> list[tuple[int, int | None]]:
-    """Cut a file between batches, from a byte on: the last piece comes first."""
+    """Split a file between batches, starting at byte ``start``, in reverse order."""
     if start is None:
         return []
     cuts = file.find_splits(max(MIB, file.size // _PIECES))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the partitions below the paths that a command gets.
+"""Opens the partitions below the paths that are passed to a command.
 
-Arguments and options that several commands share are here, so that they are the same
-everywhere.
+Arguments and options that several commands share are defined here, so that they have
+the same meaning in every command.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 _STATES = ("future", "stray", "delete")
 _BESIDE = (".index", ".timeindex", ".txnindex", ".snapshot", "-checkpoint")
-"""How the names of files end that lie beside segments."""
+"""File name suffixes that Kafka uses beside segments, for files without records."""
 
 _NAMED = 5
-"""How many names an error message lists."""
+"""Maximum number of partition names in an error message."""
 
 
 def add_partition_options(command: Command) -> Command:
-    """Add to a command its paths and the options that choose among their partitions."""
+    """Add the path arguments and the options that select partitions to a command."""
     for add in (
         click.option(
             "--include",
@@ -51,10 +51,13 @@ def add_partition_options(command: Command) -> Command:
 
 
 class LogInputs:
-    """The partitions that were chosen, and what could not be read on the way.
+    """The selected partitions, and the errors for unreadable inputs.
 
-    ``unreadable`` are errors about folders, about checkpoints beside partitions, and
-    about what has the name of a file and is none.
+    ``unreadable`` lists errors about directories, about checkpoints beside partitions,
+    and about paths that are named like a log file but are not regular files.
+
+    A partition is listed once, even if several paths contain it. Raises
+    ``ClickException`` if no partition is selected.
     """
 
     def __init__(
@@ -89,7 +92,10 @@ class LogInputs:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every folder and file could be read; a FIFO, say, is no file."""
+        """Whether all directories and files could be read.
+
+        A path that is not a regular file, for example a FIFO, does not count.
+        """
         return not any(
             isinstance(error, OSError) and not isinstance(error, NotRegularFile)
             for error in self.unreadable
@@ -97,7 +103,7 @@ class LogInputs:
 
     @property
     def size(self) -> int:
-        """The bytes of all segments."""
+        """Total size of all segments in bytes."""
         return sum(file.size for file in self.files())
 
     def files(self) -> Iterator[log.Segment]:
@@ -107,17 +113,22 @@ class LogInputs:
 
 
 def list_files(partition: log.Partition) -> tuple[log.Segment, ...]:
-    """List the segments; the checkpoints only where they are all there is."""
+    """List a partition's segments, or its checkpoints if it has no segments."""
     return partition.segments or partition.snapshots
 
 
 def _place(partition: log.Partition) -> str:
+    """Return the absolute path that identifies a partition."""
     files = [str(file.path) for file in list_files(partition)]
     place = files[0] if len(files) == 1 else str(partition.path)
     return place if "://" in place else os.path.abspath(place)
 
 
 def _open(path: str, include: tuple[str, ...]) -> log.LogDirectory:
+    """Open a path as a log directory.
+
+    Raises ``ClickException`` or ``OSError`` if it contains no readable partition.
+    """
     if path.endswith(_BESIDE):
         raise click.ClickException(
             f"{format_name(path)} has no records; give the .log file"
@@ -144,6 +155,6 @@ def _list_names(names: list[str]) -> str:
 
 
 def say_unreadable(inputs: LogInputs) -> None:
-    """Print what could not be read."""
+    """Print the errors for unreadable inputs on stderr."""
     for error in inputs.unreadable:
         say(f"skipped: {explain(error)}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of topics that a command creates, and properties as NAME=VALUE."""
+"""Options for new topics, and a parser for NAME=VALUE properties."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 
 def add_new_topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command ``--partitions``, ``--replication-factor``, ``--topic-config``.
+    """Add the options for new topics to a command.
 
-    The last one is the parameter ``configs``, which ``parse_properties`` reads.
+    The options are ``--partitions``, ``--replication-factor`` and ``--topic-config``.
+    The command receives ``--topic-config`` as parameter ``configs``. Parse it with
+    ``parse_properties``.
     """
     for add in (
         click.option(
@@ -46,9 +48,9 @@ def add_new_topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def parse_properties(option: str, texts: Iterable[str]) -> dict[str, str]:
-    """Parse NAME=VALUE texts, which are the values of ``option``.
+    """Parse NAME=VALUE strings, which are the values of ``option``.
 
-    Raises ``UsageError`` if a text has another form, or a name occurs twice.
+    Raises ``UsageError`` if a string has another form, or if a name occurs twice.
     """
     properties: dict[str, str] = {}
     for text in texts:

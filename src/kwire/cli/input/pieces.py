@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Splits input bytes into frames, message bodies and record sets, or guesses these.
+"""Splits input bytes into frames, message bodies and record sets, or detects them.
 
-The options that ``decode`` and ``explain`` share are here. An input is a list of
-pieces: several if it holds several frames, otherwise one.
+The options that ``decode`` and ``explain`` share are defined here. An input with
+several frames has several pieces. Other inputs are decoded as one piece.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SIZE_BYTES = 4
 
 
 def add_byte_options(command: Command) -> Command:
-    """Add to a command its input and the options that say what it is."""
+    """Add the input argument, and the options that describe the input, to a command."""
     for add in (
         click.option(
             "--input",
@@ -70,7 +70,7 @@ def add_byte_options(command: Command) -> Command:
 
 
 class Reading(NamedTuple):
-    """The content of a piece; that of a record set is an iterator over its batches."""
+    """Decoded piece. For a record set, ``message`` is an iterator over its batches."""
 
     header: Any
     header_version: int
@@ -79,14 +79,17 @@ class Reading(NamedTuple):
 
 
 MOST_FAILURES = 20
-"""Pieces that may be wrong before the rest is left alone: it is no Kafka at all."""
+"""Error count after which the remaining pieces are skipped, because the input probably
+does not contain Kafka messages.
+"""
 
 
 class BytePiece(NamedTuple):
-    """A part of an input that is read for itself, from ``start`` to ``end`` (bytes).
+    """Input range that is decoded separately: ``data[start:end]``.
 
-    ``form`` is "request", "response", "message", "prefixed" or "records"; ``sized``
-    says that a frame begins with its size.
+    * ``form``: "request", "response", "message", "prefixed" or "records".
+    * ``sized``: whether the piece is a frame that begins with its size.
+    * ``cls`` and ``version``: message class and version, if they are specified.
     """
 
     form: str
@@ -98,7 +101,7 @@ class BytePiece(NamedTuple):
     version: int = -1
 
     def map(self) -> explain.ByteMap:
-        """Map the bytes."""
+        """Create the byte map for the piece."""
         if self.form == "records":
             return explain.record_map(self.data)
         if self.form == "prefixed":
@@ -110,7 +113,10 @@ class BytePiece(NamedTuple):
         return explain.frame_map(self.data, *asked, **place)
 
     def read(self) -> Reading:
-        """Decode the bytes; offsets of errors count from the start of the input."""
+        """Decode the piece. Error offsets are relative to the input's first byte.
+
+        Raises ``DecodeError`` if the bytes are not valid.
+        """
         if self.form == "records":
             return Reading(None, -1, records.decode_batches(self.data), -1)
         start = self.start + (_SIZE_BYTES if self.sized else 0)
@@ -144,13 +150,14 @@ class BytePiece(NamedTuple):
             header_version = plan.request_header_version(facts, version)
             return Reading(header, header_version, message, version)
         number, message = framing.decode_response(self.cls, body, self.version)
-        # The tags in the header of a response are not handed out: version 0 has none.
+        # ``decode_response`` does not return the response header's tagged fields, so
+        # describe the header as version 0, which does not support tagged fields.
         head = messages.ResponseHeader(correlation_id=number)
         return Reading(head, 0, message, self.version)
 
 
 class BytePieces(NamedTuple):
-    """The pieces of an input, and what to add to an error about the first one."""
+    """Input pieces, and a hint that is appended to errors about the first piece."""
 
     pieces: list[BytePiece]
     hint: str = ""
@@ -165,7 +172,10 @@ def find_pieces(
     prefixed: bool,
     is_records: bool,
 ) -> BytePieces:
-    """Read the input, and split it into pieces by the options, or by a guess."""
+    """Read the input, and split it according to the options or the detected content.
+
+    Raises ``UsageError`` or ``ClickException`` if the options or the input are invalid.
+    """
     if sum((response is not None, message is not None, is_records)) > 1:
         raise click.UsageError(
             "--response, --message and --records exclude each other; give one of them"
@@ -197,6 +207,10 @@ def find_pieces(
 
 
 def _find_class(response: str | None, message: str | None) -> Any:
+    """Return the message class for a name or API key.
+
+    Raises ``ClickException`` if the name is unknown or ambiguous.
+    """
     try:
         names = find_messages(response or message or "")
     except KeyError as error:
@@ -211,6 +225,7 @@ def _find_class(response: str | None, message: str | None) -> Any:
 
 
 def _choose_version(cls: Any, version: int | None) -> int:
+    """Validate a version, or return the only valid version if none is specified."""
     versions = cls.valid_versions
     if version is None and versions.min == versions.max:
         return int(versions.min)
@@ -226,7 +241,7 @@ def _choose_version(cls: Any, version: int | None) -> int:
 
 
 def _guess_pieces(content: bytes) -> BytePieces:
-    """Guess what the bytes are, because no option says it."""
+    """Detect what the input contains, because no option specifies its type."""
     whole = content, 0, len(content)
     frames = list(_frames("request", content))
     candidates = []
@@ -248,7 +263,7 @@ def _guess_pieces(content: bytes) -> BytePieces:
 
 
 def _frames(form: str, content: bytes, **asked: Any) -> Iterator[BytePiece]:
-    """Split bytes into frames, each after its size; the last one may be incomplete."""
+    """Split bytes into frames with a size prefix. The last frame may be incomplete."""
     at = 0
     while at < len(content):
         size = int.from_bytes(content[at : at + _SIZE_BYTES], "big", signed=True)
@@ -260,6 +275,7 @@ def _frames(form: str, content: bytes, **asked: Any) -> Iterator[BytePiece]:
 
 
 def _is_request(content: bytes, at: int) -> bool:
+    """Whether a request header with a known API key may begin at position ``at``."""
     key = int.from_bytes(content[at : at + 2], "big", signed=True)
     return len(content) >= at + 4 and key in registry.keys("request")
 
@@ -272,7 +288,10 @@ def _is_record_set(content: bytes) -> bool:
 
 
 def _choose(candidates: list[list[BytePiece]]) -> list[BytePiece]:
-    """Choose the first candidate that is right, else the one that explains most."""
+    """Choose the first candidate that can be decoded completely.
+
+    If there is none, choose the candidate whose byte map explains the most bytes.
+    """
     if len(candidates) > 1:
         for pieces in candidates:
             try:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads records to be written: lines of text, JSON lines and CSV.
+"""Parses records to be written from text lines, JSON lines and CSV.
 
 JSON lines and CSV have the fields that ``kwire read`` prints
 (``cli/output/record_rows.py``): ``key``, ``value``, their encodings, ``headers`` and
-``timestamp``. Other fields that it prints are passed over.
+``timestamp``. The other fields that ``kwire read`` prints are ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ InputRow: TypeAlias = "tuple[bytes | None, bytes | None, int | None, Any]"
 _READ_BYTES = 1 << 20
 _ROWS_AT_ONCE = 1000
 _BYTES_AT_ONCE = 16 << 20
-"""Of CSV, with one row more."""
+"""Maximum character count for the CSV cells in a row group, plus one row."""
 _ENCODINGS = ("base64", "hex", "json")
 _VALUE_NAMES = {"value", *(f"value_{each}" for each in _ENCODINGS)}
 _KEY_NAMES = {"key", *(f"key_{each}" for each in _ENCODINGS)}
@@ -35,16 +35,17 @@ _PASSED_OVER = {"topic", "partition", "offset", "timestamp_type", "error"}
 _RECORD_NAMES = {"headers", "timestamp", *_KEY_NAMES, *_VALUE_NAMES, *_PASSED_OVER}
 _LAST_TIMESTAMP = (1 << 63) - 1
 _LONGEST_CELL = (1 << 31) - 1
-"""Of CSV, in characters; Python's own limit is 128 KiB."""
+"""Maximum number of characters in a CSV cell. Python's default is 128 KiB."""
 _TOO_DEEP = "the JSON is nested too deeply to be read"
 
 
 def read_text(
     file: BinaryIO, name: str, separator: str | None
 ) -> Iterator[list[InputRow]]:
-    """Read lines as values, or as keys and values with ``separator`` between them.
+    """Parse lines as values, or as keys and values that ``separator`` divides.
 
-    Returns what there is without waiting for more, so that a pipe is followed.
+    Yields the records on the available lines without waiting for more, so that a pipe
+    can be followed.
     """
     mark = None if separator is None else separator.encode()
 
@@ -60,7 +61,7 @@ def read_text(
 
 
 def read_json_lines(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
-    """Read JSON lines, as ``read_text`` reads text; each line is a record."""
+    """Parse JSON lines with one record per line. Yields rows like ``read_text``."""
 
     def parse(line: bytes) -> InputRow:
         if not line.strip():
@@ -74,7 +75,7 @@ def read_json_lines(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
 
 
 def read_csv(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
-    """Read CSV with a line of names."""
+    """Parse CSV whose first line contains the field names."""
     csv.field_size_limit(_LONGEST_CELL)
     with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         lines = csv.DictReader(text)
@@ -101,9 +102,13 @@ def read_csv(file: BinaryIO, name: str) -> Iterator[list[InputRow]]:
 def _read_lines(
     file: BinaryIO, name: str, parse: Callable[[bytes], InputRow]
 ) -> Iterator[list[InputRow]]:
-    """Read lines in the pieces in which they come; before an error, those before it."""
+    """Parse lines in the chunks in which they arrive.
+
+    Raises ``ClickException`` if a line is invalid. The records before that line are
+    yielded first.
+    """
     read = getattr(file, "read1", file.read)
-    # The beginning of a line whose end has not come.
+    # Chunks from an incomplete line, whose line ending has not been read yet.
     begun: list[bytes] = []
     number = 0
     while True:
@@ -133,6 +138,7 @@ def _refuse(name: str, number: int, error: Exception) -> click.ClickException:
 
 
 def _make_row(fields: Mapping[str, Any]) -> InputRow:
+    """Convert JSON fields to a row. Raises ``ValueError`` if a field is not valid."""
     unknown = [each for each in fields if each not in _RECORD_NAMES]
     if unknown:
         raise ValueError(
@@ -183,6 +189,7 @@ def _read_header(fields: Any) -> tuple[str, bytes | None]:
 
 
 def _read_part(fields: Mapping[str, Any], part: str) -> bytes | None:
+    """Decode a key or value, whose field name specifies its encoding."""
     found = fields.get(part)
     if found is not None:
         if not isinstance(found, str):
@@ -227,16 +234,16 @@ def _encode_text(name: str, text: str) -> bytes:
 
 
 def _shorten(value: object) -> str:
-    """Show what was got; the beginning of it, if it is long."""
+    """Shorten a value's representation for an error message."""
     try:
         return f"{value!r:.60}"
     except (RecursionError, ValueError):
-        # Nested deeply, or a number of thousands of digits.
+        # The value is nested deeply, or it is an integer with thousands of digits.
         return type(value).__name__
 
 
 def _from_csv(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the cells of a line the form of JSON lines."""
+    """Convert CSV cells to the corresponding JSON line fields."""
     fields = {name: text for name, text in cells.items() if text is not None}
     for part in ("key", "value"):
         encoding = fields.pop(f"{part}_encoding", "text")

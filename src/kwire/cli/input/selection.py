@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options that select records: positions, keys, limits, topics and partitions.
+"""Options that select records: positions, keys, limits, topics and partitions.
 
-Each option is defined once here, so that it has the same name, meaning and default in
-every command. ``Position`` is the type of ``--from`` and ``--to``.
+Every option is defined once in this module, so that its name, meaning and default are
+the same in every command. ``Position`` is the type of ``--from`` and ``--to``.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 class PositionType(click.ParamType[object]):
-    """A position in a partition: an offset, a name, a time, or a duration ago.
+    """Parameter type for positions: offsets, names, times, and durations before now.
 
-    The offset -N means the last N offsets of a partition.
+    The offset -N refers to the last N offsets of a partition. A time without a time
+    zone is UTC.
     """
 
     name = "position"
@@ -57,7 +58,7 @@ class PositionType(click.ParamType[object]):
 
 
 class _EndType(PositionType):
-    """A position that is not relative to the end of a partition."""
+    """Parameter type for positions that are not relative to the end."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Position:
         position = super().convert(value, param, ctx)
@@ -67,7 +68,7 @@ class _EndType(PositionType):
 
 
 class _KeyType(click.ParamType[bytes]):
-    """Bytes: text, or with a prefix hex or base64."""
+    """Parameter type for bytes: text, or hex or base64 with a prefix."""
 
     name = "key"
 

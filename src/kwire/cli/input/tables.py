@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads tables of records to be written: Parquet files, Arrow files and Arrow streams.
 
-    file or pipe -> columns of a record -> validation -> pieces of limited size
+ file or pipe -> record columns -> validation -> pieces with limited size
 
-A value of a dictionary, a view or a list can be shared by many rows, so that a small
-file can describe rows of any size. Columns therefore keep the types in which they are
-stored. A piece has at most ``MAX_ROWS`` rows, and at most ``MAX_BYTES`` of keys, values
-and headers when it is written; a row that is larger is a piece of its own.
+Many rows can share one value in a dictionary, a view or a list. A small file can
+therefore describe rows with any size, so columns keep their stored types. A piece has
+at most ``MAX_ROWS`` rows, and its keys, values and headers have at most ``MAX_BYTES``
+bytes when they are written. A larger row becomes a separate piece.
 """
 
 from __future__ import annotations
@@ -34,14 +34,17 @@ MAX_BYTES = 16 << 20
 
 _COLUMNS = ("key", "value", "headers", "timestamp")
 _ROWS_OF_DELTA_ENCODING = 16
-"""Rows that are read at the same time if values can share their beginnings."""
+"""Batch size in rows for delta encoding, in which values can share their prefixes."""
 
 _HEADER_BYTES = 16
-"""Bytes of a header besides its key and value, at most."""
+"""Maximum header overhead in bytes, in addition to its key and value."""
 
 
 def read_parquet(path: str) -> Iterator[Any]:
-    """Read a Parquet file as record batches with the columns of a record."""
+    """Read a Parquet file as record batches with record columns.
+
+    Raises ``ClickException`` if the file is damaged or has no column ``value``.
+    """
     parquet = load_pyarrow("parquet").parquet
     with _explain_errors(path), parquet.ParquetFile(path) as file:
         columns = _choose_columns(file.schema_arrow, path)
@@ -52,7 +55,10 @@ def read_parquet(path: str) -> Iterator[Any]:
 
 
 def read_arrow(path: str | None) -> Iterator[Any]:
-    """Read an Arrow file, or a stream of a file, a pipe or stdin, as record batches."""
+    """Read an Arrow file or stream from a file, a pipe or stdin, as record batches.
+
+    Raises ``ClickException`` if the input is damaged or has no column ``value``.
+    """
     pyarrow = load_pyarrow("arrow")
     name = path or "stdin"
     with _explain_errors(name), click.open_file(path or "-", "rb") as opened:
@@ -66,7 +72,7 @@ def read_arrow(path: str | None) -> Iterator[Any]:
 
 @contextmanager
 def _explain_errors(name: str) -> Iterator[None]:
-    """Turn the errors of a damaged file into one sentence that names the file."""
+    """Convert exceptions for a damaged file to a one-line error with the file name."""
     pyarrow = load_pyarrow("tables")
     try:
         yield
@@ -79,7 +85,7 @@ def _explain_errors(name: str) -> Iterator[None]:
     except OSError as error:
         if error.filename is not None:
             raise
-        # pyarrow's own errors of reading, which have neither an errno nor a name.
+        # Read errors from pyarrow have neither an error number nor a file name.
         raise click.ClickException(f"{name}: {describe_arrow_error(error)}") from None
     except (MemoryError, OverflowError):
         raise click.ClickException(
@@ -88,7 +94,10 @@ def _explain_errors(name: str) -> Iterator[None]:
 
 
 def _choose_columns(schema: Any, name: str) -> list[str]:
-    """Return the names of the columns of a record that a schema has."""
+    """Return the names of the record columns in a schema.
+
+    Raises ``ClickException`` if the schema has no column ``value``.
+    """
     names = read_column_names(schema)
     columns = [column for column in _COLUMNS if column in names]
     if "value" not in columns:
@@ -100,7 +109,7 @@ def _choose_columns(schema: Any, name: str) -> list[str]:
 
 
 def _find_leaves(file: Any, columns: list[str]) -> list[str]:
-    """Return the paths of the leaf columns that contain keys, values and headers."""
+    """Return the paths to leaf columns that contain keys, values and headers."""
     leaves = [file.schema.column(index) for index in range(len(file.schema))]
     return [
         leaf.path
@@ -114,9 +123,9 @@ def _read_row_group(
 ) -> Iterator[Any]:
     """Read the rows of a row group in batches.
 
-    pyarrow reads ``leaves`` as dictionary arrays: it does not copy a value of the file
-    for each of its rows. It does not support this for delta encoding, whose values can
-    share their beginnings. Rows with that encoding are read in small batches.
+    pyarrow reads ``leaves`` as dictionary arrays, so that a shared value is not copied
+    for every row. pyarrow does not support this for delta encoding, in which values can
+    share their prefixes. Rows with delta encoding are read in small batches instead.
     """
     done = 0
     with parquet.ParquetFile(path, read_dictionary=leaves) as file:
@@ -139,7 +148,7 @@ def _read_row_group(
 
 
 def _split_batch(batch: Any) -> Iterator[Any]:
-    """Validate a record batch, and split it into pieces of limited size."""
+    """Validate a record batch, and split it into pieces with limited size."""
     import numpy
 
     for name in batch.schema.names:
@@ -156,9 +165,10 @@ def _split_batch(batch: Any) -> Iterator[Any]:
 
 
 def _trim_lists(batch: Any) -> Any:
-    """Return a slice of a record batch without the headers of other rows.
+    """Return a record batch slice that does not retain the headers in other rows.
 
-    A cast of a slice of lists casts all items of the lists, those of other rows too.
+    This is required before a conversion, because pyarrow casts all items in the
+    underlying list array, including rows outside the slice.
     """
     import numpy
     import pyarrow.compute
@@ -182,9 +192,9 @@ def _trim_lists(batch: Any) -> Any:
 
 
 def _measure_rows(column: Any) -> NDArray[Any]:
-    """Return the maximum number of bytes that each row of a column has in a record.
+    """Return the maximum bytes per row that a column contributes to a record.
 
-    Null rows have no bytes. Other types than those of records count as 8 bytes a row.
+    Null rows have 0 bytes. Types that are not supported in records count as 8 bytes.
     """
     import numpy
     from pyarrow import compute, types
@@ -201,7 +211,7 @@ def _measure_rows(column: Any) -> NDArray[Any]:
         sizes: NDArray[Any] = numpy.append(_measure_rows(column.dictionary), 0)
         return sizes[column.indices.cast("int64").fill_null(-1).to_numpy()]
     if types.is_binary_view(kind) or types.is_string_view(kind):
-        # The first of four int32 of a view is its size.
+        # A view contains four int32 values, and the first value is the size.
         sizes = numpy.frombuffer(column.buffers()[1], "int32")[::4][column.offset :]
         sizes = sizes[: len(column)].astype("int64")
         return sizes * column.is_valid().to_numpy(zero_copy_only=False)
@@ -209,7 +219,8 @@ def _measure_rows(column: Any) -> NDArray[Any]:
         counts = compute.list_value_length(column).fill_null(0).to_numpy()
         counts = counts.astype("int64")
         if hasattr(column, "sizes"):
-            # Rows of a list view may overlap.
+            # Rows in a list view may overlap, so use the largest item size for all
+            # items.
             largest = _measure_rows(column.values).max(initial=0)
             return counts * (int(largest) + _HEADER_BYTES)
         sizes = _measure_rows(column.flatten()) + _HEADER_BYTES

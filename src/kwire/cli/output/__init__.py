@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what commands found: tables, records, messages, progress and problems."""
+"""Prints command results: tables, records, messages, progress and problems."""

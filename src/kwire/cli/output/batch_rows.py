@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats a batch as a row of a table, of JSON lines or of CSV."""
+"""Formats record batches as table rows, JSON lines or CSV."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ _NUMBERS = (
 
 
 def open_batches(output: Output, form: RowFormat) -> BatchWriter:
-    """Make the writer for a form."""
+    """Create the batch writer for the specified format."""
     return BatchTable(output) if form.is_table else BatchLines(output, form)
 
 
 class BatchLines:
-    """Batches as JSON lines or CSV."""
+    """Writes batches as JSON lines or CSV."""
 
     def __init__(self, output: Output, form: RowFormat) -> None:
         names = "topic", "partition", "path", *_NUMBERS
         self._rows = form.open_rows(output, names)
 
     def write(self, item: Item) -> None:
-        """Write one line."""
+        """Write a batch as one line."""
         file, header = item
         fields = {
             "topic": file.topic,
@@ -68,7 +68,7 @@ class BatchLines:
 
 
 class BatchTable:
-    """Batches as a table, with a heading for each file."""
+    """Writes batches as a table, with a heading per file."""
 
     def __init__(self, output: Output) -> None:
         columns = ("POSITION", -9), ("SIZE", -7), ("OFFSETS", 11), ("COUNT", -5)
@@ -76,7 +76,7 @@ class BatchTable:
         self._table = Table(output, columns + more)
 
     def write(self, item: Item) -> None:
-        """Write one line."""
+        """Write a batch as one table row."""
         file, header = item
         writer = []
         if header.is_control:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats keys and values as text, and parses the text after ``--key``.
+"""Formats keys and values as text, and parses the ``--key`` argument.
 
-The ``encoding`` of a ``Cell`` names the form of its content, so that text that looks
-like base64 is never taken for bytes: "text", "base64", "hex", "json" (a decoded
-message), "control" (the type of a control record) or "" for null.
+A ``Cell`` specifies its encoding, so that text that looks like base64 is never mistaken
+for bytes. The encodings are "text", "base64", "hex", "json" (a decoded message),
+"control" (a control record type) and "" for null.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Cell(NamedTuple):
-    """A key, a value, or the value of a header, ready to be printed."""
+    """Printable key, value or header value."""
 
     encoding: str
     content: Any
@@ -35,7 +35,7 @@ NULL = Cell("", None)
 
 
 def make_cell(data: bytes | None, byte_format: str) -> Cell:
-    """Make the cell of some bytes; "text" is base64 where they are no printable one."""
+    """Create a cell from bytes. The format "text" uses base64 for unprintable bytes."""
     if data is None:
         return NULL
     if byte_format == "hex":
@@ -52,7 +52,11 @@ def make_cell(data: bytes | None, byte_format: str) -> Cell:
 
 
 def read_bytes(text: str) -> bytes:
-    """Read bytes as ``shown`` writes them: text, or ``hex:`` or ``base64:``."""
+    """Parse bytes from text, or from hex or base64 with a prefix ("hex:", "base64:").
+
+    The prefix "text:" escapes text that begins with another prefix. Raises
+    ``ValueError`` if the content is not valid hex or base64.
+    """
     form, colon, content = text.partition(":")
     try:
         if colon and form == "hex":
@@ -71,7 +75,7 @@ def read_bytes(text: str) -> bytes:
 def format_cell(cell: Cell) -> str:
     """Format a cell as one line, with control characters escaped."""
     if cell.encoding == "text":
-        # What could be taken for something else is marked as the text that it is.
+        # Text that looks like another encoding gets the prefix "text:".
         marked = cell.content.startswith(_MARKS)
         return escape_line(f"text:{cell.content}" if marked else cell.content)
     if cell.encoding == "json":
@@ -81,5 +85,5 @@ def format_cell(cell: Cell) -> str:
 
 
 def compact_json(value: object) -> str:
-    """Format JSON on one line; characters beyond ASCII are not escaped."""
+    """Format JSON on one line. Characters outside ASCII are not escaped."""
     return dumps(value, ensure_ascii=False, separators=(",", ":"))

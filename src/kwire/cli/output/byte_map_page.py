@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a byte map as an HTML page: bytes on the left, fields on the right.
 
-All of it is in the page as text; the script only highlights what belongs together.
-The middle of long values is left out, so that a page grows with the number of values.
-The tree is made in ``byte_map_tree.py``.
+The page contains everything as text, and its script only highlights related bytes and
+fields. Long values are abbreviated in the middle, so that the page size depends on the
+value count and not on the value lengths. ``byte_map_tree.py`` draws the field tree.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from .tables import Output
 
 _ROW = 16
-"""Bytes in a line."""
+"""Bytes per line."""
 
 _HEAD, _TAIL = 16 * _ROW, 2 * _ROW
-"""Bytes at the ends of a long value that are shown of it."""
+"""Number of bytes that are displayed at the beginning and end of a long value."""
 
 
 class _Piece(NamedTuple):
-    """The bytes of a span within a line."""
+    """The part that one span occupies on a line."""
 
     number: int
     looks: str
@@ -37,7 +37,7 @@ class _Piece(NamedTuple):
 
 
 class _ByteLine(NamedTuple):
-    """A line of bytes, or how many bytes are left out in place of lines."""
+    """Line with 16 bytes, or a placeholder with the omitted byte count."""
 
     offset: str
     pieces: Sequence[_Piece]
@@ -48,7 +48,7 @@ class _ByteLine(NamedTuple):
 def write_page(
     output: Output, data: bytes, maps: Sequence[ByteMap], title: str
 ) -> None:
-    """Write the page of an input and its maps."""
+    """Write the page for an input and its byte maps."""
     spans = [span for found in maps for span in found.spans]
     problems = [str(found.error) for found in maps if found.error is not None]
     problems += [
@@ -73,7 +73,7 @@ def write_page(
 
 
 def _byte_lines(data: bytes, spans: Sequence[Span]) -> Iterator[_ByteLine]:
-    """Cut the input into lines of 16 bytes, and each line at the ends of spans."""
+    """Split the input into 16-byte lines, and split lines at span boundaries."""
     digits = max(4, len(f"{len(data):x}"))
     index = 0
     hidden = 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats a span of a byte map as text, or as a row of JSON lines."""
+"""Formats byte map spans as text or as JSON rows."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from ...explain import Span
 
 _LONGEST = 200
-"""Characters of a text or of bytes that are shown of one value."""
+"""Maximum number of characters or bytes to display per value."""
 
 _MEANS = {"tag": "tag {}", "bytes": "{} bytes", "size": "{} bytes"}
 
 
 def value_text(span: Span) -> str:
-    """Format the value of a span on one line, with its meaning."""
+    """Format a span's value on one line, with its meaning."""
     if span.kind in ("damaged", "unread"):
         return escape_line(str(span.meaning or ""))
     if span.kind == "cut":
@@ -38,7 +38,7 @@ def value_text(span: Span) -> str:
         moment = format_time(span.meaning) if isinstance(span.meaning, int) else "-"
         if moment == "-":
             return text
-        # A delta reads best as a number, any other timestamp as a time.
+        # A timestamp delta is printed as a number first, any other timestamp as a time.
         is_delta = span.meaning != span.value
         return f"{text} ({moment})" if is_delta else f"{moment} ({text})"
     return f"{text} ({escape_line(str(span.meaning))})" if span.meaning else text
@@ -81,9 +81,10 @@ def _uuid_text(value: uuid.UUID) -> str:
 
 
 def make_row(span: Span, data: bytes) -> dict[str, Any]:
-    """Make the row of a span: its bytes in hex, its value as JSON has it.
+    """Create the JSON row for a span: its bytes in hex, and its value.
 
-    Bytes are base64, and a float that no JSON number can state is a string.
+    Bytes are encoded as base64. Infinity and NaN become strings, because JSON numbers
+    do not support them.
     """
     value: Any = span.value
     if isinstance(value, bytes):

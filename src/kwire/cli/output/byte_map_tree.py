@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a byte map as a tree of structs, arrays, values and decompressed records.
+"""Draws a byte map as a tree: structs, arrays, values and decompressed records.
 
-The line of an array's element summarizes it. Records in a compressed batch have no
-bytes of their own in the input: their lines point at those of the batch.
+Array elements have a summary on their line. Records in a compressed batch have no
+positions in the input, so their lines refer to the batch's bytes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from ...records import Record
 
 _MANY = 40
-"""Elements of an array above which they are folded."""
+"""Maximum number of array elements that are initially unfolded."""
 
 _MOST_UNPACKED, _MOST_UNPACKED_IN_ALL = 500, 5_000
-"""Unpacked records that are shown of one batch, and of all of them."""
+"""Maximum number of decompressed records to display, per batch and in total."""
 
 _MOST_SUMMARIZED = 3
 _LONGEST_VALUE = 40
@@ -39,7 +39,9 @@ LOOKS = {
     "structure": "s",
     **dict.fromkeys(("damaged", "unread"), "x"),
 }
-"""The class of each kind of span; they are short, as every value has one thrice."""
+"""CSS class by span kind. The names are short, because a page contains them three times
+per value.
+"""
 
 _SUMMARIZED_KINDS = ("number", "bool", "text", "uuid")
 _SUMMARIZED_FIELDS = {
@@ -47,17 +49,21 @@ _SUMMARIZED_FIELDS = {
     "batch_length": ("base_offset", "attributes", "records"),
     "message_size": ("offset", "key", "value"),
 }
-"""What sums up a record, a batch and a message, known by a field that they have."""
+"""Fields that summarize a record, a batch or a message. The key is a field by which the
+struct is recognized.
+"""
 
 _STEP = re.compile(r"\[\d+\]|[^.\[\]]+")
 
 
 class TreeLine(NamedTuple):
-    """A line of the tree.
+    """Tree line.
 
-    ``kind`` is "open" and "close" for what has lines below it, "leaf" for a value,
-    "unpacked" for one of an unpacked record, "more" for a remark. ``number`` is that of
-    the span, -1 for none; ``first`` and ``last`` are those of all that is below.
+    * ``kind``: "open" and "close" for a node with children, "leaf" for a value,
+      "unpacked" for a value in a decompressed record, or "more" for the count of
+      omitted records.
+    * ``number``: span index, or -1.
+    * ``first`` and ``last``: first and last span index below a node, or -1.
     """
 
     kind: str
@@ -73,14 +79,14 @@ class TreeLine(NamedTuple):
 
 
 def draw_tree(data: bytes, spans: Sequence[Span]) -> Iterator[TreeLine]:
-    """Yield the lines of the tree of an input, from top to bottom."""
+    """Yield the tree lines for an input from top to bottom."""
     tree = _Tree(data, spans)
     for root in tree.roots:
         yield from tree.node(root, True)
 
 
 class _Node:
-    """A step of a path: the spans that end there, and the steps below it."""
+    """Path step, with the spans whose path ends here, and the steps below it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -94,7 +100,7 @@ class _Node:
         node.own.append(number)
 
     def ends(self) -> tuple[int, int]:
-        """Number the first and the last span of the node."""
+        """Return the first and the last span index in the node."""
         found = list(self.own)
         if self.below:
             each = list(self.below.values())
@@ -103,7 +109,7 @@ class _Node:
 
 
 class _Tree:
-    """The spans by their paths."""
+    """Spans organized by their paths."""
 
     def __init__(self, data: bytes, spans: Sequence[Span]) -> None:
         self.roots: list[_Node] = []
@@ -118,12 +124,12 @@ class _Tree:
             self.roots[-1].add(_STEP.findall(span.path) or [span.kind], number)
 
     def node(self, node: _Node, is_open: bool) -> Iterator[TreeLine]:
-        """Yield the lines of a node and of what is below it."""
+        """Yield the lines for a node and its children."""
         if not node.below:
             yield from self._leaves(node.name, node.own)
             return
         first, last = node.ends()
-        # Counts, tags and sizes come before what is below, unreadable bytes after it.
+        # Counts, tags and sizes precede the children, unreadable bytes follow them.
         before = [n for n in node.own if self._spans[n].kind == "structure"]
         line = TreeLine("open", node.name, first=first, last=last, is_open=is_open)
         if before:
@@ -147,7 +153,7 @@ class _Tree:
         return _with_value(line, number, self._spans[number])
 
     def _summary(self, node: _Node) -> str:
-        """Summarize an element of an array in a few words."""
+        """Summarize an array element. Other nodes have an empty summary."""
         if node.name[0] != "[":
             return ""
         found = {
@@ -169,7 +175,10 @@ class _Tree:
         return _summary_text(telling[:_MOST_SUMMARIZED])
 
     def _draw_batch(self, name: str, number: int) -> Iterator[TreeLine]:
-        """Yield the lines of the records in a compressed batch."""
+        """Yield the lines for the records in a compressed batch.
+
+        If the batch cannot be decompressed, yields only the line for its bytes.
+        """
         found, count = self._unpack_batch(number)
         if not found:
             yield self._with_value(TreeLine("leaf", name), number)
@@ -190,7 +199,7 @@ class _Tree:
         yield TreeLine("close")
 
     def _unpack_batch(self, number: int) -> tuple[list[Record], int]:
-        """Decompress a batch; return its first records, and their count."""
+        """Decompress a batch. Returns its first records, and their total count."""
         first = number
         while first and self._spans[first - 1].owner == self._spans[number].owner:
             first -= 1
@@ -202,7 +211,7 @@ class _Tree:
             ):
                 found += batch.records
         except (KwireError, ImportError):
-            # What the map says of the span has to do.
+            # Decompression failed. The span itself already describes the error.
             return [], 0
         shown = found[: min(_MOST_UNPACKED, self._unpacked_left)]
         self._unpacked_left -= len(shown)
@@ -221,7 +230,8 @@ def _summary_text(spans: Sequence[Span]) -> str:
         name = span.path.rpartition(".")[2]
         text = value_text(span)
         if name in ("offset_delta", "attributes"):
-            # Here the offset and the name of the codec tell more than the number.
+            # For these fields, the meaning (offset or codec name) is more useful than
+            # the number.
             words.append(str(span.meaning))
         elif name == "records":
             words.append(format_count(int(str(span.value)), "record"))
@@ -233,13 +243,13 @@ def _summary_text(spans: Sequence[Span]) -> str:
 
 
 def _record_spans(record: Record) -> Iterator[Span]:
-    """Return the values of a record as spans of no bytes."""
+    """Yield the values in a record as spans without bytes."""
 
     def span(path: str, type: str, value: object, kind: str) -> Span:
         meaning = value if kind == "timestamp" else None
         return Span(0, 0, "", path, "", type, value, kind, meaning)
 
-    # The first three sum it up.
+    # The first three spans are used as summary, so their order matters.
     yield span("offset", "INT64", record.offset, "number")
     yield span("key", "BYTES", record.key, "bytes")
     yield span("value", "BYTES", record.value, "bytes")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws with rich, with control characters escaped: colours, and the moving bar.
+"""Draws colours and progress bars with rich, and escapes control characters.
 
-Importing rich takes longer than printing thousands of records, so only what draws in a
-terminal imports this file.
+Importing rich takes longer than printing thousands of records. Therefore, only modules
+that draw in a terminal import this module.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class EscapingConsole(Console):
-    """A console of rich that escapes all text that it draws."""
+    """rich console that escapes control characters in all text."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(file=find_styled(stream))
@@ -32,7 +32,7 @@ class EscapingConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Draw something in segments; what is no control of rich's own is escaped."""
+        """Render segments. Text is escaped, rich's control segments are not."""
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable():
                 yield segment
@@ -41,5 +41,5 @@ class EscapingConsole(Console):
 
 
 def error_console() -> EscapingConsole:
-    """Make the console that draws on stderr."""
+    """Create the console that draws on stderr."""
     return EscapingConsole(sys.stderr)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes keys and values of Kafka's internal topics into JSON cells.
+"""Decodes keys and values of Kafka's internal topics to JSON cells.
 
-A record that cannot be decoded, of a newer Kafka for example, does not end the command:
-it is printed as bytes, with the reason. Control records are decoded here too.
+Records that cannot be decoded, for example from a newer Kafka version, do not end the
+command. They are printed as bytes together with the reason. Control records are decoded
+here, too.
 """
 
 from __future__ import annotations
@@ -28,14 +29,15 @@ _KEYLESS = ("__cluster_metadata", "__remote_log_metadata")
 
 
 def is_internal(topic: str) -> bool:
-    """Whether records of the topic can be decoded."""
+    """Whether records in the topic can be decoded."""
     return topic in internal_topics.TOPICS
 
 
 def decode_internal(topic: str, record: Record) -> Decoded:
-    """Decode a record of an internal topic: its cells, or the reason why not.
+    """Decode an internal topic record.
 
-    (None, None) for the topics of users.
+    Returns (cells, None), or (None, reason) if decoding fails. Returns (None, None) for
+    other topics.
     """
     if not is_internal(topic):
         return None, None
@@ -53,12 +55,15 @@ def decode_internal(topic: str, record: Record) -> Decoded:
 
 
 def decode_control(_topic: str, record: Record) -> Decoded:
-    """Decode a control record: its type and its message, or the reason why not."""
+    """Decode a control record to its type and its message.
+
+    Returns (cells, None), or (None, reason) if decoding fails.
+    """
     try:
         control = decode_control_record(record.key, record.value)
         if control.message is None or record.value is None:
             return None, f"kwire knows no control record of type {control.type}"
-        # What newer versions append is not in the message.
+        # The message does not contain fields that newer versions append.
         version = min(_int16(record.value), control.message.valid_versions.max)
         value = _json(control.message, version)
     except KwireError as error:
@@ -76,10 +81,10 @@ def _json(message: Message, version: int) -> Cell:
 
 
 def _decode_members(group: Any, data: dict[str, Any]) -> None:
-    """Decode what the members of a consumer group wrote for each other.
+    """Decode the messages that consumer group members have embedded.
 
-    It takes the place of the base64 in ``data``, which is the JSON form of ``group``;
-    what has no sense stays base64.
+    ``data`` is ``group`` in its JSON form. The decoded subscription and assignment
+    replace the base64 strings in it. Bytes that cannot be decoded remain base64.
     """
     if group.protocol_type != _CONSUMER_PROTOCOL:
         return
@@ -94,9 +99,10 @@ def _decode_members(group: Any, data: dict[str, Any]) -> None:
 
 
 def _read_embedded(cls: type[Message], data: bytes) -> Cell | None:
-    """Read INT16 version and a message, as Kafka's ``ConsumerProtocol`` writes them.
+    """Decode a ``ConsumerProtocol`` message, which follows its INT16 version.
 
-    Clients may be newer than kwire: their versions only append.
+    Returns None if the bytes are not valid. Newer client versions are decoded with the
+    newest version that kwire supports, because newer versions only append fields.
     """
     version = min(_int16(data), cls.valid_versions.max)
     try:
@@ -107,7 +113,7 @@ def _read_embedded(cls: type[Message], data: bytes) -> Cell | None:
 
 
 def _version(topic: str, value: bytes) -> int:
-    """Return the version of a value, which ``internal_topics`` has read before."""
+    """Return the message version of a value that has already been decoded."""
     if topic not in _KEYLESS:
         return _int16(value)
     number = start = 0

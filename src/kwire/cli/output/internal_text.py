@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formats decoded internal records as text: ``OffsetCommit group=g offset=12``.
 
-The cells are made in ``internal_records.py``; JSON lines and CSV have them as JSON.
+``internal_records.py`` creates the cells. JSON lines and CSV contain them as JSON.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ if TYPE_CHECKING:
     from .byte_formats import Cell
 
 _PLAIN = re.compile(r"""[^\s"'=\[{,\\]+""")
-"""What is text without quotes around it."""
+"""Text that is printed without quotes."""
 
 
 def is_decoded(key: Cell, value: Cell) -> bool:
-    """Whether a record is of an internal topic, and was decoded."""
+    """Whether a record belongs to an internal topic and was decoded."""
     return key.encoding == "json" or (key == NULL and value.encoding == "json")
 
 
 def record_words(key: Cell, value: Cell) -> tuple[list[str], int]:
-    """Format a decoded record as words; return also how many of them identify it.
+    """Format a decoded record as words, starting with the words that identify it.
 
-    Those are what the key says (group, topic, partition) and the first field of the
-    value, which is the offset of a commit.
+    These are the name, the key fields (group, topic, partition), and the first value
+    field, for example the committed offset. Returns the words, and how many words are
+    identifying.
     """
     if key == NULL:
         return describe_message(value), 2
@@ -43,7 +44,7 @@ def record_words(key: Cell, value: Cell) -> tuple[list[str], int]:
 
 
 def describe_message(cell: Cell) -> list[str]:
-    """Format a decoded message: its name, and a word for each of its fields."""
+    """Format a decoded message as its name, followed by one word per field."""
     return [cell.content["name"], *_fields(cell.content["data"])]
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Formats many keys or values as JSON fields, with a few passes over all bytes.
 
-Printable text is checked and escaped as one sequence, in which NUL separates the
-values: UTF-8 uses this byte for no other character, and a value that contains NUL is
-not printable. The name of a field gives the encoding of its value, as in a ``Cell``:
+Printable text is checked and escaped as one byte string, in which NUL separates the
+values. UTF-8 uses this byte for no other character, and a value that contains NUL is
+not printable. The field name specifies the encoding, as in a ``Cell``:
 ``"key":"text"``, ``"key_base64":"/w=="``.
 """
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _CONTROLS = tuple(bytes([code]) for code in {*range(1, 32), 127} - {*b"\t\n\r"})
-"""Control characters that no printable text contains, without NUL."""
+"""Control characters that printable text does not contain, except NUL."""
 
 _LONG_FIELD = 500
-"""Average size from which searching for each end is faster than ``bytes.split``."""
+"""Average field size in bytes above which ``index`` is faster than ``bytes.split``."""
 
 _HIGH_CONTROL = re.compile(b"\xc2[\x80-\x9f]")
 """The characters U+0080 to U+009F in UTF-8."""
@@ -33,13 +33,13 @@ _ESCAPES = (
     (b"\r", rb"\r"),
     (b"\t", rb"\t"),
 )
-"""JSON escapes of all characters in printable text; the backslash must be first."""
+"""JSON escapes for all characters in printable text. The backslash must be first."""
 
 
 def format_fields(
     name: bytes, values: Sequence[bytes | None], byte_format: str
 ) -> list[bytes]:
-    """Format each value as a field of ``name``, in the encoding of ``make_cell``."""
+    """Format values as fields with a common name, encoded as in ``make_cell``."""
     if byte_format == "text":
         fields = _format_texts(name, values)
         if fields is None:
@@ -63,7 +63,7 @@ def _format_texts(name: bytes, values: Sequence[bytes | None]) -> list[bytes] | 
     except TypeError:
         joined = b"\0".join([value or b"" for value in values])
         has_null = True
-    # One search per character takes half the time of one pass with a table.
+    # One search per character takes half as long as one pass with a translation table.
     if any(map(joined.__contains__, _CONTROLS)):
         return None
     if not joined.isascii():
@@ -76,7 +76,8 @@ def _format_texts(name: bytes, values: Sequence[bytes | None]) -> list[bytes] | 
     for character, escape in _ESCAPES:
         joined = joined.replace(character, escape)
     start = b'"%b":"' % name
-    # A value may contain millions of NULs: only the separators are expanded.
+    # Limit the replacement count, because a value may contain millions of NULs, and
+    # replacing all NULs would allocate excessive memory.
     joined = joined.replace(b"\0", b'"\0' + start, len(values) - 1)
     fields = _split(b'%b%b"' % (start, joined), len(values))
     if b"\0" in fields[-1]:
@@ -91,10 +92,10 @@ def _format_texts(name: bytes, values: Sequence[bytes | None]) -> list[bytes] | 
 
 
 def _split(joined: bytes, count: int) -> list[bytes]:
-    """Split at NUL into ``count`` fields; the last one keeps all others."""
+    """Split at NUL into ``count`` fields. The last field may contain further NULs."""
     if len(joined) < _LONG_FIELD * count:
         return joined.split(b"\0", count - 1)
-    # ``split`` compares byte by byte, ``index`` many bytes at once.
+    # ``split`` compares single bytes, ``index`` compares many bytes in one step.
     fields = []
     start = 0
     for _ in range(count - 1):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fills a template of one line with columns, in one step for all lines."""
+"""Fills a line template with columns, in one step for all lines."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def escape_literal(data: bytes) -> bytes:
-    """Escape bytes that are the same in each line."""
+    """Escape literal bytes in a template."""
     return data.replace(b"%", b"%%")
 
 
 def fill_lines(
     template: bytes, columns: Sequence[Iterable[object]], count: int
 ) -> bytes:
-    """Format ``count`` lines; ``template`` has a ``%b`` or ``%d`` for each column."""
+    """Format ``count`` lines. ``template`` contains one ``%b`` or ``%d`` per column."""
     if not columns:
         return (template % ()) * count
     cells = tuple(chain.from_iterable(zip(*columns, strict=True)))

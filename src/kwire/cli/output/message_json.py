@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats messages as JSON, with their records and unknown tagged fields.
+"""Formats messages as JSON, including their records and unknown tagged fields.
 
-``kwire.to_json`` leaves out the content of records fields and unknown tagged fields.
-The form of this file has the batches in their place, named as ``kwire dump`` names
-them, and ``unknownTaggedFields`` if there are any.
+``kwire.to_json`` omits records fields and unknown tagged fields. This module adds the
+batches, with the same field names as ``kwire dump``, and a list ``unknownTaggedFields``
+if there are any.
 """
 
 from __future__ import annotations
@@ -45,24 +45,25 @@ _BATCH = (
 
 
 class MessageJson:
-    """Writes messages as JSON objects, and collects errors about batches in them."""
+    """Converts messages to JSON objects, and collects errors in embedded batches."""
 
     def __init__(self) -> None:
         self.errors: list[DecodeError] = []
         self._maker = RowMaker("text", False)
 
     def message(self, message: Any, version: int) -> dict[str, Any]:
-        """Write a message."""
+        """Convert a message."""
         form = to_json(message, version)
         self._complete(message, form)
         return form
 
     def batch(self, batch: Batch) -> dict[str, Any]:
-        """Write a batch with its records."""
+        """Convert a batch with its records."""
         form = {name: getattr(batch, name) for name in _BATCH}
         return form | {"records": [self._record(batch, each) for each in batch.records]}
 
     def _complete(self, struct: Any, form: dict[str, Any]) -> None:
+        """Recursively add records and unknown tagged fields to a struct's JSON form."""
         for key, value in form.items():
             name = snake_case(key)
             field = getattr(struct, name)
@@ -73,7 +74,7 @@ class MessageJson:
                     if isinstance(element, dict):
                         self._complete(inner, element)
             elif value == "" and field:
-                # Only of records nothing is left where something was.
+                # An empty string for a non-empty field can only be a records field.
                 form[key] = self._records(field, name)
         unknown = struct.unknown_tagged_fields
         if unknown:
@@ -112,9 +113,10 @@ def _cell(name: str, cell: Cell) -> dict[str, Any]:
 
 
 def indent_json(value: Any, width: int, indent: int = 0, used: int = 0) -> str:
-    """Format JSON in lines of a width; what fits is on one line.
+    """Format JSON with a maximum line width. Values that fit are written on one line.
 
-    ``used`` columns of the first line are taken, those of the others ``indent``.
+    ``used`` columns precede the value on its first line. Other lines are indented by
+    ``indent`` columns.
     """
     if not isinstance(value, (dict, list)) or not value:
         return _line(value)
@@ -139,7 +141,7 @@ def indent_json(value: Any, width: int, indent: int = 0, used: int = 0) -> str:
 
 
 def _fill_lines(parts: list[str], space: str, width: int) -> str:
-    """Put as many scalars on a line as fit."""
+    """Join scalars to lines with a maximum width."""
     lines = [parts[0]]
     for part in parts[1:]:
         if len(space) + len(lines[-1]) + len(part) + 3 <= width:

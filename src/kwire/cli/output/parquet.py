@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes records as Parquet or Arrow to a file or a pipe, in groups of bounded size.
+"""Writes records as Parquet or Arrow, in row groups with bounded size.
 
-A pipe gets Arrow's stream format, which a reader can use from the beginning. Files,
-also those under stdout, get the file format.
+A pipe receives Arrow's stream format, so that its reader can process batches before the
+end. Files, including a redirected stdout, receive the file format.
 
-Keys and values are the bytes of the log; the columns are those of
-``kwire.records.arrow.records_to_arrow`` after topic and partition. Where an internal
-topic is among the input, ``key_json``, ``value_json`` and ``error`` come after them.
+Keys and values are the original bytes. The columns topic and partition are followed by
+the ``kwire.records.arrow.records_to_arrow`` columns. If the input contains an internal
+topic, the columns ``key_json``, ``value_json`` and ``error`` are added.
 """
 
 from __future__ import annotations
@@ -32,17 +32,18 @@ if TYPE_CHECKING:
 _GROUP_ROWS = 100_000
 _GROUP_BYTES = 16 * 1024 * 1024
 _ROW_BYTES = 100
-"""About what a row takes besides its key, its value and its headers."""
+"""Approximate memory per row in bytes, without its key, value and headers."""
 
 
 @contextmanager
 def open_arrow_output(
     path: str | None, form: str, headers: bool, decoded: bool, maker: RowMaker
 ) -> Iterator[RecordGroups]:
-    """Open a new file, or stdout without a path, for "parquet" or "arrow".
+    """Open a new file, or stdout without a path.
 
-    The file appears when the block succeeds. If the block fails, stdout receives no
-    end, so that a part of the records does not look like all of them.
+    ``form`` is "parquet" or "arrow". The file becomes visible only if the ``with``
+    block succeeds. If the block fails, stdout receives no end marker, so that
+    incomplete output is not mistaken for the complete result.
     """
     pyarrow = load_pyarrow(form)
     with ExitStack() as stack:
@@ -64,7 +65,7 @@ def open_arrow_output(
 
 
 class RecordGroups:
-    """Collects rows and columns, and writes them as row groups of bounded size."""
+    """Collects rows and columns, and writes them as row groups with bounded size."""
 
     def __init__(
         self,
@@ -78,7 +79,8 @@ class RecordGroups:
         pair = [("key", pyarrow.string()), ("value", pyarrow.binary())]
         topic = pyarrow.string()
         if form == "parquet":
-            # An Arrow file has one dictionary, which would have to be known now.
+            # An Arrow file has a single dictionary, which would have to be complete at
+            # this point. Therefore only Parquet uses a dictionary for topics.
             topic = pyarrow.dictionary(pyarrow.int32(), topic)
         fields = [
             ("topic", topic),
@@ -102,7 +104,8 @@ class RecordGroups:
         self._headers = headers
         self._decoded = decoded
         self._maker = maker
-        # What came first is in tables, after it rows, or columns with their place.
+        # Collected records in their order: first ``_tables``, then either ``_rows`` or
+        # ``_columns`` with their topic and partition.
         self._tables: list[Any] = []
         self._rows: list[tuple[Any, ...]] = []
         self._columns: list[tuple[str, int, Any]] = []
@@ -111,11 +114,11 @@ class RecordGroups:
 
     @property
     def takes_columns(self) -> bool:
-        """Whether ``write_columns`` can be called: no message is decoded."""
+        """Whether ``write_columns`` is supported. It cannot write decoded messages."""
         return not self._decoded
 
     def write(self, run: RecordRun) -> None:
-        """Take the records of a run."""
+        """Collect the records in a run, and write a row group if it is full."""
         for row in self._maker.rows(run):
             self._write_row(row)
 
@@ -138,9 +141,10 @@ class RecordGroups:
         self._add_size(1, size)
 
     def write_columns(self, topic: str, partition: int, batch: Any) -> None:
-        """Take the records of a partition in order: a ``pyarrow.RecordBatch``.
+        """Collect consecutive partition records from a ``pyarrow.RecordBatch``.
 
-        Its columns are those of ``columns.decode_records``; nothing is decoded further.
+        It must have the columns that ``columns.decode_records`` returns. Messages are
+        not decoded.
         """
         assert self.takes_columns, "decoded messages are written row by row"
         if batch.num_rows:
@@ -150,16 +154,16 @@ class RecordGroups:
 
     @property
     def is_stream(self) -> bool:
-        """Whether a reader of a pipe can use each group before the end."""
+        """Whether a pipe's reader can process row groups before the end."""
         return self._form == "stream"
 
     def flush(self) -> None:
-        """Write what is collected, and flush the pipe, before a wait."""
+        """Write all collected records and flush the pipe. Call this before waiting."""
         self._flush()
         self._sink.flush()
 
     def close(self) -> None:
-        """Write what is left, and the end of the file."""
+        """Write all collected records and complete the file."""
         self._flush()
         self._open().close()
         self._sink.flush()
@@ -171,9 +175,10 @@ class RecordGroups:
                 self._file.close()
 
     def _open(self) -> Any:
-        """Write the beginning, but not before there are records or the end.
+        """Write the beginning, if it has not been written.
 
-        A command that fails before that writes an error alone.
+        This is delayed until there are records or the output ends, so that a command
+        that fails early only writes its error.
         """
         if self._file is None:
             pyarrow = self._pyarrow
@@ -195,12 +200,14 @@ class RecordGroups:
             self._flush()
 
     def _gather_rows(self) -> None:
+        """Convert collected rows to a table."""
         if self._rows:
             columns = zip(*self._rows, strict=True)
             self._add_table(map(self._pyarrow.array, columns, self._schema.types))
             self._rows.clear()
 
     def _gather_columns(self) -> None:
+        """Convert collected columns to a table with their topics and partitions."""
         if not self._columns:
             return
         topics, partitions, batches = zip(*self._columns, strict=True)
@@ -216,7 +223,7 @@ class RecordGroups:
         self._columns.clear()
 
     def _repeat(self, values: Sequence[Any], ends: list[int], kind: Any) -> Any:
-        """Make a column that has each value up to an end."""
+        """Create a column with repeated values. ``ends`` are the rows that end runs."""
         from pyarrow import compute
 
         runs = self._pyarrow.array(ends, self._pyarrow.int32())
@@ -232,7 +239,8 @@ class RecordGroups:
         self._gather_columns()
         if self._tables:
             group = self._pyarrow.concat_tables(self._tables)
-            # A file of Arrow gets one record batch, Parquet one dictionary.
+            # Write a group as one record batch in Arrow, and with one dictionary in
+            # Parquet.
             group = group.unify_dictionaries().combine_chunks()
             self._open().write_table(group, _GROUP_ROWS)
         self._tables.clear()
@@ -240,6 +248,7 @@ class RecordGroups:
 
 
 def _text(cell: Cell) -> str | None:
+    """Return the text of a decoded message or control record, or None."""
     if cell.encoding == "json":
         return compact_json(cell.content)
     return str(cell.content) if cell.encoding == "control" else None

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shows how far a long job is: bytes, bytes per second, time left, current file.
+"""Shows the progress of a job: bytes, bytes per second, remaining time, current file.
 
-Shown on stderr, and only if that is a terminal: ``progress_bar.py`` draws it with rich,
-which takes long to import.
+Progress is shown on stderr, and only if stderr is a terminal. ``progress_bar.py`` draws
+it with rich, which takes long to import.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from .progress_bar import ProgressBar
 
 _NAME = 24
-"""Characters of the current file's name, of which the last ones tell most."""
+"""Maximum length for the current file name. Longer names lose their beginning, because
+the last directories are the most specific ones.
+"""
 
 
 class Progress:
-    """The bar of one job of ``size`` bytes, shown while the ``with`` block runs.
+    """Progress bar for a job, shown during its ``with`` block.
 
-    None is a size that is not known.
+    ``size`` is the total byte count, or None if it is unknown. With ``wanted=False``,
+    or if stderr is not a terminal, the bytes are counted but nothing is shown.
     """
 
     def __init__(self, size: int | None, *, wanted: bool = True) -> None:
@@ -47,7 +50,7 @@ class Progress:
             self._bar.stop()
 
     def name(self, current: str) -> None:
-        """Show the name of what is read now."""
+        """Display the name of the current input."""
         if self._bar is None:
             return
         current = escape_line(current)
@@ -56,23 +59,23 @@ class Progress:
         self._bar.show_name(current)
 
     def advance(self, size: int) -> None:
-        """Count bytes that were read."""
+        """Add processed bytes."""
         self._done += size
         if self._bar is not None:
             self._bar.show_done(self._done)
 
     def reach(self, position: int) -> None:
-        """Show how many bytes are done in total."""
+        """Set the processed byte count to an absolute value."""
         self.advance(position - self._done)
 
     @property
     def done(self) -> int:
-        """The bytes that were read."""
+        """Number of processed bytes."""
         return self._done
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Hide the bar while something else is written to the terminal."""
+        """Hide the bar while other output is written to the terminal."""
         if self._bar is None:
             yield
             return

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the progress of a job on stderr with rich."""
+"""Draws a progress bar on stderr with rich."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _PER_SECOND = 5
 
 
 class ProgressBar:
-    """The bar of a job of ``size`` bytes, or of an unknown size if that is None.
+    """Progress bar for ``size`` bytes. None means an unknown size.
 
-    Terminals without control sequences show nothing.
+    Terminals without control sequences show no bar.
     """
 
     def __init__(self, size: int | None) -> None:
@@ -44,7 +44,7 @@ class ProgressBar:
         self._task = self._progress.add_task("", total=size)
 
     def start(self) -> None:
-        """Draw the bar, and draw it again several times per second."""
+        """Draw the bar. It is redrawn several times per second."""
         if not self._progress.disable:
             self._progress.start()
 
@@ -54,9 +54,9 @@ class ProgressBar:
             self._progress.stop()
 
     def show_name(self, name: str) -> None:
-        """Show the name of the current input, without markup."""
+        """Display the name of the current input, without interpreting markup."""
         self._progress.update(self._task, description=escape(name))
 
     def show_done(self, size: int) -> None:
-        """Show the number of bytes that have been read."""
+        """Display the number of processed bytes."""
         self._progress.update(self._task, completed=size)

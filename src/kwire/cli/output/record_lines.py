@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formats records as JSON lines.
 
-The name of a field gives the encoding of its value: ``key`` is text or null, and there
-are ``key_base64``, ``key_hex`` and ``key_json``.
+The field name specifies the encoding: ``key`` is text or null. Other encodings use
+``key_base64``, ``key_hex`` and ``key_json``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RecordJsonLines:
-    """Records as JSON lines."""
+    """Writes records as JSON lines."""
 
     def __init__(self, output: Output, maker: RowMaker, headers: bool) -> None:
         self._output = output
@@ -33,7 +33,7 @@ class RecordJsonLines:
         self._headers = headers
 
     def write(self, run: RecordRun) -> None:
-        """Write the lines of a run."""
+        """Write the records of a run as JSON lines."""
         for piece in run.split():
             self._output.write_json_lines(self._format(piece))
 
@@ -47,7 +47,7 @@ class RecordJsonLines:
         times: Sequence[object] = stamps
         form = b"%d"
         if -1 in stamps:
-            # A record without a timestamp has null.
+            # Records without a timestamp have the value null.
             times = [b"null" if stamp == -1 else b"%d" % stamp for stamp in stamps]
             form = b"%b"
         template = escape_literal(place) + (
@@ -102,5 +102,6 @@ def _format_headers(records: Sequence[Record], byte_format: str) -> list[bytes]:
 
 
 def _encode_json(value: object) -> bytes:
-    # Bytes of a name that are not UTF-8 are surrogates: JSON contains "\udcff".
+    # Names may contain bytes that are not valid UTF-8. Python decodes them as
+    # surrogates, and "backslashreplace" encodes these as JSON escapes such as "\udcff".
     return compact_json(value).encode(errors="backslashreplace")

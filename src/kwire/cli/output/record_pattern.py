@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Formats records by a pattern such as ``-f '%t %o %k\n'``, as kcat does.
 
-    %t topic     %p partition            %o offset   %T timestamp in ms
-    %k key       %v or %s value          %h headers, name=value with commas between
-    %K and %S    their lengths in bytes, -1 for null
-    %R           the length of the value as INT32
-    %% a percent sign     \n \r \t \\ and \x00 to \xff
+ %t topic     %p partition            %o offset   %T timestamp in ms
+ %k key       %v or %s value          %h headers, name=value with commas between
+ %K and %S    their lengths in bytes, -1 for null
+ %R           the length of the value as INT32
+ %% a percent sign     \n \r \t \\ and \x00 to \xff
 
-A null is printed as no byte, in headers as NULL. Nothing is printed between records but
-what the pattern has.
+A null key or value is printed as an empty string, and a null header value as NULL. The
+pattern is the only separator between records.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}
 
 
 class RecordFormat(click.ParamType[list[Any]]):
-    """A pattern: literal bytes, and names of fields."""
+    """Parameter type for patterns: literal bytes and field names."""
 
     name = "format"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> list[bytes | str]:
-        """Parse a pattern; the error names an unknown field or escape."""
+        """Parse a pattern. The error names an unknown field or escape sequence."""
         parts: list[bytes | str] = []
         for match in _PART.finditer(value):
             text, (field, escape) = match[0], match.groups()
@@ -68,7 +68,7 @@ class RecordFormat(click.ParamType[list[Any]]):
 
 
 class RecordWriter:
-    """Writes records by a pattern, byte for byte; a terminal gets escaped text."""
+    """Writes records by a pattern: exact bytes, or escaped text in a terminal."""
 
     def __init__(
         self, output: Output, parts: list[bytes | str], maker: RowMaker
@@ -85,7 +85,7 @@ class RecordWriter:
         self._fields = [_FIELDS[part] for part in parts if isinstance(part, str)]
 
     def write(self, run: RecordRun) -> None:
-        """Write the records of a run."""
+        """Format and write the records of a run."""
         for piece in run.split():
             contents = _Contents(piece, self._maker)
             columns = [field.make_column(contents) for field in self._fields]
@@ -96,6 +96,7 @@ class RecordWriter:
                 self._write_escaped(columns, len(piece.records))
 
     def _write_escaped(self, columns: list[Sequence[Any]], count: int) -> None:
+        """Write records to a terminal, with control characters escaped."""
         for index in range(count):
             cells = iter([column[index] for column in columns])
             texts = []
@@ -104,13 +105,14 @@ class RecordWriter:
                     texts.append(part.decode(errors="backslashreplace"))
                     continue
                 data = _FIELDS[part].conversion % next(cells)
-                # Line ends are those of the pattern: one in a value is escaped.
+                # Only line ends in the pattern end a line. Line ends in a value are
+                # escaped.
                 texts.append(escape_line(data.decode(errors="backslashreplace")))
             self._output.write("".join(texts))
 
 
 class _Contents:
-    """Columns of a run, with keys and values as they are printed."""
+    """Columns for a run, with printable keys and values."""
 
     def __init__(self, run: RecordRun, maker: RowMaker) -> None:
         self.run = run
@@ -119,14 +121,14 @@ class _Contents:
 
     @cached_property
     def keys(self) -> list[bytes | None]:
-        """The keys; null is None."""
+        """Keys. None means null."""
         if self._rows is not None:
             return [self._print_cell(row.key, row.record.key) for row in self._rows]
         return self._print([record.key for record in self.run.records])
 
     @cached_property
     def values(self) -> list[bytes | None]:
-        """The values; null is None."""
+        """Values. None means null."""
         if self._rows is not None:
             return [self._print_cell(row.value, row.record.value) for row in self._rows]
         return self._print([record.value for record in self.run.records])
@@ -177,7 +179,7 @@ def _topics(contents: _Contents) -> list[bytes]:
 
 
 class _Field(NamedTuple):
-    """A field of patterns: its conversion, and the function that makes its column."""
+    """Pattern field: its conversion, and a function that creates its column."""
 
     conversion: bytes
     make_column: Callable[[_Contents], Sequence[object]]

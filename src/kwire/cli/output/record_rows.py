@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats a record as a row of a table or of CSV.
+"""Formats records as table rows or CSV.
 
-CSV has fixed columns, and ``key_encoding`` gives the encoding of the key. JSON lines
-are in ``record_lines.py``.
+CSV has fixed columns, in which ``key_encoding`` specifies the key's encoding.
+``record_lines.py`` writes JSON lines.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _PARTITION_WIDTH = 12
 
 
 class RecordRow(NamedTuple):
-    """A record, where it is from, and its key and value as cells.
+    """Record with its position, and with key and value as cells.
 
-    ``error`` says why a key or value is raw that should have been decoded.
+    ``error`` is the reason why a key or value could not be decoded, or an empty string.
     """
 
     topic: str
@@ -44,25 +44,25 @@ class RecordRow(NamedTuple):
 
 
 class RowMaker:
-    """Makes rows as the options specify."""
+    """Creates rows according to the output options."""
 
     def __init__(self, byte_format: str, raw: bool) -> None:
         self.byte_format = byte_format
         self._raw = raw
 
     def decodes(self, run: RecordRun) -> bool:
-        """Whether keys and values of the run are messages, which rows have decoded."""
+        """Whether ``rows`` decodes the keys and values of this run as messages."""
         return not self._raw and (run.is_control or is_internal(run.topic))
 
     def rows(self, run: RecordRun) -> Iterator[RecordRow]:
-        """Make the rows of a run."""
+        """Create the output rows of a run."""
         for record in run.records:
             yield self.row(run.topic, run.partition, run, record)
 
     def row(
         self, topic: str, partition: int, batch: Batch | RecordRun, record: Record
     ) -> RecordRow:
-        """Make the row of a record."""
+        """Create the output row of a record, with decoded messages if possible."""
         key = value = NULL
         found = error = None
         if not self._raw:
@@ -79,29 +79,30 @@ class RowMaker:
 
 
 class RowByRow:
-    """Writes the rows of runs, one after the other."""
+    """Writes runs row by row."""
 
     def __init__(self, maker: RowMaker, rows: RecordTable | RecordCsv) -> None:
         self._maker = maker
         self._rows = rows
 
     def write(self, run: RecordRun) -> None:
-        """Write the rows of a run."""
+        """Write the output rows of a run."""
         for row in self._maker.rows(run):
             self._rows.write(row)
 
 
 class RecordTable:
-    """Records as a table: with a heading for each partition, or a column elsewhere.
+    """Writes records as a table.
 
-    Partitions of a live topic take turns, so that a terminal shows a heading for each
-    turn. A pipe or a file has the partition in each line, which ``grep`` finds.
+    A terminal shows a heading when the partition changes, because partitions in a live
+    topic alternate. In pipes and files, the partition is a column, so that ``grep`` can
+    find it.
     """
 
     def __init__(self, output: Output, byte_format: str, headers: bool) -> None:
         self._byte_format = byte_format
         self._headers = headers
-        # In a terminal the column has its last width from the first row on.
+        # In a terminal, use the final column width from the first row.
         key_width = _KEY_WIDTH if output.width is None else output.width // 4
         key = "KEY", max(_KEY_WIDTH, key_width)
         columns = [("OFFSET", -10), ("TIME (UTC)", 23), key, ("VALUE", 0)]
@@ -111,7 +112,7 @@ class RecordTable:
         self._table = Table(output, columns)
 
     def write(self, row: RecordRow) -> None:
-        """Write one line."""
+        """Write a record as one table row."""
         record = row.record
         more = []
         if row.error:
@@ -137,7 +138,7 @@ class RecordTable:
 
 
 class RecordCsv:
-    """Records as CSV."""
+    """Writes records as CSV."""
 
     def __init__(
         self, output: Output, byte_format: str, headers: bool, safe: bool | None
@@ -150,7 +151,7 @@ class RecordCsv:
         self._csv = Csv(output, [*names, "error"], safe)
 
     def write(self, row: RecordRow) -> None:
-        """Write one line."""
+        """Write a record as one CSV row."""
         fields: dict[str, Any] = {
             "topic": row.topic,
             "partition": row.partition,
@@ -169,7 +170,7 @@ class RecordCsv:
 
 
 def read_timestamp(record: Record) -> int | None:
-    """Return the timestamp of a record; None, in place of -1, if it has none."""
+    """Return the timestamp of a record, or None if it has no timestamp."""
     return None if record.timestamp == -1 else record.timestamp
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Groups records of one partition into runs, which writers format in one step.
+"""Groups partition records into runs, which writers format in one step.
 
-Formatting has a cost for each call. A run has the records of one batch, or of several
-small batches, so that this cost is paid once for hundreds of records.
+Every formatting call has a fixed cost. A run contains the records from one batch, or
+from several small batches, so that hundreds of records share this cost.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 _JOINED_RECORDS = 500
 _PIECE_RECORDS = 1000
 _PIECE_BYTES = 1 << 16
-"""Size of a piece: passes over larger ones leave the cache and take twice the time."""
+"""Maximum piece size in bytes. Larger pieces do not fit into the CPU cache, and
+formatting them takes twice as long.
+"""
 
 
 class RecordRun(NamedTuple):
-    """Consecutive records of a partition whose batches have the same attributes.
+    """Consecutive partition records whose batches have the same attributes.
 
-    ``size`` is the maximum number of bytes of all keys, values and headers.
+    ``size`` is an upper limit for the total bytes in all keys, values and headers.
     """
 
     topic: str
@@ -35,7 +37,7 @@ class RecordRun(NamedTuple):
     size: int
 
     def split(self) -> Iterator[RecordRun]:
-        """Split into pieces of about 64 KiB, or of one large record."""
+        """Split into pieces of about 64 KiB. A larger record is a separate piece."""
         records = self.records
         average = self.size // max(len(records), 1)
         step = max(1, min(_PIECE_RECORDS, _PIECE_BYTES // max(average, 1)))
@@ -49,8 +51,8 @@ class RecordRun(NamedTuple):
 def make_run(
     topic: str, partition: int, batch: Batch, records: Sequence[Record]
 ) -> RecordRun:
-    """Make a run of some records of a batch."""
-    # The size of a batch says nothing about compressed records.
+    """Create a run from some records of a batch."""
+    # The batch size is only an upper limit if the batch is not compressed.
     is_plain = batch.compression == "none"
     size = batch.size if is_plain else sum(map(_measure, records))
     return RecordRun(
@@ -59,9 +61,9 @@ def make_run(
 
 
 def join_runs(runs: Iterable[RecordRun]) -> Iterator[RecordRun]:
-    """Join small runs that follow each other and have the same attributes.
+    """Join consecutive small runs that have the same attributes.
 
-    If ``runs`` raises an exception, the records before it are yielded first.
+    If ``runs`` raises an exception, the preceding records are yielded first.
     """
     joined: RecordRun | None = None
     try:
@@ -97,7 +99,7 @@ def _measure(record: Record) -> int:
 def write_runs(
     runs: Iterable[RecordRun], limit: int | None, write: Callable[[RecordRun], object]
 ) -> int:
-    """Write runs, at most ``limit`` records of them; return the number of records."""
+    """Write runs with at most ``limit`` records, and return the record count."""
     count = 0
     if limit == 0:
         return count

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of printing records, and what prints them: lines, Parquet, Arrow.
+"""Options for printing records, and the writers for lines, Parquet and Arrow.
 
-For all commands that print records, wherever these come from. The formats are in
+All commands that print records use this module. The formats are implemented in
 ``record_rows.py``, ``record_lines.py``, ``record_pattern.py`` and ``parquet.py``.
 """
 
@@ -49,11 +49,11 @@ _SUFFIXES = {
 }
 
 _BINARY = ("parquet", "arrow")
-"""Formats of files and pipes, which terminals cannot show."""
+"""Binary formats, which are not printed to terminals."""
 
 
 def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the options of its output: a ``RecordOutput``, as ``output``."""
+    """Add output options to a command. It receives a ``RecordOutput`` as ``output``."""
 
     @click.option(
         "--headers/--no-headers", default=True, help="Print the headers of records."
@@ -117,7 +117,7 @@ def add_output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class RecordOutput(NamedTuple):
-    """The options of output: the file, the format and its columns."""
+    """Output options: the file, the format and its columns."""
 
     form: RowFormat
     own: list[Any] | None
@@ -128,7 +128,7 @@ class RecordOutput(NamedTuple):
 
     @property
     def is_binary(self) -> bool:
-        """Whether it is a Parquet or Arrow file."""
+        """Whether the format is Parquet or Arrow."""
         return self.form.name in _BINARY
 
     def _row_maker(self) -> RowMaker:
@@ -136,9 +136,10 @@ class RecordOutput(NamedTuple):
 
     @contextmanager
     def open(self, decoded: bool) -> Iterator[tuple[Writer, Output | None]]:
-        """Open the output; yields its writer, and the stream if it is one of text.
+        """Open the output. Yields its writer and its text stream.
 
-        ``decoded`` says whether keys and values may be decoded messages.
+        Binary formats have no text stream (None). ``decoded`` specifies whether keys
+        and values may be decoded messages.
         """
         if self.is_binary:
             decoded = decoded and not self.raw
@@ -161,7 +162,7 @@ class RecordOutput(NamedTuple):
 def open_records(
     output: Output, form: RowFormat, maker: RowMaker, headers: bool
 ) -> RowByRow | RecordJsonLines:
-    """Make the writer for a form."""
+    """Create the record writer for the specified format."""
     if form.name == "jsonl":
         return RecordJsonLines(output, maker, headers)
     byte_format = maker.byte_format
@@ -171,9 +172,9 @@ def open_records(
 
 
 class _LateWriter:
-    """Makes a writer, which writes its titles, when the first record has come.
+    """Delays creating a writer, which writes titles, until the first record.
 
-    A command that fails before that writes an error alone.
+    A command that fails before its first record only writes its error.
     """
 
     def __init__(self, make: Callable[[], Writer]) -> None:
@@ -181,17 +182,18 @@ class _LateWriter:
         self._writer: Writer | None = None
 
     def begin(self) -> Writer:
-        """Write the titles, unless they have been written."""
+        """Create the writer, unless it exists. Returns the writer."""
         if self._writer is None:
             self._writer = self._make()
         return self._writer
 
     def write(self, run: RecordRun) -> None:
-        """Write the records of a run."""
+        """Create the writer if necessary, and write the records of a run."""
         (self._writer or self.begin()).write(run)
 
 
 def _find_form(output: str) -> str:
+    """Return the format for a file name suffix, or raise ``UsageError``."""
     suffix = os.path.splitext(output)[1]
     form = _SUFFIXES.get(suffix.lower())
     if form is None:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes rows to stdout or a file, as a table, JSON lines or CSV.
 
-Rows are dicts of what JSON knows; a table takes cells of text. Everything is written
-as it comes. Only a terminal gets bold letters, and lines that are cut to its width;
-files and pipes get UTF-8 and every character. What a terminal may be sent is decided
-in ``terminal.py``.
+Rows are dicts with JSON values. Tables require text cells. Rows are written without
+waiting for later rows. Only a terminal receives bold text and lines that are truncated
+to its width. Files and pipes receive complete UTF-8 text. ``terminal.py`` escapes
+characters for terminals.
 """
 
 from __future__ import annotations
@@ -43,17 +43,23 @@ if TYPE_CHECKING:
 
 
 FLUSH_SECONDS = 0.1
-"""How long a written line waits at most while more are written."""
+"""Maximum time in seconds that a written line stays in the buffer while further lines
+are written.
+"""
 
 _WIDEST = 24
-"""No column of a table in a terminal is wider for the sake of one row."""
+"""Maximum column width in a terminal table whose rows are all known."""
 
 _WIDEST_IN_PIPES = 64
-"""How far a column of a table grows elsewhere; every character is written there."""
+"""Maximum column width outside terminals. Longer cells are not truncated there, they
+only shift the following columns.
+"""
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""How a cell begins that spreadsheets run, or that was defused in this way before; some
-take the wide forms of these signs for them."""
+"""Beginning of a cell that a spreadsheet would execute as a formula, or that was
+already escaped in this way. Some spreadsheets also accept these signs in their
+full-width forms.
+"""
 
 _IN_QUOTES = re.compile('[,"\r\n]')
 
@@ -77,7 +83,7 @@ html_option = click.option(
 def output_option(
     *, required: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make the option ``--output``. The default is stdout unless it is required."""
+    """Create the option ``--output``. The default is stdout unless it is required."""
     return click.option(
         "--output",
         "output_path",
@@ -88,7 +94,7 @@ def output_option(
 
 
 def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the form of its rows: a ``RowFormat``, as ``form``."""
+    """Add the format options to a command. It receives a ``RowFormat`` as ``form``."""
 
     @click.option(
         "--format",
@@ -107,28 +113,28 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class RowFormat(NamedTuple):
-    """The form of rows: "table", "jsonl" or "csv", and what ``csv_option`` says."""
+    """Row format: "table", "jsonl" or "csv", and the ``csv_option`` value."""
 
     name: str
     csv_safe: bool | None = None
 
     @property
     def is_table(self) -> bool:
-        """Whether it is the table for people, whose writer each command makes."""
+        """Whether the format is a table. Commands create table writers themselves."""
         return self.name == "table"
 
     def open_rows(self, output: Output, names: Sequence[str]) -> RowWriter:
-        """Make the writer of JSON lines or CSV; ``names`` are the columns of CSV."""
+        """Create the writer for JSON lines or CSV. ``names`` are the CSV columns."""
         if self.name == "jsonl":
             return JsonLines(output)
         return Csv(output, names, self.csv_safe)
 
 
 class Output:
-    """A stream of text that is seen early: the first line goes out at once.
+    """Text stream that shows its output early: the first line is flushed immediately.
 
-    ``width`` is that of a terminal in columns, None for anything else. ``is_kept`` says
-    that the stream is a file.
+    ``width`` is the terminal width in columns, or None if the stream is not a terminal.
+    ``is_kept`` specifies whether the stream is a file.
     """
 
     def __init__(self, stream: TextIO, *, is_kept: bool = False) -> None:
@@ -137,7 +143,7 @@ class Output:
         self.is_kept = is_kept
         self.width = None
         if stream.isatty():
-            # Only a terminal needs this module, which loads compression formats.
+            # Import shutil only for terminals, because it loads compression modules.
             import shutil
 
             self.width = shutil.get_terminal_size().columns
@@ -148,13 +154,13 @@ class Output:
         )
 
     def write(self, text: str) -> int:
-        """Write text, line ends included."""
+        """Write text, which includes line ends."""
         written = self._stream.write(text)
         self._flush_soon()
         return written
 
     def write_bold(self, text: str) -> None:
-        """Write text, in bold on a terminal."""
+        """Write text, in bold if the stream is a terminal with colours."""
         if self._has_colour:
             write_bold(self._stream, text)
         else:
@@ -162,12 +168,12 @@ class Output:
         self._flush_soon()
 
     def write_bytes(self, data: bytes) -> None:
-        """Write bytes as they are; for pipes and files, and not mixed with text."""
+        """Write raw bytes to a pipe or file. Do not mix them with text."""
         self._stream.buffer.write(data)
         self._flush_soon()
 
     def write_json_lines(self, lines: bytes) -> None:
-        """Write lines of JSON, escaped for a terminal as ``json`` does it."""
+        """Write JSON lines. In a terminal, unprintable characters are JSON escapes."""
         if self.width is None:
             self.write_bytes(lines)
             return
@@ -175,26 +181,27 @@ class Output:
             self.write(_escape_json(line) + "\n")
 
     def flush(self) -> None:
-        """Write out what is buffered, before a wait."""
+        """Flush the buffer. Call this method before waiting."""
         self._stream.flush()
 
     def _flush_soon(self) -> None:
+        """Flush the stream if ``FLUSH_SECONDS`` have elapsed since the last flush."""
         now = time.monotonic()
         if now - self._flushed > FLUSH_SECONDS:
             self._stream.flush()
             self._flushed = now
 
     def json(self, value: object) -> str:
-        """Write a value as JSON in one line.
+        """Format a value as JSON on one line.
 
-        In a terminal it has escapes for all that would steer it; JSON itself has them
-        for less than that.
+        For a terminal, all unprintable characters are escaped. JSON itself requires
+        fewer escapes.
         """
         text = compact_json(value)
         return text if self.width is None else _escape_json(text)
 
     def console(self) -> EscapingConsole:
-        """Make the console that draws in this terminal."""
+        """Create the console that draws in this terminal."""
         from .console import EscapingConsole
 
         return EscapingConsole(self._stream)
@@ -208,9 +215,9 @@ def _escape_json(text: str) -> str:
 
 @contextmanager
 def open_output(path: str | None = None) -> Iterator[Output]:
-    """Open a new file, or stdout without a path; an existing file is never touched.
+    """Open a new file, or stdout if ``path`` is None. Existing files are not changed.
 
-    The file appears when the ``with`` block ends well.
+    The file becomes visible when the ``with`` block succeeds.
     """
     if path is None:
         _prepare(sys.stdout)
@@ -225,7 +232,7 @@ def open_output(path: str | None = None) -> Iterator[Output]:
 
 
 def stdout_is_file() -> bool:
-    """Whether stdout is a regular file, not a pipe or a terminal."""
+    """Whether stdout is a regular file, as opposed to a pipe or a terminal."""
     return _is_file(sys.stdout)
 
 
@@ -235,22 +242,22 @@ def stdout_is_terminal() -> bool:
 
 
 class BinaryStdout(io.RawIOBase):
-    """stdout for bytes, which receives nothing more after ``is_ended`` is set."""
+    """Binary stdout that discards all output after ``is_ended`` is set."""
 
     is_ended = False
 
     def writable(self) -> bool:
-        """Whether it can be written: yes."""
+        """Return True."""
         return True
 
     def write(self, data: Any) -> int:
-        """Write all bytes."""
+        """Write all bytes, unless the output has ended."""
         if not self.is_ended:
             sys.stdout.buffer.write(data)
         return len(data)
 
     def flush(self) -> None:
-        """Write out what is buffered."""
+        """Flush the buffer."""
         if not self.is_ended:
             sys.stdout.buffer.flush()
 
@@ -263,7 +270,9 @@ def _is_file(stream: TextIO) -> bool:
 
 
 def _prepare(stream: TextIO) -> None:
-    # Names of files may hold bytes that are no text; in JSON \udc.. is right for them.
+    # File names may contain bytes that are not valid UTF-8, which Python decodes as
+    # surrogates. "backslashreplace" writes them as \udc.., which is also the correct
+    # JSON escape.
     if stream.isatty():
         stream.reconfigure(errors="backslashreplace")  # type: ignore[attr-defined]
     else:
@@ -273,7 +282,7 @@ def _prepare(stream: TextIO) -> None:
 
 
 def clear_unknown(row: Row) -> dict[str, object]:
-    """Return a row with None in place of -1, which means "unknown" in kwire."""
+    """Return a row in which None replaces -1. kwire uses -1 for unknown values."""
     return {
         name: None if value == -1 and isinstance(value, int) else value
         for name, value in row.items()
@@ -281,7 +290,7 @@ def clear_unknown(row: Row) -> dict[str, object]:
 
 
 class JsonLines:
-    """One JSON object for each row."""
+    """Writes one JSON object per row."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -292,10 +301,11 @@ class JsonLines:
 
 
 class Csv:
-    """CSV with a line of names, LF at the end of lines; lists and objects as JSON.
+    """Writes CSV with a header line. Lines end with LF.
 
-    ``safe`` is for spreadsheets: text that they would take for a formula gets a ``'``
-    in front, numbers do not. None is yes for terminals and files, no for pipes.
+    Lists, objects and booleans are written as JSON. With ``safe``, text that a
+    spreadsheet would execute as a formula gets the prefix ``'``. Numbers do not. If
+    ``safe`` is None, terminals and files are safe, and pipes are exact.
     """
 
     def __init__(
@@ -308,11 +318,12 @@ class Csv:
         self._write(names)
 
     def write(self, row: Row) -> None:
-        """Write one row; None is an empty field."""
+        """Write one row. None becomes an empty field."""
         self._write([self._field(row.get(name)) for name in self._names])
 
     def _write(self, fields: Sequence[str]) -> None:
-        # A lone CR ends a row for many readers; not all writers put it into quotes.
+        # Many readers treat a single CR as a line ending, so quote it. Not all CSV
+        # writers do this.
         quoted = [
             '"' + field.replace('"', '""') + '"' if _IN_QUOTES.search(field) else field
             for field in fields
@@ -326,17 +337,18 @@ class Csv:
             return "" if value is None else str(value)
         if self._safe and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
             value = f"'{value}"
-        # A row is one line of a terminal, whatever is in it.
+        # In a terminal, a row is always one line, so line ends in a field are escaped.
         return escape_line(value) if self._in_terminal else value
 
 
 class Table:
-    """A table for terminals, with a line of titles and with headings.
+    """Writes a table with a title line and headings.
 
-    A column is its title and its least width; a negative one is aligned to the right.
-    Whatever is in a cell, a row is one line. A column grows with what is in it, so that
-    the rows after a long cell are aligned again. In a terminal no column but the last
-    takes much more than a quarter of a line, and what is longer is cut.
+    A column consists of its title and its minimum width. A negative width aligns the
+    column to the right. Every row is one line, regardless of its content. A column
+    grows with its cells, so that the rows after a long cell are aligned again. In a
+    terminal, columns before the last one are limited to a quarter of the line, and
+    longer cells are truncated.
     """
 
     def __init__(self, output: Output, columns: Sequence[tuple[str, int]]) -> None:
@@ -348,17 +360,17 @@ class Table:
         self._write(self._line([title for title, _ in columns]), bold=True)
 
     def write(self, cells: Sequence[str], heading: str = "") -> None:
-        """Write one line, after its heading if that is a new one."""
+        """Write one line, after its heading if the heading has changed."""
         self._write_heading(heading)
         self._write(self._line([escape_line(cell) for cell in cells]))
 
     def write_words(
         self, cells: Sequence[str], words: Sequence[str], needed: int, heading: str
     ) -> None:
-        """Write a line whose last cell is text, which may extend over several columns.
+        """Write a line whose last cell consists of words and may span several columns.
 
-        In a terminal they go on below the second column if they do not fit; the
-        ``needed`` first ones are shown whatever it takes.
+        In a terminal, words that do not fit continue on further lines, which begin at
+        the second column. The first ``needed`` words are always shown completely.
         """
         self._write_heading(heading)
         words = [escape_line(word) for word in words]
@@ -409,9 +421,9 @@ class Table:
 def write_table(
     output: Output, titles: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]
 ) -> None:
-    """Write a table whose rows are all known: (heading, cells).
+    """Write a table if all rows are known. A row is (heading, cells).
 
-    Columns fit what is in them; in a terminal within reason. Titles that begin with a
+    Column widths fit their content, with a limit in terminals. Titles that begin with a
     space are aligned to the right.
     """
     rows = [(heading, [escape_line(cell) for cell in cells]) for heading, cells in rows]

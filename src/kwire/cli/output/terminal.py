@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints to stdout and stderr, with control characters escaped.
 
-    anything -> sys.stdout, sys.stderr (TerminalText) ------ escape ---+-> terminal
-    rows ----> Output (tables.py), bold lines -------------- escape ---+
-    rich ----> EscapingConsole (console.py), colours, bar -- escape ---+
+ anything -> sys.stdout, sys.stderr (TerminalText) ------ escape ---+-> terminal
+ rows ----> Output (tables.py), bold lines -------------- escape ---+
+ rich ----> EscapingConsole (console.py), colours, bar -- escape ---+
 
-Names of topics, groups, clients and files are chosen by others, and a terminal obeys
-what is written to it. So ``guard_terminals`` puts a stream that escapes in front of
-each terminal: what click, ``warnings``, ``logging`` or a traceback writes is escaped as
-well. Colours are added after that, here and in ``console.py`` alone. Pipes and files
-get every character; the forms of rows are in ``tables.py``.
+Topic, group, client and file names are untrusted input, and a terminal interprets
+control characters. Therefore ``guard_terminals`` replaces every terminal stream with an
+escaping stream, which also escapes what click, ``warnings``, ``logging`` and tracebacks
+print. Colours are added after escaping, only here and in ``console.py``. Pipes and
+files receive all characters unchanged. ``tables.py`` implements the row formats.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from ..._text import escape_controls, escape_line
 
 
 class TerminalText(io.TextIOWrapper):
-    """The text stream of a terminal, which escapes all controls but LF and tab.
+    """Terminal text stream that escapes all control characters except LF and tab.
 
-    ``styled`` is the same terminal for what is escaped already and gets colours.
+    ``styled`` writes to the same terminal without escaping. Use it for text that has
+    been escaped before colours are added.
     """
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         stream.flush()
         buffer, encoding = stream.buffer, stream.encoding
         line_buffering = stream.line_buffering
-        # What the encoding lacks is escaped too; neither text buffer keeps any output.
+        # "backslashreplace" escapes characters that the encoding does not support. Both
+        # streams write through, so that their outputs stay in order.
         super().__init__(
             buffer, encoding, "backslashreplace", None, line_buffering, True
         )
@@ -43,15 +45,16 @@ class TerminalText(io.TextIOWrapper):
         )
 
     def write(self, text: str) -> int:
-        """Write text with its control characters escaped."""
+        """Write text with control characters escaped. Returns the ``text`` length."""
         super().write(escape_controls(text))
         return len(text)
 
 
 def guard_terminals() -> None:
-    """Put the escaping stream in place of stdout and stderr where they are terminals.
+    """Replace stdout and stderr with escaping streams if they are terminals.
 
-    For the whole process: a traceback comes when the program has returned.
+    The streams stay replaced until the process exits, because a traceback is written
+    after the program has returned.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -60,10 +63,10 @@ def guard_terminals() -> None:
 
 
 def buffer_output() -> None:
-    """Put a buffer in front of stdout if it is a pipe or a file and has none.
+    """Add a buffer to stdout if it is an unbuffered pipe or file.
 
-    With PYTHONUNBUFFERED, which images of Python often set, each line would be a system
-    call. Nothing waits longer for the buffer: commands flush it before they wait.
+    Python images often set PYTHONUNBUFFERED, which would cause one system call per
+    line. The buffer does not delay output, because commands flush it before they wait.
     """
     stream = sys.stdout
     if not isinstance(stream, io.TextIOWrapper) or stream.isatty():
@@ -75,25 +78,25 @@ def buffer_output() -> None:
 
 
 def write_bold(stream: TextIO, text: str) -> None:
-    """Write text in bold to a terminal, escaped like any other."""
+    """Write text in bold to a terminal, with its control characters escaped."""
     find_styled(stream).write(click.style(escape_controls(text), bold=True))
 
 
 def find_styled(stream: TextIO) -> TextIO:
-    """Return the stream for text that is escaped already and gets colours."""
+    """Return the stream for text that has been escaped and may contain colours."""
     return stream.styled if isinstance(stream, TerminalText) else stream
 
 
 def stderr_is_terminal() -> bool:
-    """Whether stderr is a terminal. It is None if it was closed, as by ``2>&-``."""
+    """Whether stderr is a terminal. If it was closed (``2>&-``), it is None."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def say(message: str) -> None:
-    """Write a line for people to stderr; data goes to stdout."""
+    """Write a message for the user to stderr. Data is written to stdout."""
     print(f"kwire: {escape_line(message)}", file=sys.stderr)
 
 
 def say_usage(path: str, message: str) -> None:
-    """Write what is wrong with the arguments of a command, and where its help is."""
+    """Write a usage error to stderr, and how to show the command's help."""
     print(escape_line(f"{path}: {message} (see {path} --help)"), file=sys.stderr)

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fits text into columns of a terminal: cut, padded, or folded over lines.
+"""Fits text into terminal columns: truncates, pads, or folds it to several lines.
 
-Widths are those of a terminal, where a character takes none, one or two columns. The
-tables that are made of this are in ``tables.py``. rich measures what is not ASCII, and
-is imported for that only.
+Widths are measured in terminal columns: a character occupies zero, one or two columns.
+``tables.py`` uses these functions. rich is only imported for text that is not ASCII.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _FOLDED_LINES = 3
 
 
 def measure(text: str) -> int:
-    """Return the number of columns that text takes."""
+    """Return how many terminal columns text occupies."""
     if text.isascii() and text.isprintable():
         return len(text)
     from rich.cells import cell_len
@@ -27,8 +26,8 @@ def measure(text: str) -> int:
 
 
 def cut_text(text: str, width: int) -> str:
-    """Shorten text to a width; what is left out is an ellipsis."""
-    # A character is two cells wide at most.
+    """Truncate text to a width. An ellipsis replaces the omitted end."""
+    # A character occupies at most two columns, so short text need not be measured.
     if 2 * len(text) <= width or measure(text) <= width:
         return text
     from rich.cells import set_cell_size
@@ -37,7 +36,7 @@ def cut_text(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """Fill text up with blanks, on the left if the width is negative."""
+    """Pad text with spaces, on the left if the width is negative."""
     if text.isascii():
         return text.ljust(width) if width >= 0 else text.rjust(-width)
     spaces = " " * (abs(width) - measure(text))
@@ -45,10 +44,10 @@ def pad(text: str, width: int) -> str:
 
 
 def fold(words: Sequence[str], needed: int, first: int, width: int) -> list[str]:
-    """Put words into lines: one of the width ``first``, and others of ``width``.
+    """Fold words into lines. The first line has the width ``first``, others ``width``.
 
-    They are three lines at most, but as many as the ``needed`` words in front take;
-    these are broken where they are longer than a line. What is left out is an ellipsis.
+    The maximum is three lines, or as many as the first ``needed`` words require. Needed
+    words that are longer than a line are split. An ellipsis replaces omitted words.
     """
     lines = [""]
     for index, word in enumerate(words):
@@ -64,7 +63,7 @@ def fold(words: Sequence[str], needed: int, first: int, width: int) -> list[str]
 
         pieces = chop_cells(word, width)
         if index >= needed:
-            # The lines that are left are for those that may be cut.
+            # Only use the remaining lines, because this word may be truncated.
             left = _FOLDED_LINES - len(lines)
             if len(pieces) > left:
                 return [
