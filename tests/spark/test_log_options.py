@@ -220,6 +220,7 @@ WRONG = [
     ({"assign": '{"t": [true]}'}, "assign must list the partitions"),
     ({"assign": "{"}, "assign must be JSON such as"),
     ({"startingOffsets": "first"}, "startingOffsets must be JSON such as"),
+    ({"startingOffsets": "beginning"}, "or earliest or latest"),
     ({"startingOffsets": '{"t": 5}'}, "startingOffsets must have a number for"),
     ({"startingOffsets": '{"t": {"0": -3}}'}, "(got -3 for t-0)"),
     ({"endingOffsets": '{"t": {"x": 3}}'}, "(got 3 for t-x)"),

@@ -213,6 +213,8 @@ def _bound(found: Mapping[str, str], side: str, default: str) -> tuple[str, Offs
 
 def _by_place(found: Mapping[str, str], name: str, lowest: int) -> dict[Place, int]:
     example = '{"orders": {"0": 23, "1": 5}}'
+    if lowest == EARLIEST:
+        example += ", or earliest or latest"
     places: dict[Place, int] = {}
     for topic, numbers in read_json(found, name, dict, example).items():
         if not isinstance(numbers, dict):
