@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Show that the promises of SECURITY.md hold, and that the tests notice bugs."""
+"""Verify the promises in SECURITY.md, and verify that the tests detect bugs."""

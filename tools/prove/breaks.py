@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks copies of the tree on purpose, and checks that a harness notices each change.
+"""Break tree copies deliberately, and check that a harness detects every change.
 
-A ``Change`` is a patch (``planted.py``), a patch for a sanitizer (``sanitize.py``) or a
-mutant (``cursor_mutants.py``). Each harness must pass without a change first. The
-results are kept in the copy, so that an interrupted run can be continued.
+A ``Change`` is a planted bug (``planted.py``), a planted bug for a sanitizer
+(``sanitize.py``) or a mutant (``cursor_mutants.py``). Every harness must first pass
+without a change. Results are stored in the copy, so that an interrupted run can be
+continued.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 from tools.prove.engine_copy import Copy
 
-# A change may make a harness allocate all memory, or never return.
+# A change can make a harness allocate unlimited memory or run forever.
 LIMITED = ("prlimit", f"--as={6 << 30}:", "--cpu=120:")
 PYTEST = (
     "-m",
@@ -39,7 +40,7 @@ _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 def name_failure(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the failed test or the last line of a harness; empty if it passed."""
+    """Return the failed test or the last output line, or "" if the harness passed."""
     if not done.returncode:
         return ""
     if failed := _FAILED.search(done.stdout):
@@ -50,14 +51,14 @@ def name_failure(done: subprocess.CompletedProcess[str]) -> str:
 
 
 class Change(NamedTuple):
-    """One way to break the engine, and the harness that must notice it.
+    """Modification of the engine, together with the harness that must detect it.
 
-    * ``commands``: arguments of Python, run in this order until one fails.
-    * ``environment``: variables of every run.
-    * ``switch``: variables that are set only while the engine is broken.
-    * ``apply``: returns a context in which the copy is broken.
-    * ``judge``: returns the text to print for a failed command, or nothing.
-    * ``unnoticed``: the text to print if no command fails.
+    * ``commands``: Python arguments. They run in this order until a command fails.
+    * ``environment``: environment variables for all runs.
+    * ``switch``: environment variables that are set only while the engine is broken.
+    * ``apply``: returns a context manager that breaks the copy.
+    * ``judge``: returns the printed text for a failed command, or "".
+    * ``unnoticed``: printed text if no command fails.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Change(NamedTuple):
     unnoticed: str = "NOT NOTICED"
 
     def run(self, copy: Copy, switch: Mapping[str, str]) -> str:
-        """Run the commands; return what the first failed one reports."""
+        """Run the commands. Returns the report of the first failed command, or ""."""
         for command in self.commands:
             environment = {**self.environment, **switch}
             done = copy.run(command, environment, prefix=self.prefix)
@@ -83,9 +84,9 @@ class Change(NamedTuple):
 def try_changes(
     copy: Copy, changes: Iterable[Change], go_on: bool = False, workers: int = 1
 ) -> dict[str, str]:
-    """Break a copy in all ways; return what noticed each change, by its name.
+    """Apply all changes to a copy. Returns what detected each change, by its name.
 
-    With ``go_on`` results of the last run are returned if the copy is still the same.
+    With ``go_on``, results of the previous run are reused if the copy has not changed.
     Raises ``SystemExit`` if a harness fails without a change.
     """
     notes, state = copy.root / "build" / "tried.json", copy.state()

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inverts each bounds comparison of the cursor, and runs tests that have to fail.
+"""Mutate all bounds comparisons of the cursor, and run tests that must fail.
 
-The same goes for the other files that walk over bytes by themselves. The rule: each
-``<``, ``<=``, ``>`` and ``>=`` is made strict or loose, its bound is moved by one, and
-the whole comparison becomes True and False; a comparison for equality with an end
-becomes False. All mutants of all files are built at once, and the environment variable
-``KWIRE_MUTANT`` chooses one. Mutants that no test can notice are in
-``equivalent_mutants.txt``, each with its reason.
+Other files that access input bytes directly are mutated too. The rules are: every
+``<``, ``<=``, ``>`` and ``>=`` is made strict or non-strict, its bound is moved by one,
+and the complete comparison is replaced by True and by False. An equality comparison
+with an end position is replaced by False. All mutants of all files are compiled
+together, and the environment variable ``KWIRE_MUTANT`` selects one.
+``equivalent_mutants.txt`` lists the mutants that no test can detect, with reasons.
 
-``--go-on`` leaves out what the last run tried, if the tree is still the same.
+``--go-on`` skips mutants that the previous run has tested, if the tree has not changed.
 """
 
 from __future__ import annotations
@@ -81,20 +81,20 @@ TESTS = {
     PURE / "cursor.py": MESSAGES,
     PURE / "primitives.py": MESSAGES,
 }
-"""The files, and the tests that look at what they do, quick ones first."""
+"""Mutated files with the tests that exercise them. Fast tests are listed first."""
 
 INPUTS = "50000"
 WORKERS = 3
 LEAST = 400
 
-# Functions that reserve memory for an estimated number of rows. The code that appends
-# rows reserves more if necessary, so no mutant of the estimate can be noticed.
+# Functions that allocate memory for an estimated number of rows. The code that appends
+# rows allocates more if necessary, so mutants of the estimate cannot be detected.
 HINTS = {("record_walk.pyx", "reserve_rows")}
 
 FUNCTION = re.compile(r"^(?:cdef|cpdef|def)\b[^\n(]*?(\w+)\(", re.MULTILINE)
 FLIPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 ENDS = {"end", "stop"}
-# Tokens that end an operand, besides brackets.
+# Tokens that end an operand, in addition to brackets.
 BREAKS = {*keyword.kwlist, ",", ":", "=", "==", "!=", "+=", "->"}
 
 HEADER = """\
@@ -121,7 +121,7 @@ kwire_mutant = int(os.environ.get("KWIRE_MUTANT", "0"))
 
 
 class Mutant(NamedTuple):
-    """One way to be wrong."""
+    """Modification of one comparison."""
 
     number: int
     path: Path
@@ -132,17 +132,17 @@ class Mutant(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What it is called in the table of those that do nothing."""
+        """Key of the mutant in the table of equivalent mutants."""
         return self.path.name, self.function, self.old, self.new
 
     def text(self) -> str:
-        """Say where it is and what it does."""
+        """Return the location and the modification."""
         where = f"{self.path.name}:{self.line} {self.function}"
         return f"{where}: {self.old}  ->  {self.new}"
 
 
 class Span(NamedTuple):
-    """A comparison: its place in the text, its operands and its operators."""
+    """Comparison: start and end in the source text, operands, and operators."""
 
     start: int
     end: int
@@ -151,7 +151,7 @@ class Span(NamedTuple):
 
 
 def comparisons(text: str) -> Iterator[Span]:
-    """Find the comparisons that the rule is about; a cast has no spaces inside."""
+    """Yield the comparisons that are mutated. Casts have no spaces inside."""
     starts = [0]
     for row in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(row))
@@ -163,7 +163,7 @@ def comparisons(text: str) -> Iterator[Span]:
     ]
 
     def reach(index: int, step: int) -> int:
-        """Go as far as an operand goes; give the index of its last token."""
+        """Return the index of the last token of an operand."""
         depth = 0
         inward, outward = ("([{", ")]}")[::step]
         while True:
@@ -195,18 +195,21 @@ def comparisons(text: str) -> Iterator[Span]:
 
 
 def is_comparator(text: str, string: str, start: int) -> bool:
-    """Whether a token compares: unlike the marks of a cast it stands by itself."""
+    """Return whether a token is a comparison operator.
+
+    An operator is surrounded by spaces, while the brackets of a cast are not.
+    """
     around = text[start - 1] + text[start + len(string) : start + len(string) + 1]
     return string in (*FLIPPED, "==", "!=") and around in ("  ", " \n")
 
 
 def part(text: str, tokens: list[tuple[str, int, bool]], first: int, last: int) -> str:
-    """Cut the text of some tokens out."""
+    """Return the source text from the first to the last token."""
     return text[tokens[first][1] : tokens[last][1] + len(tokens[last][0])]
 
 
 def mutations(span: Span) -> Iterator[str]:
-    """Write a comparison in all the wrong ways."""
+    """Yield all mutations of a comparison."""
     operands, operators = span.operands, span.operators
     if operators[0] not in FLIPPED:
         yield "False"
@@ -215,7 +218,8 @@ def mutations(span: Span) -> Iterator[str]:
         flipped = [*operators]
         flipped[place] = FLIPPED[operator]
         yield joined(operands, flipped)
-        # Strict and loose differ by one; the other side is one further.
+        # Strict and non-strict comparisons differ by one. Also move the bound by one in
+        # the other direction.
         is_last = place == len(operators) - 1
         if place and not is_last:
             continue
@@ -228,13 +232,16 @@ def mutations(span: Span) -> Iterator[str]:
 
 
 def joined(operands: list[str], operators: list[str]) -> str:
-    """Write a comparison down."""
+    """Format a comparison."""
     pairs = zip(operators, operands[1:], strict=True)
     return operands[0] + "".join(f" {operator} {right}" for operator, right in pairs)
 
 
 def planted(text: str, path: Path, first: int) -> tuple[str, list[Mutant]]:
-    """Put all mutants of a file into its text; without a choice it is as it was."""
+    """Insert all mutants of a file into its source text.
+
+    If ``KWIRE_MUTANT`` selects no mutant, the code behaves like the original.
+    """
     found: list[Mutant] = []
     seen: Counter[tuple[str, str]] = Counter()
     pieces, at = [], 0
@@ -257,7 +264,7 @@ def planted(text: str, path: Path, first: int) -> tuple[str, list[Mutant]]:
 
 
 def plant() -> tuple[dict[str, str], list[Mutant]]:
-    """Return the changed texts of a tree that has all mutants, and the mutants."""
+    """Return the source files with all mutants, and the mutants."""
     found: list[Mutant] = []
     texts = {
         str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -284,7 +291,7 @@ def plant() -> tuple[dict[str, str], list[Mutant]]:
 
 
 def read_equivalent() -> set[tuple[str, str, str, str]]:
-    """Read the keys of the mutants that behave like the code."""
+    """Read the keys of equivalent mutants, which behave like the original code."""
     table = Path(__file__).with_name("equivalent_mutants.txt").read_text("utf-8")
     rows = re.findall(r"^  (\S+) (\S+): (.*) -> (.*)$", table, re.MULTILINE)
     return {
@@ -298,14 +305,14 @@ EQUIVALENT = read_equivalent()
 
 
 def change(mutant: Mutant) -> Change:
-    """Return a mutant as a change; all mutants are compiled into the same copy."""
-    # Tests in Spark may need a second attempt.
+    """Convert a mutant to a change. All mutants are compiled into the same copy."""
+    # Spark tests may require a second attempt.
     options = (*PYTEST, "-p", "pytest_rerunfailures")
     return Change(
         str(mutant.number),
         f"{mutant.number} {mutant.text()}",
         [[*options, test] for test in TESTS[mutant.path]],
-        # Loading plugins that these tests do not use takes as long as most tests.
+        # Loading unused plugins would take as long as running most of these tests.
         {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "KWIRE_HOSTILE_INPUTS": INPUTS},
         switch={"KWIRE_MUTANT": str(mutant.number)},
         unnoticed="the same" if mutant.key in EQUIVALENT else "ALIVE",
@@ -313,7 +320,7 @@ def change(mutant: Mutant) -> Change:
 
 
 def main() -> int:
-    """Try all mutants, or some; fail if one lives that could be noticed."""
+    """Test all mutants or a selection. Returns 1 if a mutant is not detected."""
     parser = argparse.ArgumentParser(description="mutants of bounds comparisons")
     parser.add_argument("--file", action="append", help="of this file alone")
     parser.add_argument("--only", type=int, action="append", help="this number alone")
@@ -339,7 +346,7 @@ def main() -> int:
     copy.build()
     seconds = time.monotonic() - start
     print(f"{len(mutants)} mutants built in {seconds:.0f} s", flush=True)
-    # Nothing follows from what becomes of a guess.
+    # Do not test mutants of estimates, because they cannot be detected.
     guesses = [m for m in chosen if (m.path.name, m.function) in HINTS]
     chosen = [mutant for mutant in chosen if mutant not in guesses]
     by_name = try_changes(copy, map(change, chosen), asked.go_on, WORKERS)

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the tree to ``build`` and builds the engine there with other options.
+"""Copy the tree to ``build`` and compile the engine there with other options.
 
-A copy has the files that git would keep. Files are compared by content, so that a
-module is only built again after its source has changed. A planted bug can be applied:
-only the modules that it names are built, and afterwards all files are restored.
+A copy contains the files that git would track. File contents are compared, so that a
+module is compiled again only if its source has changed. When a planted bug is applied,
+only the modules that it lists are compiled, and all files are restored afterwards.
 ``breaks.py`` runs harnesses in broken copies. ``sanitize.py``, ``line_coverage.py``,
-``references.py`` and ``pure_suite.py`` run tests in other copies.
+``references.py`` and ``pure_suite.py`` run tests in separate copies.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ PLANTED = ROOT / "tools" / "prove" / "bugs"
 
 
 class Bug(NamedTuple):
-    """A planted bug: a patch, and what its first lines say.
+    """Planted bug: a patch with the content of its header lines.
 
-    * ``harness`` and ``arguments``: ``pytest`` and its tests, a module and its options,
-      ``clock`` and a family of inputs, or ``sanitizer`` and an input as Python code.
-    * ``shows``: the promises that this harness shows.
-    * ``built``: the modules of the engine to build again.
+    * ``harness`` and ``arguments``: ``pytest`` with tests, a module with options,
+      ``clock`` with an input family, or ``sanitizer`` with an input as Python code.
+    * ``shows``: promises that this harness verifies.
+    * ``built``: engine modules that must be compiled again.
     """
 
     patch: Path
@@ -48,17 +48,20 @@ class Bug(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the patch, in words."""
+        """Patch name with spaces instead of underscores."""
         return self.patch.stem.replace("_", " ")
 
 
 def bugs() -> list[Bug]:
-    """Read the heads of all patches under ``tools/prove/bugs``."""
+    """Read the headers of all patches in ``tools/prove/bugs``."""
     return [read_bug(patch) for patch in sorted(PLANTED.glob("*.patch"))]
 
 
 def read_bug(patch: Path) -> Bug:
-    """Read the head of a patch."""
+    """Read the header of a patch.
+
+    Raises ``SystemExit`` if a required line is missing.
+    """
     head = patch.read_text(encoding="utf-8").partition("\n--- ")[0]
     said = dict(re.findall(r"^(\w+): (.*)$", head, re.MULTILINE))
     if missing := {"Bug", "Noticed", "Shows"} - said.keys():
@@ -70,17 +73,17 @@ def read_bug(patch: Path) -> Bug:
 
 
 class Copy:
-    """The tree once more, with an engine of its own."""
+    """Tree copy with a separately compiled engine."""
 
     def __init__(self, name: str, switch: str) -> None:
-        """Name the copy, and the switch of ``setup.py`` that it is built with."""
+        """Set the name, and the environment variable that configures ``setup.py``."""
         self.root = ROOT / "build" / name
         self.switch = switch
 
     def refresh(self, changed: Mapping[str, str] | None = None) -> None:
-        """Make the files those of the tree, but for texts that are to differ.
+        """Update the files from the tree, except for the texts in ``changed``.
 
-        From here on the copy is this process's: another one waits for its end.
+        The copy is then locked by this process. If another process has locked it, wait.
         """
         changed = changed or {}
         self.root.mkdir(parents=True, exist_ok=True)
@@ -97,14 +100,14 @@ class Copy:
         ours.write_text("\n".join(sorted({*wanted, *changed})), encoding="utf-8")
 
     def state(self) -> str:
-        """Sum up all files that the copy has from the tree."""
+        """Compute a digest of all files that were copied from the tree."""
         digest = hashlib.sha256()
         for name in read_lines(self.root / ".files"):
             digest.update(name.encode() + b"\0" + (self.root / name).read_bytes())
         return digest.hexdigest()
 
     def build(self) -> None:
-        """Compile the modules whose sources are newer than they are."""
+        """Compile the modules that are older than their sources."""
         done = subprocess.run(
             [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace", "-j2"],
             cwd=self.root,
@@ -122,10 +125,11 @@ class Copy:
         log: Path | None = None,
         prefix: Sequence[str] = (),
     ) -> subprocess.CompletedProcess[str]:
-        """Run Python in the copy, on its engine; all output is text in ``stdout``.
+        """Run Python in the copy with its engine. All output is in ``stdout``.
 
-        It goes through a file: ``log``, to be read meanwhile, or a temporary one.
-        ``prefix`` is a command that starts Python, for example to limit its memory.
+        The output is written to ``log``, which can be read while the command is
+        running. If ``log`` is None, a temporary file is used. ``prefix`` is a command
+        that starts Python, for example to limit its memory.
         """
         environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
         environment.pop("KWIRE_BACKEND", None)
@@ -143,17 +147,19 @@ class Copy:
 
     @contextlib.contextmanager
     def patched(self, bug: Bug) -> Iterator[None]:
-        """Put a bug in, and build the modules that it names; then undo both.
+        """Apply a bug and compile its modules, and restore everything afterwards.
 
-        A change of a ``.pxd`` file changes all modules that use it; only those named
-        are built, which is enough to see it noticed and saves the rest of a minute.
+        If a bug changes a ``.pxd`` file, all modules that use the file would normally
+        be compiled. Only the modules listed by the bug are compiled, because they are
+        sufficient to detect it, which saves most of a minute.
         """
         touched = [self.root / name for name in files_of(bug.patch)]
         sources = [self.root / ENGINE / f"{name}.pyx" for name in bug.built]
         built = [self.root / "build/cython" / ENGINE / f"{n}.c" for n in bug.built]
         for source in sources:
             built += source.parent.glob(f"{source.stem}.*.so")
-        # In this order, which is from older to newer.
+        # Restore older files first, so that the order of modification times is
+        # preserved.
         saved = {path: path.read_bytes() for path in [*touched, *built]}
         times = {p: p.stat().st_mtime_ns for p in touched if p.suffix == ".pxd"}
         try:
@@ -168,14 +174,15 @@ class Copy:
             for source in sources:
                 source.touch()
             for path, content in saved.items():
-                # A module in use is not written over.
+                # Replace the file instead of overwriting it, because the module may be
+                # loaded.
                 path.unlink()
                 path.write_bytes(content)
             set_times(times)
 
 
 def files_of_the_tree() -> list[str]:
-    """Name what git would keep; in a copy, which git does not know, what it has."""
+    """List the files that git would track, or the files of a copy without git."""
     if (ROOT / ".files").exists():
         return read_lines(ROOT / ".files")
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -184,25 +191,28 @@ def files_of_the_tree() -> list[str]:
 
 
 def copy_tree(folder: Path) -> None:
-    """Copy the files of the tree into an empty directory."""
+    """Copy all files of the tree into an empty directory."""
     for name in files_of_the_tree():
         if (ROOT / name).is_file():
             put(name, (ROOT / name).read_bytes(), folder)
 
 
 def set_times(times: Mapping[Path, int]) -> None:
-    """Give files the times of their last change that they had before."""
+    """Restore file modification times."""
     for path, time in times.items():
         os.utime(path, ns=(time, time))
 
 
 def read_lines(path: Path) -> list[str]:
-    """Read the lines of a file that may not exist yet."""
+    """Read the lines of a file. Returns an empty list if it does not exist."""
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def put(name: str, content: bytes, root: Path) -> None:
-    """Write a file unless its content is there already: times decide what is built."""
+    """Write a file unless its content is already identical.
+
+    Modification times determine which modules are compiled.
+    """
     target = root / name
     if target.exists() and target.read_bytes() == content:
         return
@@ -213,13 +223,13 @@ def put(name: str, content: bytes, root: Path) -> None:
 
 
 def files_of(patch: Path) -> list[str]:
-    """Name the files that a patch changes."""
+    """Return the files that a patch changes."""
     lines = patch.read_text(encoding="utf-8").splitlines()
     return [line.removeprefix("+++ b/") for line in lines if line.startswith("+++ b/")]
 
 
 def apply(patch: Path, root: Path) -> None:
-    """Apply a patch, exactly."""
+    """Apply a patch without fuzz. Raises ``SystemExit`` if it does not apply."""
     done = subprocess.run(
         ["patch", "-p1", "--fuzz=0", "--no-backup-if-mismatch", "-i", str(patch)],
         cwd=root,

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs kwire's commands until they are killed or fail, and checks what they leave.
+"""Run kwire's commands until they are killed or fail, and check the remaining files.
 
-``Runner`` has a process that loads kwire once and forks for each run, so that a kill
-meets the work and not the imports. A ``Fault`` says how a run ends: by SIGKILL at a
-moment or at a call that changes what a folder holds, or by a disk that is full. A
-``Work`` is a command and its output, and ``judge`` says whether that is there as a
-whole or not at all. Which faults are tried is the business of
-``tests/safety/faults`` and of ``faults.py``.
+``Runner`` starts a process that imports kwire once and forks for every run, so that a
+kill interrupts the actual work instead of the imports. A ``Fault`` specifies how a run
+ends: by SIGKILL at a moment or at a system call that modifies a directory, or because
+of a full disk. A ``Work`` is a command with its output. ``judge`` checks that the
+output is either complete or missing. ``tests/safety/faults`` and ``faults.py`` select
+the faults.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from tools import ROOT
 DATA = ROOT / "tests" / "data" / "4.3.1" / "data"
 
 CALLS = ("mkdir", "open", "fsync", "link", "unlink", "rename", "replace", "rmdir")
-"""Functions of ``os`` that change what is on the disk, or make sure of it."""
+"""Functions of ``os`` that modify the disk or synchronize it."""
 
 _OF_WRITERS = os.O_WRONLY | os.O_RDWR | os.O_DIRECTORY
-"""Flags of ``open`` for files that are written, and folders whose names are synced."""
+"""Flags of ``open`` for written files, and for directories that are synchronized."""
 
 KILLED = {-signal.SIGKILL, -signal.SIGXFSZ}
-"""Exit codes of runs that were killed."""
+"""Exit codes of killed runs."""
 
 COMMANDS = "kwire.cli.main:program"
-"""The target that is kwire's command line."""
+"""Target that is kwire's command line."""
 
 _LOADED = (
     "kwire.cli.main",
@@ -62,14 +62,16 @@ _TIMEOUT_S = 30
 
 
 class Fault(NamedTuple):
-    """What befalls a run.
+    """Fault that interrupts a run.
 
-    ``kill_call`` kills it before that call of ``CALLS``, or of the one that is
-    ``kill_name``; ``stop_call`` stops it there until SIGCONT;
-    ``kill_after_s`` kills it from outside after that time. No file can grow beyond
-    ``file_bytes``: writing more is an error, or the end of the process if it ``dies``
-    of that. Of the files that are not whole yet, ``full_from`` and later ones lie on a
-    full disk. ``has_no_rights`` takes root's right to write everywhere.
+    * ``kill_call``: kill the run before this call of ``CALLS``, counted from 1.
+    * ``kill_name``: count only calls of this function.
+    * ``stop_call``: stop the run at this call until SIGCONT.
+    * ``kill_after_s``: kill the run from outside after this number of seconds.
+    * ``file_bytes``: maximum file size. Writing more causes an error.
+    * ``dies``: exceeding ``file_bytes`` terminates the process instead.
+    * ``full_from``: of the incomplete files, this and later ones are on a full disk.
+    * ``has_no_rights``: drop root's permission to write everywhere.
     """
 
     kill_call: int = 0
@@ -86,7 +88,7 @@ NONE = Fault()
 
 
 class Run(NamedTuple):
-    """How a run ended: exit code, what it said, its calls of ``CALLS``, its time."""
+    """Result of a run: exit code, output, its calls of ``CALLS``, and its duration."""
 
     code: int
     out: str
@@ -96,25 +98,25 @@ class Run(NamedTuple):
 
 
 class Going(NamedTuple):
-    """A run that was started: its process, and where it leaves what it says."""
+    """Started run: its process, and the directory with its output."""
 
     pid: int
     folder: Path
     fault: Fault
 
     def said(self) -> str:
-        """Read what it has said on stderr until now."""
+        """Return the current content of stderr."""
         return (self.folder / "err").read_text()
 
     def calls(self) -> list[str]:
-        """Name the calls of ``CALLS`` that it has made until now."""
+        """Return the names of the ``CALLS`` that have been executed."""
         return (self.folder / "calls").read_text().split()
 
 
 class Runner:
-    """Runs functions in processes of their own; ``with`` ends all of them.
+    """Runs functions in separate processes. Exiting ``with`` stops all of them.
 
-    ``loads`` are modules to be loaded before, besides those of the commands.
+    ``loads`` are additional modules to import in advance.
     """
 
     def __init__(self, *loads: str) -> None:
@@ -122,7 +124,7 @@ class Runner:
         self._started = 0
 
     def __enter__(self) -> Runner:
-        """Load what all runs need."""
+        """Start the process that imports all required modules."""
         self._folder = Path(tempfile.mkdtemp(prefix="kwire-faults-"))
         self._server = subprocess.Popen(
             [sys.executable, "-m", "tools.prove.fault_runs", *self._loads],
@@ -134,7 +136,7 @@ class Runner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process."""
+        """Stop the process."""
         self._server.communicate(timeout=_TIMEOUT_S)
         shutil.rmtree(self._folder)
 
@@ -145,7 +147,7 @@ class Runner:
         folder: Path | None = None,
         target: str = COMMANDS,
     ) -> Run:
-        """Run to the end, in a folder."""
+        """Run a command in a directory until it ends."""
         return self.wait(self.start(arguments, fault, folder, target))
 
     def start(
@@ -155,7 +157,7 @@ class Runner:
         folder: Path | None = None,
         target: str = COMMANDS,
     ) -> Going:
-        """Start a run of ``target``, a ``module:function`` that takes arguments."""
+        """Start a run of ``target``, a ``module:function`` that accepts arguments."""
         self._started += 1
         said = self._folder / str(self._started)
         said.mkdir()
@@ -171,7 +173,10 @@ class Runner:
         return Going(self._asked(order), said, fault)
 
     def wait(self, going: Going) -> Run:
-        """Wait for the end of a run; it is killed when it should be, or after long."""
+        """Wait until a run ends.
+
+        It is killed after ``kill_after_s``, or after a timeout.
+        """
         order = {"wait": going.pid, "most_s": going.fault.kill_after_s or _TIMEOUT_S}
         code, seconds = self._asked(order)
         out, err = ((going.folder / name).read_text() for name in ("out", "err"))
@@ -187,11 +192,11 @@ class Runner:
 
 
 def serve(loads: Sequence[str]) -> None:
-    """Be the process that forks: lines of orders are answered by lines."""
+    """Serve as the forking process: answer orders from stdin, one per line."""
     for name in (*_LOADED, *loads):
         importlib.import_module(name)
     with suppress(ImportError):
-        # pyarrow loads it where there is one.
+        # pyarrow imports pandas if it is installed, so import it in advance.
         importlib.import_module("pandas")
     begun: dict[int, float] = {}
     for line in sys.stdin:
@@ -222,7 +227,7 @@ def _end_of(pid: int, kill_at: float) -> int:
 
 
 def _be_the_run(order: dict[str, Any]) -> None:
-    """Be a run; never returns."""
+    """Execute a run in the forked process. Never returns."""
     said = Path(order["said"])
     out, err, calls = (os.open(said / name, os.O_WRONLY) for name in _SAID)
     os.dup2(out, 1)
@@ -248,7 +253,10 @@ def _be_the_run(order: dict[str, Any]) -> None:
 
 
 def arm(fault: Fault, calls_seen: int) -> None:
-    """Let the fault befall this process; names of ``CALLS`` go to that open file."""
+    """Install a fault in this process.
+
+    Executed ``CALLS`` are logged to ``calls_seen``.
+    """
     calls = partial_files = 0
     plain_open = os.open
 
@@ -295,7 +303,7 @@ def arm(fault: Fault, calls_seen: int) -> None:
 
 
 def _drop_rights() -> None:
-    """Take root's rights from this process; who is not root has none of them."""
+    """Drop root's privileges. Other users have no such privileges."""
     version, nothing = 0x20080522, (ctypes.c_uint32 * 6)()
     head = (ctypes.c_uint32 * 2)(version, 0)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -304,7 +312,7 @@ def _drop_rights() -> None:
 
 
 class Work(NamedTuple):
-    """A command, the name of what it writes, and its exit code where all goes well."""
+    """Command, the name of its output, and its exit code without faults."""
 
     name: str
     arguments: tuple[str, ...]
@@ -313,7 +321,7 @@ class Work(NamedTuple):
 
 
 def make_inputs(folder: Path) -> None:
-    """Write the logs and the captures that the commands read, the same each time."""
+    """Write logs and captures as command input. They are identical in every run."""
     from kwire import records
 
     chance = random.Random(6)
@@ -370,7 +378,7 @@ def _write_captures(path: Path) -> None:
 
 
 def works(inputs: Path) -> list[Work]:
-    """List the commands that write files; the output is in the folder of the run."""
+    """List the commands that write files. Their output is in the working directory."""
     disks = str(inputs / "disks")
     damaged = str(inputs / "disks" / "broker-1" / "orders-0" / f"{0:020}.log")
     sound = str(inputs / "disks" / "broker-2")
@@ -391,7 +399,7 @@ def works(inputs: Path) -> list[Work]:
 
 
 def content(path: Path) -> dict[str, bytes]:
-    """Read a file, or all files of a folder, hidden ones too, by their names."""
+    """Read a file, or all files in a directory including hidden ones, by name."""
     if path.is_file():
         return {"": path.read_bytes()}
     return {
@@ -402,7 +410,10 @@ def content(path: Path) -> dict[str, bytes]:
 
 
 def judge(folder: Path, work: Work, whole: dict[str, bytes]) -> bool:
-    """Tell whether the output is there, whole; ``AssertionError`` if it is half."""
+    """Return whether the output exists.
+
+    Raises ``AssertionError`` if it is incomplete.
+    """
     for path in folder.iterdir():
         assert path.name == work.output or ".partial" in path.name, path
     out = folder / work.output

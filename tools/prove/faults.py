@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kills kwire's commands at hundreds of random moments, and checks what they leave.
+"""Kill kwire's commands at hundreds of random moments, and check the remaining files.
 
     python -m tools.prove.faults --kills 200 --seed 7
 
-Each command that writes files is killed between its first moment and its last, again
-and again in one folder, so that each run meets the leftovers of those before. Its
-output has to be there as a whole or not at all; every fifth time it has to come whole
-in spite of the leftovers. Where the rights to mount are there, each command also runs
-on disks of every size up to one that is large enough. With ``--record`` the figures go
-to the table of promises. The gate's smaller part is ``tests/safety/faults``.
+Every command that writes files is killed repeatedly between its start and its end, in
+the same directory, so that every run encounters files left by previous runs. The output
+must be either complete or missing. Every fifth time, a run without a kill must produce
+the complete output despite these files. If mounting is permitted, every command also
+runs on disks with increasing sizes until one is large enough. ``--record`` writes the
+figures to the table of promises. ``tests/safety/faults`` is the smaller version for the
+gate.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ from tools.prove.fault_runs import (
 )
 
 DISKS = 12
-"""Parts of what an output takes; a disk has so many of them, from one to ``LARGE``."""
+"""Number of parts that an output is divided into. Disks have 1 to ``LARGE`` parts."""
 
 LARGE = DISKS + 2
-"""Parts that are enough, with what folders take."""
+"""Number of parts that are sufficient, including space for directories."""
 
 PAGE = 4096
 
 
 class Counts(NamedTuple):
-    """What became of the runs of one command."""
+    """Results of the runs of one command."""
 
     kills: int = 0
     ended_before: int = 0
@@ -61,7 +62,7 @@ TITLES = ("killed", "ended before", "whole", "nothing", "partial", "whole after"
 
 
 def main() -> int:
-    """Run the kills and the small disks; 1 if any output was half."""
+    """Run the kills and the small disks. Returns 1 if an output was incomplete."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
@@ -75,7 +76,7 @@ def main() -> int:
 
 
 def trial(folder: Path, kills: int, chance: random.Random, keep: bool) -> int:
-    """Kill all commands in turn, print the table, and return the exit code."""
+    """Kill all commands, print the table and return the exit code."""
     inputs = folder / "inputs"
     make_inputs(inputs)
     before = content(inputs)
@@ -118,14 +119,14 @@ def trial(folder: Path, kills: int, chance: random.Random, keep: bool) -> int:
 
 
 def line(name: str, counts: Counts) -> str:
-    """Write a row of the table."""
+    """Format a row of the table."""
     return f"{name:16}" + "".join(f"{count:14,}" for count in counts)
 
 
 def killed(
     runner: Runner, work: Work, folder: Path, kills: int, chance: random.Random
 ) -> Counts:
-    """Kill a command so often at random moments, all in one folder."""
+    """Kill a command ``kills`` times at random moments in the same directory."""
     arguments = list(work.arguments)
     out = folder / work.output
     times = []
@@ -163,7 +164,7 @@ def killed(
 
 
 def remove(path: Path) -> None:
-    """Remove what may be a file, a folder, or nothing."""
+    """Remove a file or directory if it exists."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -171,9 +172,10 @@ def remove(path: Path) -> None:
 
 
 def small_disks(runner: Runner, work: Work, disk: Path) -> int:
-    """Run a command on disks that are too small; how many there were, 0 for no right.
+    """Run a command on disks that are too small. Returns the number of these disks.
 
-    The last one is large enough, which shows that size alone was in the way.
+    Returns 0 if mounting is not permitted. The last disk is large enough, which shows
+    that the size was the only reason for the failures.
     """
     disk.mkdir(exist_ok=True)
     if not mounted(disk, 64 << 20):
@@ -210,7 +212,7 @@ def small_disks(runner: Runner, work: Work, disk: Path) -> int:
 
 
 def mounted(folder: Path, size: int) -> bool:
-    """Mount a disk in memory; whether that could be done."""
+    """Mount a disk in memory. Returns whether that was possible."""
     if os.geteuid() or not shutil.which("mount"):
         return False
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "kwire-faults"]
@@ -220,7 +222,7 @@ def mounted(folder: Path, size: int) -> bool:
 
 
 def unmount(folder: Path) -> None:
-    """Take it away again."""
+    """Unmount the disk."""
     subprocess.run(["umount", str(folder)], check=True)
 
 

@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures which lines and branches of both engines the tests reach.
+"""Measure the lines and branches of both engines that the tests execute.
 
-The engine in plain Python is measured by line and branch. The compiled engine is
-built with line tracing in a copy of the tree, and its lines are those for which
-Cython wrote a trace into the C files: coverage's own report knows no lines of
-``.pxd`` files, which have no C file of their own. The heads of functions are left
-out there, as a call passes them without a trace, and so is the first line below a
-``finally:``, which is traced only where the end of the ``try`` is reached, and what
-answers an allocation that fails, where the tracer would fail as well.
+Lines and branches are measured for the Python engine, and lines for the compiled
+engine. A copy of the compiled engine is built with line tracing. Its lines are
+determined from the trace calls in the generated C files, because coverage's own report
+does not support ``.pxd`` files, which have no C file.
+
+Some lines of ``.pxd`` and ``.pyx`` files are excluded: function headers, because a call
+does not trace them, the first line after ``finally:``, because it is traced only if the
+end of the ``try`` block is reached, and code that handles a failed allocation, because
+the tracer would fail too.
 """
 
 from __future__ import annotations
@@ -46,17 +48,20 @@ LEFT_OUT = (
     "safety/test_failing_allocations.py",
     "safety/test_single_allocations.py",
 )
-"""Tests that reach the engines through what others call directly."""
+"""Tests that use the engines only through functions that other tests call directly."""
 ALLOCATIONS = "tests/safety/test_failing_allocations.py"
-"""Tests that let allocations fail. The tracer allocates too, and may not survive."""
+"""Tests with failing allocations. The tracer also allocates, and may not survive."""
 COUNTED = (
     "not (thread or nothing_grows or no_object or nothing_behind or memory "
     "or interpreter or linear or no_round)"
 )
-"""Tests that count objects, time calls or hurry threads would do so to the tracer, and
-it waits for ever in a second interpreter."""
+"""Tests that the tracer would disturb.
+
+If tests count objects, measure time or switch threads quickly, they would measure the
+tracer. In addition, the tracer hangs in a second interpreter.
+"""
 INPUTS = "50000"
-"""Hostile inputs, as in ``make test``: a trace costs time for each."""
+"""Hostile input count, as in ``make test``. Tracing makes every input slower."""
 SETTINGS = f"""\
 [run]
 plugins = Cython.Coverage
@@ -73,7 +78,7 @@ OUT_OF_MEMORY = re.compile(
     r"(raise MemoryError|return MemoryError\(\)|except MemoryError:|return NO_MEMORY"
     r"|(reason|outcome) = (AT_)?NO_MEMORY)$"
 )
-"""Lines that only an allocation that fails can reach: see ``LEFT_OUT``."""
+"""Lines that are reached only if an allocation fails. See ``is_untraced``."""
 
 TRACE = re.compile(r" *__Pyx_TraceLine\(([0-9]+),")
 PLACE = re.compile(r' */[*] +"kwire/_engine/fast/(.*)":([0-9]+)$')
@@ -81,7 +86,7 @@ HEAD = re.compile(r"^\s*(cdef|cpdef|def|class|\)|@)\b.*(\(|:)\s*$|^\s*\).*:$")
 
 
 def build() -> None:
-    """Build the engine with line tracing, its C files beside the sources."""
+    """Build the engine with line tracing, and copy the C files next to the sources."""
     copy = Copy("coverage", "KWIRE_BUILD_DEBUG")
     copy.refresh()
     copy.build()
@@ -91,7 +96,7 @@ def build() -> None:
 
 
 def run_tests() -> int:
-    """Run the tests under the tracer."""
+    """Run the tests with the tracer."""
     ignored = [f"--ignore=tests/{name}" for name in LEFT_OUT]
     command = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q"]
     command += ["-p", "no:randomly", "--durations=15", "-k", COUNTED, *ignored, "tests"]
@@ -100,7 +105,7 @@ def run_tests() -> int:
 
 
 def run_allocations() -> None:
-    """Run the tests of allocations that fail, each in a process of its own."""
+    """Run every test with failing allocations in a separate process."""
     alone = os.environ | {
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTHONPATH": f"src{os.pathsep}.",
@@ -111,7 +116,7 @@ def run_allocations() -> None:
     traced = [sys.executable, "-m", "coverage", "run", "--parallel-mode"]
 
     def trace(test: str) -> None:
-        # What a tracer that fails makes of a test says nothing of the test.
+        # Ignore the exit code, because the tracer itself can fail.
         command = [*traced, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
         subprocess.run(command, cwd=TREE, env=alone, capture_output=True, timeout=300)
 
@@ -120,9 +125,9 @@ def run_allocations() -> None:
 
 
 def lines_of_c_files() -> tuple[dict[str, set[int]], int]:
-    """Read which lines of each Cython source the C files trace.
+    """Return the traced lines of every Cython source from the generated C files.
 
-    The number is of lines that answer a failing allocation and were left out.
+    The second result is the number of excluded lines that handle failed allocations.
     """
     found = defaultdict(set)
     for path in (TREE / FAST).glob("*.c"):
@@ -145,14 +150,14 @@ def lines_of_c_files() -> tuple[dict[str, set[int]], int]:
 
 
 def is_untraced(text: list[str], number: int) -> bool:
-    """Tell whether a line may run without its trace."""
+    """Return whether a line can be executed without a trace."""
     line, above = text[number - 1], text[number - 2].strip()
     is_answer = OUT_OF_MEMORY.match(line.strip()) is not None
     return above == "finally:" or is_answer or HEAD.match(line) is not None
 
 
 def fast_lines(found: dict[str, set[int]]) -> tuple[int, int]:
-    """Print the lines of the compiled engine that no test reached; count all."""
+    """Print unreached lines of the compiled engine. Returns the totals."""
     reached = wanted = 0
     paths = [TREE / ".coverage", *TREE.glob(".coverage.*")]
     runs = [coverage.CoverageData(str(path)) for path in paths]
@@ -171,7 +176,7 @@ def fast_lines(found: dict[str, set[int]]) -> tuple[int, int]:
 
 
 def pure_lines(measured: coverage.Coverage) -> tuple[int, int]:
-    """Print lines and branches of the pure engine that no test reached; count all."""
+    """Print unreached lines and branches of the Python engine. Returns the totals."""
     reached = wanted = 0
     for path in sorted((TREE / PURE).glob("*.py")):
         analysis = measured._analyze(str(path))
@@ -187,7 +192,7 @@ def pure_lines(measured: coverage.Coverage) -> tuple[int, int]:
 
 
 def main() -> int:
-    """Measure, print what is missed, and fail below the promise."""
+    """Measure coverage and print missed lines. Fails if it is below the promise."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--record", action="store_true", help="note the figures")
     parser.add_argument("--report", action="store_true", help="of the last run, again")

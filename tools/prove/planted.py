@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Plants known bugs in a copy of the tree, and runs the tests that have to fail.
+"""Plant known bugs in a tree copy, and run the tests that must fail.
 
-A patch of ``tools/prove/bugs`` says in its head what it breaks and which harness
-notices. The harnesses have to pass on a copy of the tree first; then each patch is put
-in, its harness has to fail, and it is taken out again. Every promise of SECURITY.md
-needs a patch that shows it. ``--only`` tries some by name; ``--go-on`` leaves out
-what was noticed by the last run, if the tree is still the same.
+The header of every patch in ``tools/prove/bugs`` describes the bug and the harness that
+detects it. All harnesses must first pass on an unmodified copy of the tree. Then every
+patch is applied, its harness must fail, and the patch is reverted. Every promise in
+SECURITY.md requires a patch that verifies it. ``--only`` selects patches by name.
+``--go-on`` skips bugs that the previous run has detected, if the tree has not changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tools.prove.engine_copy import PLANTED, Bug, Copy, bugs
 from tools.prove.sanitize import Sanitized
 
 OTHERS = {"sanitizer": "tools.prove.sanitize", "clock": "benchmarks"}
-"""What is run by those harnesses that are named by a word."""
+"""Module or directory of the harnesses that patches refer to by one word."""
 
 INPUTS = {"KWIRE_HOSTILE_INPUTS": "50000"}
 
@@ -39,23 +39,26 @@ growth = (last / first) ** 0.5
 print(f"{growth:.2f} times as long for twice the input")
 sys.exit(growth > 2.3)
 """
-"""``python -m benchmarks safety time``, with its bound, on a family and few sizes."""
+"""``python -m benchmarks safety time`` with its bound, for one family and few sizes."""
 
 WITHOUT_A_PATCH = {
     "P18": "this tool is its harness, and so are mutants, which are planted bugs too;"
     " coverage takes a quarter of an hour; test_unreached_lines.py is what it found",
 }
-"""Promises that no patch shows, and why."""
+"""Promises without a patch, and the reason."""
 
 STAND_INS = {
     "P4": "make interop needs Java; test_deviations.py asks the same of the same page",
     "P20": "make pure and make wheels run the whole suite; test_layers.py is in it",
 }
-"""Promises whose figures come from more than a patch can run, and what is run."""
+"""Replacements for promises whose figures require more than a patch can run."""
 
 
 def unshown(every: list[Bug], rows: list[Figure]) -> Iterator[str]:
-    """Name the promises that no patch shows, or none by a harness of their figures."""
+    """Yield promises that no patch verifies.
+
+    If a promise has figures, a patch must use the harness that recorded them.
+    """
     recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
     for promise in PROMISES.keys() - WITHOUT_A_PATCH.keys():
         mine = [bug for bug in every if promise in bug.shows]
@@ -74,14 +77,14 @@ def unshown(every: list[Bug], rows: list[Figure]) -> Iterator[str]:
 
 
 def harnesses_of(bug: Bug) -> set[str]:
-    """Name the files or modules that a bug's harness is made of."""
+    """Return the files or modules that a bug's harness uses."""
     if bug.harness == "pytest":
         return set(re.findall(r"[\w/]+\.py", bug.arguments))
     return {OTHERS.get(bug.harness, bug.harness)}
 
 
 def recorded(test: str, recipes: str) -> set[str]:
-    """Name the file of a test, or the files and modules of a target of make."""
+    """Return the file of a test, or the files and modules that a make target runs."""
     if not test.startswith("make "):
         return {test.partition("::")[0]}
     recipe = re.search(rf"^{test[5:]}:.*\n((?:\t.*\n)+)", recipes, re.MULTILINE)
@@ -89,7 +92,7 @@ def recorded(test: str, recipes: str) -> set[str]:
 
 
 def command(bug: Bug) -> list[str]:
-    """Return the arguments of Python that run the harness of a bug."""
+    """Return the Python arguments that run the harness of a bug."""
     if bug.harness == "pytest":
         return [*PYTEST, *bug.arguments.split()]
     if bug.harness == "clock":
@@ -98,7 +101,7 @@ def command(bug: Bug) -> list[str]:
 
 
 def change(copy: Copy, bug: Bug) -> Change:
-    """Return a bug as a change of a copy."""
+    """Convert a bug to a change of a copy."""
     if isinstance(copy, Sanitized):
         return copy.change(bug)
 
@@ -113,7 +116,7 @@ def change(copy: Copy, bug: Bug) -> Change:
 
 
 def main() -> int:
-    """Plant all bugs, one after the other; fail if one is not noticed."""
+    """Plant all bugs one after the other. Returns 1 if a bug is not detected."""
     parser = argparse.ArgumentParser(description="bugs that the harnesses must notice")
     parser.add_argument("--only", metavar="NAME", action="append", help="this one")
     parser.add_argument("--go-on", action="store_true", help="where the last run ended")

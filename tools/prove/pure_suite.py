@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests on a copy of the tree without the compiled engine.
+"""Run the tests in a tree copy without the compiled engine.
 
-Only tests that compare the two engines may be left out there, and those that a newer
-Python runs; ``--record`` notes how many ran.
+Only tests that compare both engines, and tests that require a newer Python, may be
+skipped. ``--record`` stores the number of tests.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEAST = 7_500
 
 
 class Counts(NamedTuple):
-    """Tests of a run: passed, skipped for want of a second engine, other skips."""
+    """Number of tests: passed, skipped for lack of a second engine, other skips."""
 
     passed: int
     one_engine: int
@@ -46,7 +46,7 @@ def count_tests(output: str) -> Counts:
 
 
 def main() -> int:
-    """Run the suite, and count what passed and what was left out."""
+    """Run the suite, and count passed and skipped tests."""
     parser = argparse.ArgumentParser(description="The tests with no compiled engine")
     parser.add_argument("--record", action="store_true", help="note the figures")
     asked = parser.parse_args()

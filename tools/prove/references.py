@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Counts all references exactly, on a debug build of CPython.
+"""Count all object references exactly with a debug build of CPython.
 
-A debug build counts the references to all objects together. The engine is built for it
-under ``build/references``, and every entry is called thousands of times, with good
-input and with each kind of bad input: the count has to be the same at the end. Entries
-are called N times and then 2 N times, so that what is kept once falls out.
+A debug build counts the total number of references to all objects. The engine is
+compiled for it in ``build/references``. Every entry point is called thousands of times
+with valid input and with every type of invalid input. Finally the total must be
+unchanged. Calls are repeated N times and then 2 N times, so that references that are
+kept only once cancel out.
 
-``--record`` notes the figures; an entry that leaks ends the run with 1. Messages and
-records are called as their memory tests do; the other entries are listed here.
+``--record`` stores the figures. The exit code is 1 if an entry point leaks references.
+Messages and records use the calls of their memory tests. All other entry points are
+listed here.
 """
 
 from __future__ import annotations
@@ -39,10 +41,13 @@ Call = Callable[[], object]
 
 
 def build(python: str) -> None:
-    """Build the engine for the debug interpreter; what is there stays if it is new."""
+    """Build the engine for the debug interpreter.
+
+    Existing up-to-date files are kept.
+    """
     Copy("references", "").refresh()
-    # This interpreter has Cython compiled, which writes the C sooner; any command of
-    # setup.py begins with that.
+    # Cython is compiled for this interpreter, so it generates the C files faster. Any
+    # command of setup.py generates them first.
     for command in (
         [sys.executable, "setup.py", "--quiet", "--name"],
         [python, "setup.py", "--quiet", "build_ext", "--inplace", "-j2"],
@@ -55,14 +60,17 @@ def build(python: str) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Let an interpreter find the copy, the tests, and what is in plain Python here."""
+    """Return an environment in which an interpreter finds the copy and the tests.
+
+    It also contains the pure Python packages of this interpreter.
+    """
     paths = [COPY / "src", ROOT]
     paths.append(Path(sysconfig.get_path("purelib")))
     return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
 
 
 def is_debug(python: str) -> bool:
-    """Whether an interpreter is there and counts references."""
+    """Return whether an interpreter exists and counts references."""
     code = "import sys; sys.gettotalrefcount()"
     try:
         return not subprocess.run([python, "-c", code], capture_output=True).returncode
@@ -74,7 +82,7 @@ def is_debug(python: str) -> bool:
 
 
 def entries(kwire: Any) -> dict[str, dict[str, Call]]:
-    """List all entries, by what they are of."""
+    """List all entry points by group."""
     from tests.records import test_record_memory
     from tests.safety import test_memory
 
@@ -94,7 +102,7 @@ def entries(kwire: Any) -> dict[str, dict[str, Call]]:
 
 
 def rows_of(rows: list[bytes]) -> tuple[None, bytes, bytes]:
-    """Write the buffers of an Arrow array without nulls."""
+    """Return the buffers of an Arrow array without nulls."""
     import struct
 
     ends = [sum(map(len, rows[:number])) for number in range(len(rows) + 1)]
@@ -102,7 +110,7 @@ def rows_of(rows: list[bytes]) -> tuple[None, bytes, bytes]:
 
 
 def message_columns(kwire: Any) -> dict[str, Call]:
-    """Name the ways of making columns of messages."""
+    """Return calls that build message columns."""
     engine = importlib.import_module("kwire._engine.active").record_engine
     cls = kwire.messages.MetadataResponse
     topic = cls.MetadataResponseTopic(
@@ -139,7 +147,7 @@ def message_columns(kwire: Any) -> dict[str, Call]:
 
 
 def header_columns(kwire: Any) -> dict[str, Call]:
-    """Name the ways of making columns of request headers."""
+    """Return calls that build request header columns."""
     engine = importlib.import_module("kwire._engine.active").record_engine
     framing = kwire.messages.framing
     request = kwire.messages.HeartbeatRequest(group_id="g", member_id="m")
@@ -164,7 +172,10 @@ def header_columns(kwire: Any) -> dict[str, Call]:
 
 
 def primitives(kwire: Any) -> dict[str, Call]:
-    """Name each primitive both ways: good, refused, cut, and asked for elsewhere."""
+    """Return encoding and decoding calls for every primitive type.
+
+    The inputs are valid, rejected, truncated, or at an invalid offset.
+    """
     from tests.engine import test_references
 
     wire = kwire.messages.wire
@@ -183,7 +194,7 @@ def primitives(kwire: Any) -> dict[str, Call]:
 
 
 def connections(kwire: Any) -> dict[str, Call]:
-    """Name what both sides of a connection do, and how each fails."""
+    """Return calls for both sides of a connection, successful and failing."""
     connection = importlib.import_module("kwire.connection")
     negotiation = importlib.import_module("kwire.connection.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 8), 18: (0, 4)})
@@ -222,12 +233,15 @@ def connections(kwire: Any) -> dict[str, Call]:
 
 
 def framed(data: bytes) -> bytes:
-    """Put the size before a frame."""
+    """Add the size prefix to a frame."""
     return len(data).to_bytes(4, "big") + data
 
 
 def count(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
-    """Call an entry; tell how far the total of references moved, and the failures."""
+    """Call an entry point.
+
+    Returns the change of the reference total, and the failures.
+    """
     errors = (kwire.KwireError, TypeError, AttributeError, LookupError, ValueError)
     failed = 0
     gc.collect()
@@ -242,9 +256,10 @@ def count(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
 
 
 def measure_gain(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
-    """Tell what a round gains: what twice as many gain more, and the failures.
+    """Return the additional references of ``rounds`` / 2 more rounds, and the failures.
 
-    A cache that happens to fill is no leak; a leak is there each of three times.
+    The measurement is repeated up to three times, because filling a cache is not a
+    leak. A leak occurs every time.
     """
     found = failed = 0
     for _ in range(3):
@@ -258,9 +273,9 @@ def measure_gain(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
 
 
 def measure(rounds: int) -> None:
-    """Measure all entries; print what was found as JSON, an entry a line."""
-    # Extensions of the ordinary interpreter: found, not loadable, and each attempt to
-    # load one costs CPython a reference.
+    """Measure all entry points. Prints the results as JSON, one per line."""
+    # This extension was compiled for the regular interpreter and cannot be loaded here.
+    # Every attempt to load it costs CPython a reference, so block the import.
     sys.modules["isal"] = None  # type: ignore[assignment]
     import kwire
 
@@ -278,7 +293,7 @@ def measure(rounds: int) -> None:
 
 
 def report(python: str, rounds: int) -> tuple[list[Figure], int]:
-    """Run the entries; print a row for each group and a line for each leak."""
+    """Run the measurement. Prints a row for every group and a line for every leak."""
     command = [python, "-m", "tools.prove.references", "--measure"]
     command += ["--rounds", str(rounds)]
     child = subprocess.Popen(
@@ -302,7 +317,7 @@ def report(python: str, rounds: int) -> tuple[list[Figure], int]:
         for name, more, _ in entries_:
             if more:
                 leaks += 1
-                # Twice as many rounds as half of them: half of them more.
+                # The measured gain belongs to the additional rounds only.
                 gain = more / (rounds - rounds // 2)
                 print(f"LEAK {group}: {name}: {gain:+.3g} references a round")
     total = sum(map(len, groups.values()))
@@ -317,7 +332,7 @@ def report(python: str, rounds: int) -> tuple[list[Figure], int]:
 
 
 def row(group: str, found: list[list[Any]], rounds: int) -> str:
-    """Write the row of one group."""
+    """Format the row of one group."""
     refused = sum(failed > 0 for _, _, failed in found)
     leaks = sum(more != 0 for _, more, _ in found)
     good = len(found) - refused
@@ -326,7 +341,7 @@ def row(group: str, found: list[list[Any]], rounds: int) -> str:
 
 
 def main() -> int:
-    """Build, count, report."""
+    """Build the engine, count references, and report leaks."""
     parser = argparse.ArgumentParser(description="Count all references, exactly.")
     parser.add_argument("--python", default=DEBUG_PYTHON, help="a debug build")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each entry")

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests on an engine with the address and undefined-behaviour sanitizers.
+"""Run the tests with the address sanitizer and the undefined behaviour sanitizer.
 
-First each planted bug of ``tools/prove/bugs`` that is theirs to find has to be
-reported: an allocator that hides over-reads, or a runtime that was not loaded, would
-be silent too. Then come hostile inputs, each in heap memory of its own size, and the
-test suite. Reports of bad addresses go to files of their own, so that none is lost in a
-child; those of undefined behaviour go to the standard error of the process that they
-end.
+Every planted bug in ``tools/prove/bugs`` for the sanitizers must be reported first,
+because an allocator that hides over-reads, or a sanitizer runtime that is not loaded,
+would not report anything either. Then hostile inputs are decoded, each in heap memory
+with exactly its size, and the test suite runs. Reports of invalid addresses are written
+to files, so that reports from child processes are not lost. Reports of undefined
+behaviour are written to the standard error of the process that they abort.
 
-``--gate`` leaves the suite out; ``--record`` notes the figures of a whole run.
+``--gate`` skips the suite. ``--record`` stores the figures of a complete run.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from tools.prove.breaks import Change, try_changes
 from tools.prove.engine_copy import Bug, Copy, bugs
 
 INPUTS = 1_000_000
-"""Hostile inputs, of which two processes take every second family or entry."""
+"""Number of hostile inputs. Two processes share the families and entries."""
 
 TESTS = 10_000
-"""Tests that have to pass at least, for a suite that did not run would be silent."""
+"""Minimum number of passed tests, because a suite that does not run reports nothing."""
 
 WORKERS = 2
 
@@ -66,27 +66,27 @@ LEFT_OUT = {
     "tests/recording/test_record_process.py::"
     "test_a_kill_costs_the_last_second_at_most": HURRIED,
 }
-"""Tests that say nothing with the runtimes loaded first, and why."""
+"""Tests without meaning when the sanitizer runtimes are loaded, and the reasons."""
 
 REPORT = re.compile(r"(?:AddressSanitizer|runtime error): *(.*?)(?=$| 0x| on a)", re.M)
 
 
 class Sanitized(Copy):
-    """The copy of the tree whose engine has the sanitizers in it."""
+    """Tree copy whose engine is compiled with the sanitizers."""
 
     def __init__(self) -> None:
-        """Name it, and the folder of its reports."""
+        """Set the name of the copy, and the directory for reports."""
         super().__init__("sanitize", "KWIRE_BUILD_SANITIZE")
         self.reports = self.root / "build" / "reports"
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Load the runtimes first, and have every allocation checked."""
+        """Return an environment with preloaded runtimes that checks all allocations."""
         folder.mkdir(parents=True, exist_ok=True)
         for report in folder.iterdir():
             report.unlink()
         log = f"log_path={folder / 'report'}"
-        # Guard pages fault by intent, and the tests see to that; what Python keeps
-        # until its end is no leak; memory is refused in tests.
+        # Guard pages cause deliberate faults, which the tests handle. Memory that
+        # Python keeps until exit is not a leak. Tests expect failed allocations.
         address = (
             "detect_leaks=0:handle_segv=0:handle_sigbus=0:abort_on_error=1:"
             f"allocator_may_return_null=1:quarantine_size_mb=16:{log}"
@@ -94,14 +94,14 @@ class Sanitized(Copy):
         return {
             "LD_PRELOAD": " ".join(map(runtime, ("libasan.so", "libubsan.so"))),
             "PYTHONMALLOC": "malloc",
-            # Arrow's own allocator would hide over-reads as well.
+            # Arrow's own allocator would also hide over-reads.
             "ARROW_DEFAULT_MEMORY_POOL": "system",
             "ASAN_OPTIONS": address,
             "UBSAN_OPTIONS": "print_stacktrace=1:abort_on_error=1",
         }
 
     def change(self, bug: Bug) -> Change:
-        """Return a planted bug as a change that a sanitizer must report."""
+        """Convert a planted bug to a change that a sanitizer must report."""
         folder = self.reports / bug.patch.stem
 
         def judge(done: subprocess.CompletedProcess[str]) -> str:
@@ -115,24 +115,25 @@ class Sanitized(Copy):
             self.environment(folder),
             apply=partial(self.patched, bug),
             judge=judge,
-            # The sanitizers reserve more address space than the limit allows.
+            # The sanitizers reserve more address space than the limit of ``breaks``
+            # allows.
             prefix=(),
         )
 
 
 def runtime(library: str) -> str:
-    """Ask the compiler where a library of its own is."""
+    """Return the path of a compiler runtime library."""
     asked = ["gcc", f"-print-file-name={library}"]
     return subprocess.run(asked, capture_output=True, text=True).stdout.strip()
 
 
 def texts(folder: Path) -> list[str]:
-    """Read all reports in a folder."""
+    """Read all reports in a directory."""
     return [path.read_text(errors="replace") for path in sorted(folder.iterdir())]
 
 
 def check(what: str, done: subprocess.CompletedProcess[str], folder: Path) -> None:
-    """End the run with what the sanitizers reported, or with what else went wrong."""
+    """Raise ``SystemExit`` if the sanitizers reported an error or the run failed."""
     for report in [*texts(folder), done.stdout]:
         if found := REPORT.search(report):
             print(report[found.start() : found.start() + 4000], file=sys.stderr)
@@ -142,7 +143,7 @@ def check(what: str, done: subprocess.CompletedProcess[str], folder: Path) -> No
 
 
 def inputs_of(worker: int, count: int) -> int:
-    """Decode hostile bytes: messages, record sets, and all else that reads bytes."""
+    """Decode hostile messages and record sets, and call all other byte readers."""
     import kwire
     from kwire.records import columns
     from tests.harness import hostile
@@ -181,7 +182,7 @@ def inputs_of(worker: int, count: int) -> int:
 
 
 def run_inputs(copy: Sanitized, count: int) -> int:
-    """Share the hostile inputs out to two processes; count what they did."""
+    """Decode hostile inputs in two processes. Returns the number of inputs."""
     folder = copy.reports / "inputs"
     environment = copy.environment(folder)
 
@@ -197,7 +198,10 @@ def run_inputs(copy: Sanitized, count: int) -> int:
 
 
 def run_suite(copy: Sanitized) -> int:
-    """Run the test suite but for what cannot run here; count the tests that passed."""
+    """Run the test suite without unsupported tests.
+
+    Returns the number of passed tests.
+    """
     folder = copy.reports / "suite"
     command = ["-m", "pytest", "-q", "-s", "-p", "no:randomly"]
     command += ["-p", "no:cacheprovider"]
@@ -214,7 +218,7 @@ def run_suite(copy: Sanitized) -> int:
 
 
 def main() -> int:
-    """Build, see the planted bugs reported, then look for others."""
+    """Build the engine, check that planted bugs are reported, and find other bugs."""
     parser = argparse.ArgumentParser(description="kwire under gcc's sanitizers")
     parser.add_argument("--gate", action="store_true", help="leave the suite out")
     parser.add_argument("--inputs", type=int, default=INPUTS, help="hostile inputs")

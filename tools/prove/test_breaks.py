@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The loop over broken copies of the engine, with a copy that runs nothing."""
+"""Test the loop over broken engine copies, using a copy that runs no commands."""
 
 import contextlib
 import subprocess
@@ -11,7 +11,7 @@ from tools.prove.breaks import Change, name_failure, try_changes
 
 
 class FakeCopy:
-    """A copy whose harness fails while it is broken."""
+    """Copy whose harness fails while it is broken."""
 
     def __init__(self, root):
         (root / "build").mkdir()

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The deep runner continues where it ended, stops in time, and reports failures.
+"""Test that deep runs continue, stop in time, and report failures.
 
-What its parts try is tested by the gate, from which they borrow it.
+The inputs of the parts are tested by the gate, which uses the same functions.
 """
 
 import itertools
@@ -26,7 +26,7 @@ LATER = 600.0
 
 
 def states(part, state, count):
-    """Run some steps of a part; give the last state as the next run reads it."""
+    """Run several steps of a part. Returns the last state after a JSON round trip."""
     until = time.monotonic() + LATER
     for reached in itertools.islice(part.run(state, until), count):
         state = reached
@@ -35,7 +35,7 @@ def states(part, state, count):
 
 @pytest.mark.parametrize("part", [messages, agreement])
 def test_a_part_goes_on_where_it_was(part, monkeypatch):
-    """Two runs of one step each and one of two reach the same."""
+    """Check that two runs with one step are equivalent to one run with two steps."""
     monkeypatch.setitem(messages.STEP, "fast", 20_000)
     monkeypatch.setattr(agreement, "INPUTS", 300)
     one = states(part, {}, 1)
@@ -46,12 +46,12 @@ def test_a_part_goes_on_where_it_was(part, monkeypatch):
 
 @pytest.mark.parametrize("part", [messages, agreement])
 def test_a_part_ends_when_its_time_is_over(part):
-    """No time is no step, and what was reached stays."""
+    """Check that without time no step is executed, so that the state is kept."""
     assert list(part.run({}, time.monotonic())) == []
 
 
 def counting(fail_at):
-    """Make a part that counts, and fails at a count."""
+    """Create a part that counts and fails at ``fail_at``."""
 
     def run(state, until):
         for count in range(state.get("count", 0) + 1, fail_at):
@@ -65,7 +65,7 @@ def counting(fail_at):
 
 
 def test_a_failure_is_told_and_what_was_reached_is_kept(tmp_path, capsys):
-    """A part that fails is not well, and starts again before the failure."""
+    """Check that a failure is reported, and that the state before it is kept."""
     progress = runner.Progress("counting", "these sources", tmp_path)
     assert not runner.run_part("counting", counting(3), progress, LATER)
     assert capsys.readouterr().err == "counting failed: 3 is too many\n"
@@ -76,7 +76,7 @@ def test_a_failure_is_told_and_what_was_reached_is_kept(tmp_path, capsys):
 
 
 def test_other_sources_begin_anew(tmp_path, capsys):
-    """What was reached with another kwire says nothing of this one."""
+    """Check that progress of different kwire sources is discarded."""
     progress = runner.Progress("counting", "these sources", tmp_path)
     runner.run_part("counting", counting(3), progress, LATER)
     assert runner.Progress("counting", "other sources", tmp_path).state == {}
@@ -86,7 +86,7 @@ def test_other_sources_begin_anew(tmp_path, capsys):
 
 
 def test_an_input_can_be_tried_again(capsys):
-    """What both engines say of it; they agree here."""
+    """Check that the results of both engines are printed. They agree for this input."""
     assert messages.retry("ApiVersionsRequest", 3, "java", b"\2a\2b") == 0
     fast, pure = capsys.readouterr().out.splitlines()
     assert fast.startswith("fast: ('Truncated'")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tools that run chosen tests on a changed engine: what they name exists.
+"""Test that all tests and files named by the mutation tools exist.
 
-``make planted``, ``make mutants`` and ``make sanitize`` take long; a test that was
-moved or renamed, or a patch whose lines have changed, is seen here at once.
+``make planted``, ``make mutants`` and ``make sanitize`` require much time. These tests
+immediately detect renamed tests and patches that no longer apply.
 """
 
 import ast
@@ -22,14 +22,14 @@ BUGS = {bug.patch.stem: bug for bug in bugs()}
 
 
 def split_arguments(bug):
-    """Split what pytest is run with into tests and the word of ``-k``."""
+    """Split pytest's arguments into tests and the expression of ``-k``."""
     tests, _, word = bug.arguments.partition(" -k ")
     return tests.split(), word
 
 
 @pytest.mark.parametrize("name", [n for n in BUGS if BUGS[n].harness == "pytest"])
 def test_a_bug_is_noticed_by_tests_that_exist(name):
-    """A file, a function in it, and a word that is in the file."""
+    """Check that the file and function exist, and that the file contains the word."""
     tests, word = split_arguments(BUGS[name])
     assert tests
     assert not [missing for test in tests if (missing := missing_part(test))]
@@ -39,7 +39,7 @@ def test_a_bug_is_noticed_by_tests_that_exist(name):
 
 @pytest.mark.parametrize("name", BUGS)
 def test_a_bug_can_be_planted(name, tmp_path):
-    """The patch applies as it is."""
+    """Check that the patch applies without fuzz."""
     patch = BUGS[name].patch
     for line in patch.read_text(encoding="utf-8").splitlines():
         if line.startswith("+++ b/"):
@@ -52,13 +52,13 @@ def test_a_bug_can_be_planted(name, tmp_path):
 
 
 def test_mutants_are_tried_by_tests_that_exist():
-    """And so are the mutants of each file."""
+    """Check that the tests for the mutants of every file exist."""
     tests = {test for chosen in TESTS.values() for test in chosen}
     assert not [missing for test in tests if (missing := missing_part(test))]
 
 
 def test_every_listed_file_has_mutants_and_every_equivalent_mutant_exists():
-    """A file whose imports changed can still be given its mutants."""
+    """Check that mutants can be inserted in every file after import changes."""
     texts, mutants = plant()
     assert {mutant.path for mutant in mutants} == TESTS.keys()
     assert all("kwire_mutant ==" in texts[str(path)] for path in TESTS)
@@ -66,12 +66,15 @@ def test_every_listed_file_has_mutants_and_every_equivalent_mutant_exists():
 
 
 def test_the_sanitizers_leave_out_tests_that_exist():
-    """A test that was moved would be run, and fail there."""
+    """Check that excluded tests exist. A moved test would run and fail."""
     assert not [missing for test in LEFT_OUT if (missing := missing_part(test))]
 
 
 def test_the_sanitizers_leave_out_tests_that_bound_time():
-    """The runtimes take time as well, and more of it on a busy machine."""
+    """Check that tests with time limits are excluded.
+
+    The sanitizer runtimes need additional time, especially on a busy machine.
+    """
     bounding = []
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:

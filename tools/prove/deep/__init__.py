@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Long runs of the tests with hostile input, in parts that can be resumed.
 
-Each module here is a part: ``run(state, until)`` works until ``time.monotonic`` reaches
-``until`` and yields its state after each step, a dict that JSON can hold;
-``figures(state)`` returns what was reached. The parts make and check inputs with the
+Every module is a part with two functions. ``run(state, until)`` works until
+``time.monotonic`` reaches ``until``, and yields its JSON-compatible state after every
+step. ``figures(state)`` returns the results. The parts create and check inputs with the
 functions of the tests.
 """

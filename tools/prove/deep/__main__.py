@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tools.prove.deep``: run the parts in turn, from where they ended.
+"""``python -m tools.prove.deep``: run the parts in turn and continue previous runs.
 
-What a part has reached lies in ``build/deep`` and belongs to the sources of kwire that
-it was reached with: when they change, the part begins anew.
+The progress of every part is stored in ``build/deep`` together with a digest of kwire's
+sources. If the sources change, the part starts again from the beginning.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PRINT_EVERY = 30.0
 
 
 def sources() -> str:
-    """Give the digest of all that kwire is built from."""
+    """Return a digest of all kwire source files."""
     digest = hashlib.sha256()
     for path in sorted((ROOT / "src" / "kwire").rglob("*")):
         if path.suffix in (".py", ".pyx", ".pxd", ".h"):
@@ -38,10 +38,10 @@ def sources() -> str:
 
 
 class Progress:
-    """The state of one part, and its file."""
+    """Stored state of one part."""
 
     def __init__(self, name: str, of: str, folder: Path = WORK) -> None:
-        """Read what was reached with the same sources."""
+        """Read the state if it was reached with the same sources."""
         self.path = folder / f"{name}.json"
         self.of = of
         self.state: dict[str, Any] = {}
@@ -53,7 +53,7 @@ class Progress:
                 print(f"{name}: kwire has changed, so it begins anew")
 
     def save(self) -> None:
-        """Write the state, whole or not at all."""
+        """Write the state atomically."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_suffix(".new")
         text = json.dumps({"sources": self.of, "state": self.state})
@@ -62,7 +62,7 @@ class Progress:
 
 
 def run_part(name: str, part: ModuleType, progress: Progress, until: float) -> bool:
-    """Run one part; tell whether all went well."""
+    """Run one part. Returns True if it did not fail."""
     saved = printed = time.monotonic()
     try:
         for state in part.run(progress.state, until):
@@ -83,7 +83,7 @@ def run_part(name: str, part: ModuleType, progress: Progress, until: float) -> b
 
 
 def main() -> int:
-    """Run what was asked for."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.prove.deep",
         description="Deep runs, resumed where they were",
@@ -115,7 +115,7 @@ def main() -> int:
 
 
 def read_figures(name: str, of: str) -> list[Figure]:
-    """Give the figures that a part has reached with the same sources."""
+    """Return the figures that a part has reached with the same sources."""
     part = importlib.import_module(f"{__package__}.{name}")
     rows: list[Figure] = part.figures(Progress(name, of).state)
     return rows

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all functions that read bytes, but for single messages, on bad bytes.
+"""Run all functions that read bytes, except single messages, with invalid bytes.
 
-The table is that of ``tests/safety/entries.py``. Each turn goes over all of it, with
-inputs of its own: on both engines, whose outcomes are compared, and on the compiled one
-once more on guarded memory. ``python -m tools.prove.deep.entries NAME HEX`` makes one
-call.
+The functions are listed in ``tests/safety/entries.py``. Every turn tests all of them
+with new inputs: on both engines, whose results are compared, and on the compiled engine
+again with guarded memory. ``python -m tools.prove.deep.entries NAME HEX`` repeats a
+single call.
 """
 
 from __future__ import annotations
@@ -30,22 +30,26 @@ from tools import ROOT
 from tools.generate.promises import Figure
 
 SCALE = 10
-"""Inputs of one turn of an entry, for each of its shares."""
+"""Inputs per turn. It is multiplied by the entry's ``share``."""
 
 LONGEST = 20
-"""Seconds of work after which one input has hung its entry."""
+"""Timeout for one input in seconds of processor time."""
 
 _ROOM = 1 << 20
 _COUNTS = struct.Struct("=qqq")
 
 
 def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int]:
-    """Try one entry in a child process; give the inputs, and those on guarded memory.
+    """Test one entry in a child process.
 
-    ``AssertionError`` with the command that makes the call again, for what goes wrong.
+    Returns the number of inputs and guarded inputs.
+
+    Raises ``AssertionError`` if a call fails. The message contains a command that
+    repeats the call.
     """
     shared = mmap.mmap(-1, _ROOM)
-    entry_calls.folder()  # of this process, which tidies up
+    # Create the directory in this process, because this process deletes it at exit.
+    entry_calls.folder()
 
     def work(note: Any) -> None:
         guarded, tried, views = guard_pages.Guarded(), 0, 0
@@ -77,18 +81,21 @@ def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int
 
 
 def keep_input(name: str, data: bytes, said: str) -> str:
-    """Keep an input that went wrong; say what happened and how to see it again."""
+    """Store a failing input.
+
+    Returns a description with the command to repeat the call.
+    """
     path: Path = corpus.keep_entry(name, data)
     again = f"python -m tools.prove.deep.entries '{name}' {data.hex() or '-'}"
     return f"{name}: {said[:300]}\n  kept as {path.relative_to(ROOT)}; again: {again}"
 
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
-    """Try entry by entry, turn by turn; the turns never end."""
+    """Test all entries turn by turn without end."""
     packages = list(engines.packages())
     packages.sort(key=lambda package: package.backend != "fast")
     table = list(entries.ENTRIES.values())
-    # The gate has the inputs without a turn.
+    # Continue after the inputs of the gate, which have no turn number.
     state = {"steps": 0, "inputs": 0, "guarded": 0} | state
     while time.monotonic() < until:
         turn, place = divmod(state["steps"], len(table))
@@ -100,7 +107,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
 
 
 def figures(state: dict[str, Any]) -> list[Figure]:
-    """Tell what was reached."""
+    """Return the reached figures."""
     inputs, guarded = state.get("inputs", 0), state.get("guarded", 0)
     made, what = "make deep", "deep: inputs of other entries"
     return [

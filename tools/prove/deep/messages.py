@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes every single-byte change of every vector on guarded memory: P5 and P6.
+"""Decode every single-byte change of every vector on guarded memory (P5 and P6).
 
-First one vector of each (message, version), then all of them, then all in the lenient
-way without copies. ``python -m tools.prove.deep.messages NAME VERSION MODE HEX``
-decodes one input on each engine, also on guarded memory, and says what came of it.
+The run starts with one vector for every (message, version), continues with all vectors,
+and finally decodes all of them leniently without copying. ``python -m
+tools.prove.deep.messages NAME VERSION MODE HEX`` decodes one input on each engine, also
+on guarded memory, and prints the result.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from tests.safety import broken_messages
 from tools.generate.promises import Figure
 
 STEP = {"fast": 400_000, "pure": 20_000}
-"""Inputs for one child process, which is lost when a run is stopped."""
+"""Inputs per child process. They are lost if a run is stopped."""
 
 
 def stages() -> Iterator[tuple[str, str, bool, Any]]:
-    """Give what is done in turn: engine, way to decode, all vectors or few, tables."""
+    """Yield the stages: engine, decoding mode, all vectors or a selection, tables."""
     yield "fast", "strict", False, broken_messages.ALL
     yield "fast", "strict", True, None
     yield "fast", "java-zero-copy", True, None
@@ -39,7 +40,7 @@ def stages() -> Iterator[tuple[str, str, bool, Any]]:
 
 
 def steps() -> Iterator[tuple[str, list[Any]]]:
-    """Give the engine and the tasks for each child process."""
+    """Yield the engine and the tasks for every child process."""
     for engine, mode, every, tables in stages():
         tasks: list[Any] = []
         inputs, each = 0, 1 if tables is None else len(tables[0][0])
@@ -54,7 +55,7 @@ def steps() -> Iterator[tuple[str, list[Any]]]:
 
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
-    """Try on from where it was; on a build without the compiled engine, its half."""
+    """Continue at the stored step. Without the compiled engine, skip its steps."""
     packages = {each.backend: each for each in engines.packages()}
     memory = broken_messages.Input()
     state = {"steps": 0, "changes": 0, "prefixes": 0, "messages": 0} | state
@@ -73,7 +74,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
 
 
 def figures(state: dict[str, Any]) -> list[Figure]:
-    """Tell what was reached."""
+    """Return the reached figures."""
     reached = {"changes": 0, "prefixes": 0} | state
     changes, cuts = reached["changes"], reached["prefixes"]
     made = "make deep"
@@ -85,7 +86,7 @@ def figures(state: dict[str, Any]) -> list[Figure]:
 
 
 def retry(name: str, version: int, mode: str, data: bytes) -> int:
-    """Decode one input on each engine, in a child; tell what came of it."""
+    """Decode one input on each engine in a child process, and print the results."""
     ends = set()
     for package in engines.packages():
         given = hostile.Input(name, version, broken_messages.Input().put(data))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes millions of hostile inputs on both engines and compares the results: P3.
+"""Decode millions of hostile inputs on both engines and compare the results (P3).
 
-The families and what is compared are those of
-``tests/engine/twins/test_agreement.py``; each turn has inputs of its own.
+``tests/engine/twins/test_agreement.py`` defines the input families and the comparison.
+Every turn generates new inputs.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from tests.safety import broken_messages
 from tools.generate.promises import Figure
 
 INPUTS = 20_000
-"""Inputs of one turn."""
+"""Inputs per turn."""
 
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
-    """Compare turn by turn; the turns never end."""
+    """Compare the engines turn by turn without end."""
     packages = engines.packages()
     if len(packages) == 1:
         raise AssertionError("there is one engine: build the compiled one, make build")
-    # The gate has turn 0.
+    # The gate uses turn 0.
     state = {"turns": 1, "inputs": 0} | state
     while time.monotonic() < until:
         inputs = 0
@@ -45,7 +45,7 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
 
 
 def figures(state: dict[str, Any]) -> list[Figure]:
-    """Tell what was reached: a difference would have ended the run."""
+    """Return the reached figures. A difference would have stopped the run."""
     inputs = state.get("inputs", 0)
     what = "inputs on which both engines agree"
     return [Figure("P3", what, inputs, "make deep", least=5_000_000)]
