@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write files of the repository from other files: schemas, stubs, pages, tables."""
+"""Generate repository files: schema definitions, stubs, documentation and tables."""

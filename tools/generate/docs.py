@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the site of the documentation into build/docs, with checks that Sphinx lacks.
+"""Build the documentation website in build/docs, with additional checks.
 
-Run as a program it builds, with every warning an error, and then looks at the pages:
-they may load nothing from elsewhere. As an extension of Sphinx it turns kwire's plain
-docstrings into what Sphinx reads, and makes the table of messages. Pages and settings
+When run as a program, it builds the website with all warnings as errors. Then it checks
+that the pages load no external resources. As a Sphinx extension, it converts kwire's
+plain docstrings to reStructuredText and generates the message table. Pages and settings
 are in ``docs/``.
 """
 
@@ -37,10 +37,10 @@ _LOADS = {
 
 
 def as_rst(lines: list[str]) -> list[str]:
-    """Write a plain docstring as reStructuredText.
+    """Convert a plain docstring to reStructuredText.
 
-    Words in double backticks are code, indented lines are code too, lists are lists,
-    and a sentence that begins with "Shape:", "Raises" and so on is a paragraph.
+    Text in double backticks and indented lines are code. Lists remain lists. A sentence
+    that starts with "Shape:", "Raises" or similar words becomes a paragraph.
     """
     made: list[str] = []
     in_code = False
@@ -61,14 +61,17 @@ def as_rst(lines: list[str]) -> list[str]:
 
 
 def _escaped(line: str) -> str:
-    """Escape what means something outside double backticks; name parts in bold."""
+    """Escape special characters outside double backticks.
+
+    A section name at the start of the line, such as "Raises", is formatted in bold.
+    """
     pieces = line.split("``")
     for number in range(0, len(pieces), 2):
         bullet = re.match(r"\s*[*-] ", pieces[number]) if number == 0 else None
         start = bullet.end() if bullet else 0
         plain = re.sub(r"([*|\\`])|(?<=\w)(_)(?!\w)", r"\\\1\2", pieces[number][start:])
         pieces[number] = pieces[number][:start] + plain
-    # Letters that touch the backticks would undo them.
+    # Adjacent letters would prevent reStructuredText from recognizing the backticks.
     text = pieces[0]
     for number, piece in enumerate(pieces[1:], 1):
         left = "\\ " if number % 2 and text[-1:].isalnum() else ""
@@ -78,7 +81,7 @@ def _escaped(line: str) -> str:
 
 
 def message_rows() -> Iterator[tuple[str, ...]]:
-    """Give a row for each message: name, kind, API key, versions, flexible ones."""
+    """Yield a row per message: name, kind, API key, versions, flexible versions."""
     from kwire import messages
 
     for name in messages.ALL:
@@ -89,14 +92,14 @@ def message_rows() -> Iterator[tuple[str, ...]]:
 
 
 def linked(name: str, kind: str) -> str:
-    """Write the name of a message, as a link where its API has a page."""
+    """Return a message name, as a link if its API has a page."""
     if kind not in ("request", "response"):
         return name
     return f":doc:`{name} </apis/{name.removesuffix(kind.capitalize())}>`"
 
 
 def command_helps() -> Iterator[tuple[str, str]]:
-    """Give each command of kwire with its help, as a terminal of 80 columns has it."""
+    """Yield every kwire command with its help text, formatted for 80 columns."""
     import click
 
     from kwire.cli.main import program
@@ -111,12 +114,12 @@ def command_helps() -> Iterator[tuple[str, str]]:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Join Sphinx."""
-    # Type checkers run where there is no Sphinx.
+    """Register the Sphinx extension."""
+    # Import dynamically, because type checkers run without Sphinx.
     directive: Any = importlib.import_module("sphinx.util.docutils").SphinxDirective
 
     class MessageTable(directive):  # type: ignore[misc]
-        """The table of all messages."""
+        """Table of all messages."""
 
         def run(self) -> list[Any]:
             head = ("message", "kind", "key", "versions", "flexible")
@@ -129,7 +132,7 @@ def setup(app: Any) -> dict[str, bool]:
             return found
 
     class Commands(directive):  # type: ignore[misc]
-        """What each command says of itself, as a section."""
+        """Help text of all commands, with a heading for every command."""
 
         def run(self) -> list[Any]:
             lines: list[str] = []
@@ -150,25 +153,26 @@ def setup(app: Any) -> dict[str, bool]:
 def _on_docstring(
     app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    # What a module says is about its files; its page has words for readers.
+    # Module docstrings describe source files. Their pages contain other text for
+    # readers.
     lines[:] = [] if what == "module" else as_rst(lines)
 
 
 def _on_member(
     app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Leave out members whose docstring is nothing but the name of a field."""
+    """Exclude members whose docstring only repeats a field name."""
     text = getattr(obj, "__doc__", None) or ""
     return text.startswith(("Alias for field", "The header's ``")) or None
 
 
 def _on_source(app: Any, name: str, source: list[str]) -> None:
-    """Leave out the empty line that ends an example for doctest."""
+    """Remove the empty line at the end of an example, which only doctest requires."""
     source[0] = source[0].replace("\n\n```\n", "\n```\n")
 
 
 class _Loads(HTMLParser):
-    """Collects what a page makes a browser load."""
+    """Collects the resources that a page loads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,7 +187,7 @@ class _Loads(HTMLParser):
 
 
 def loads_from_elsewhere(page: Path) -> list[str]:
-    """Name what a page loads that is no file beside it."""
+    """Return the external resources that a page loads."""
     parser = _Loads()
     text = page.read_text(encoding="utf-8")
     parser.feed(text)
@@ -191,7 +195,7 @@ def loads_from_elsewhere(page: Path) -> list[str]:
 
 
 def main() -> int:
-    """Build the site."""
+    """Build the website. Returns the exit code."""
     shutil.rmtree(SITE, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning"]
     command += ["--keep-going", "--fresh-env", "--builder", "html"]

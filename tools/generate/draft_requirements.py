@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/drafts/requirements.md: requirement, function and test of each document.
+"""Generate docs/drafts/requirements.md: function and test for every requirement.
 
-``kwire.drafts.runs`` is the only list of the requirements. With ``--check`` this
-program says whether the page is what the list gives, and whether each function and
-each test of the list exists.
+``kwire.drafts.runs`` is the only list of requirements. ``--check`` checks that the page
+is up to date, and that all listed functions and tests exist.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def make_page() -> str:
 
 
 def find_problems() -> Iterator[str]:
-    """Yield what is wrong with the functions and tests of the requirements."""
+    """Yield errors in the functions and tests of the requirements."""
     for document in DOCUMENTS:
         for requirement in document.requirements:
             where = f"document {document.number}, {requirement.text!r}"
@@ -96,7 +95,7 @@ def _list_tests(name: str) -> frozenset[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the page, or check it; return the exit code."""
+    """Write or check the page. Returns the exit code."""
     parser = argparse.ArgumentParser(description="The requirements of the drafts")
     parser.add_argument("--check", action="store_true", help="write nothing")
     options = parser.parse_args(arguments)

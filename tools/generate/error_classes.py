@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the table of exception classes in ``docs/reference/errors.md``.
+"""Generate the table of exception classes in ``docs/reference/errors.md``.
 
-The table is made from the classes in ``src/kwire``, so that it cannot omit one.
+The table is generated from the classes in ``src/kwire``, so that it is complete.
 
     python -m tools.generate.error_classes             print what differs
     python -m tools.generate.error_classes --record    write the table
@@ -23,16 +23,16 @@ from tools import ROOT
 SOURCE = ROOT / "src" / "kwire"
 PAGE = ROOT / "docs" / "reference" / "errors.md"
 INTERNAL = {"kwire.records.compression.blocks"}
-"""Modules whose exceptions never leave kwire."""
+"""Modules whose exceptions are always handled inside kwire."""
 
 PUBLIC_MODULES = {"kwire._files": "kwire.log"}
-"""Public modules of classes that are defined in a private module."""
+"""Public modules for classes that are defined in a private module."""
 
 HEAD = "| class | base | import from | meaning |\n|---|---|---|---|\n"
 
 
 class ErrorClass(NamedTuple):
-    """An exception class of kwire, as its source defines it."""
+    """Exception class of kwire, read from its source."""
 
     name: str
     bases: tuple[str, ...]
@@ -41,7 +41,7 @@ class ErrorClass(NamedTuple):
 
 
 def find_classes() -> dict[str, ErrorClass]:
-    """Find all public exception classes by name, in the order of their files."""
+    """Return all public exception classes by name, in the order of their files."""
     defined = {}
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE.parent).with_suffix("").parts
@@ -57,7 +57,7 @@ def find_classes() -> dict[str, ErrorClass]:
 
 
 def is_error(name: str, defined: dict[str, ErrorClass]) -> bool:
-    """Whether a class, of kwire or of Python, is an exception."""
+    """Return whether a class of kwire or Python is an exception."""
     if name in defined:
         return any(is_error(base, defined) for base in defined[name].bases)
     known = getattr(builtins, name, None)
@@ -65,13 +65,16 @@ def is_error(name: str, defined: dict[str, ErrorClass]) -> bool:
 
 
 def read_summary(text: str) -> str:
-    """Return the first sentence of a docstring, without its full stop."""
+    """Return the first sentence of a docstring without its full stop."""
     paragraph = " ".join(text.split("\n\n")[0].split())
     return paragraph.split(". ")[0].removesuffix(".")
 
 
 def order_classes(classes: dict[str, ErrorClass]) -> Iterator[ErrorClass]:
-    """Yield each class after its base, and classes with the same base by name."""
+    """Yield base classes before derived classes.
+
+    Classes with the same base are sorted.
+    """
 
     def follow(name: str) -> Iterator[ErrorClass]:
         yield classes[name]
@@ -79,14 +82,14 @@ def order_classes(classes: dict[str, ErrorClass]) -> Iterator[ErrorClass]:
             if name == classes[each].bases[0]:
                 yield from follow(each)
 
-    # The tree of kwire's own base class is first.
+    # Start with kwire's own base class and its subclasses.
     roots = [name for name in classes if classes[name].bases[0] not in classes]
     for root in sorted(roots, key=lambda name: (name != "KwireError", name)):
         yield from follow(root)
 
 
 def find_public_module(each: ErrorClass) -> str:
-    """Return the shortest module that the class can be imported from."""
+    """Return the shortest module name from which the class can be imported."""
     if each.module in PUBLIC_MODULES:
         return PUBLIC_MODULES[each.module]
     parts = each.module.split(".")
@@ -108,14 +111,14 @@ def write_table() -> str:
 
 
 def replace_table(page: str, table: str) -> str:
-    """Return the page with another table."""
+    """Return the page with a new table."""
     before, _, rest = page.partition(HEAD)
     _, _, after = rest.partition("\n\n")
     return f"{before}{table}\n{after}"
 
 
 def main() -> int:
-    """Compare the page with the classes, or write its table."""
+    """Compare the page with the classes, or write the table. Returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--record", action="store_true")
     is_recorded = parser.parse_args().record

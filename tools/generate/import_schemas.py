@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brings Kafka's message schemas into kwire's definition files.
+"""Import Kafka's message schemas into kwire's definition files.
 
 Arguments of ``python -m tools.generate.import_schemas``:
 
@@ -9,14 +9,15 @@ Arguments of ``python -m tools.generate.import_schemas``:
     check --release x.y.z       exit 1 if they differ
     index --check               exit 1 if a file is not as written
 
-The definitions hold every version that Kafka ever released, so a release is absorbed,
-not copied: what it has is taken from it, and what it has dropped stays. Where a
-release changed the layout of a version that existed, the newest layout is kept and
-the change is shown. Releases have to be absorbed oldest first.
+The definitions contain every version that Kafka has ever released. A release is
+therefore merged instead of copied: its versions are imported, and versions that it has
+removed are preserved. If a release has changed the layout of an existing version, the
+newest layout is kept and the change is displayed. Releases must be imported in
+ascending order.
 
-Here are the commands and how a release as a whole is absorbed. ``schema_sources.py``
-reads schemas, ``schema_merge.py`` unites two states of a message, ``schema_files.py``
-writes files and ``schema_changes.py`` says what changed.
+This module contains the commands and merges complete releases. ``schema_sources.py``
+reads schemas, ``schema_merge.py`` merges two states of a message, ``schema_files.py``
+writes files, and ``schema_changes.py`` describes changes.
 """
 
 from __future__ import annotations
@@ -50,12 +51,14 @@ from tools.generate.schema_sources import (
 
 
 def absorb(entries: Entries, found: Mapping[str, Found]) -> tuple[Entries, list[str]]:
-    """Unite the definitions with the schemas of one release.
+    """Merge the schemas of one release into the definitions.
 
-    Returns the new definitions and what happened to names, in sentences. A request or
-    response is known by its API key, so another name for a key is a rename; a record
-    is known by its name, and one whose number a new record takes is retired.
-    Raises ``ImportRefused`` where the definitions cannot hold the union.
+    Returns the new definitions and a list of renamed or retired messages. Requests and
+    responses are identified by their API key, so that a different name for the same key
+    is a rename. Records are identified by their name. If a new record uses the number
+    of an old record, the old record is retired.
+
+    Raises ``ImportRefused`` if the definitions cannot represent the result.
     """
     united = dict(entries)
     notes = []
@@ -84,7 +87,7 @@ def absorb(entries: Entries, found: Mapping[str, Found]) -> tuple[Entries, list[
 
 
 def _owner(entries: Entries, message: Message, family: str) -> str | None:
-    """Name the message that has the number of another, among those of its kind."""
+    """Return the message of the same kind that has the same number, or None."""
     is_api = message.kind in ("request", "response")
     for name, known in entries.items():
         same = (known.message.kind, known.message.api_key)
@@ -102,7 +105,10 @@ def _versions(messages: list[Message]) -> int:
 
 
 def run_import(arguments: argparse.Namespace) -> int:
-    """Show what a source changes; write it, or fail on a difference, as asked."""
+    """Display the changes from a source.
+
+    Optionally write them, or fail if they differ.
+    """
     paths = list(arguments.paths)
     if arguments.release:
         paths += release_jars(arguments.release)
@@ -130,7 +136,7 @@ def run_import(arguments: argparse.Namespace) -> int:
 
 
 def run_index(arguments: argparse.Namespace) -> int:
-    """Write the definition files anew from themselves, or say which would change."""
+    """Rewrite the definition files from their own content, or report outdated files."""
     entries = read_entries(arguments.definitions)
     check_entries(entries)
     files = files_of(entries)
@@ -147,7 +153,7 @@ def run_index(arguments: argparse.Namespace) -> int:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Do what the command line says and return the exit status."""
+    """Run the command line and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

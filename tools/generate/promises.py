@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The promises of kwire, the figures that tests recorded, and their table.
+"""Generate the table of promises from the figures that tests have recorded.
 
-A harness that shows a promise notes its figures with ``record``, each with the bound
-that it has to keep, in a file of its own under ``tests/safety/figures``. This tool
-writes the table of SECURITY.md from those files; with ``--check`` it says whether the
-table is what they give, whether every promise has a figure, and whether every test
-that is named exists. No figure is made here.
+A harness that verifies a promise stores its figures with ``record`` in a separate file
+in ``tests/safety/figures``. Every figure includes the limit that it must satisfy. This
+program writes the table in SECURITY.md from these files. ``--check`` checks that the
+table is up to date, that every promise has a figure, and that every specified test
+exists. This program does not measure anything.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PROMISES = {
 
 
 class Figure(NamedTuple):
-    """One figure: what was measured, what was reached, and what it has to keep."""
+    """Recorded figure: promise, description, value, test, and limits."""
 
     promise: str
     what: str
@@ -65,24 +65,24 @@ class Figure(NamedTuple):
     date: str = ""
 
     def is_kept(self) -> bool:
-        """Whether the figure keeps its bounds."""
+        """Return whether the figure satisfies its limits."""
         return (self.least is None or self.figure >= self.least) and (
             self.most is None or self.figure <= self.most
         )
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What the figure is of."""
+        """Identity of the figure."""
         return self.promise, self.test, self.what
 
     def is_looser_than(self, other: Figure) -> bool:
-        """Whether a bound of the other is gone or further away."""
+        """Return whether a limit of the other figure is missing or less strict here."""
         return (
             other.least is not None and (self.least is None or self.least < other.least)
         ) or (other.most is not None and (self.most is None or self.most > other.most))
 
     def text(self) -> str:
-        """Say the figure and its bound as a person reads them."""
+        """Format the figure and its limits for readers."""
         parts = [f"{self.what}: {number(self.figure)}{self.unit}"]
         if self.least is not None:
             parts.append(f"at least {number(self.least)}{self.unit}")
@@ -92,15 +92,17 @@ class Figure(NamedTuple):
 
 
 def number(value: float) -> str:
-    """Write a figure with separators, and no more digits than it is worth."""
+    """Format a number with thousands separators and at most four significant digits."""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 
 
 def record(source: str, figures: Iterable[Figure]) -> None:
-    """Write down the figures of one harness, dated today, in the place of its last.
+    """Store the figures of one harness with today's date.
 
-    None of the last may be missing or have a looser bound, so that no figure is lost
-    unseen. Remove the file first where that is intended.
+    They replace the previous ones.
+
+    Raises ``ValueError`` if a previous figure is missing or has a less strict limit, so
+    that no figure is lost accidentally. If that is intended, delete the file first.
     """
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     rows = sorted(figure._replace(date=today) for figure in figures)
@@ -130,18 +132,18 @@ def record(source: str, figures: Iterable[Figure]) -> None:
 
 
 def read(path: Path) -> list[Figure]:
-    """Read what one harness wrote down."""
+    """Read the figures of one harness."""
     return [Figure(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def figures() -> list[Figure]:
-    """Read what all harnesses wrote down, in the order of the promises."""
+    """Read the figures of all harnesses, sorted by promise."""
     rows = [row for path in sorted(FIGURES.glob("*.json")) for row in read(path)]
     return sorted(rows, key=lambda row: (int(row.promise[1:]), row.test, row.what))
 
 
 def table(rows: list[Figure]) -> str:
-    """Write the table: one row for each promise and test."""
+    """Format the table with one row for every promise and test."""
     lines = ["| promise | shown by | figures reached | date |", "|---|---|---|---|"]
     seen = set()
     for promise, test in dict.fromkeys((row.promise, row.test) for row in rows):
@@ -157,13 +159,13 @@ def table(rows: list[Figure]) -> str:
 
 
 def page_with(text: str, rows: list[Figure]) -> str:
-    """Put the table between its marks in the page."""
+    """Replace the table between its markers in the page."""
     head, rest = text.split(START)
     return head + START + "\n" + table(rows) + "\n" + END + rest.split(END)[1]
 
 
 def missing_tests(rows: list[Figure]) -> Iterator[str]:
-    """Name the tests and make targets that figures claim and that do not exist."""
+    """Yield tests and make targets that are specified by figures but do not exist."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for test in sorted({row.test for row in rows}):
         if test.startswith("make "):
@@ -175,7 +177,7 @@ def missing_tests(rows: list[Figure]) -> Iterator[str]:
 
 
 def missing_part(test: str) -> str:
-    """Return which part of a test's name does not exist: its file, its function."""
+    """Describe the missing file or function of a test, or return "" if it exists."""
     path, _, name = test.partition("[")[0].partition("::")
     source = ROOT / path
     if not source.exists():
@@ -189,7 +191,7 @@ def missing_part(test: str) -> str:
 
 
 def complaints(rows: list[Figure], text: str) -> Iterator[str]:
-    """Say all that is wrong with the figures and with the page made of them."""
+    """Yield all errors in the figures and in the page."""
     for promise in PROMISES.keys() - {row.promise for row in rows}:
         yield f"{promise} has no figure: {PROMISES[promise]}"
     yield from (f"{r.promise} is broken: {r.text()}" for r in rows if not r.is_kept())
@@ -201,7 +203,7 @@ def complaints(rows: list[Figure], text: str) -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the table of SECURITY.md, or check it."""
+    """Write or check the table in SECURITY.md."""
     parser = argparse.ArgumentParser(description="The table of promises in SECURITY.md")
     parser.add_argument("--check", action="store_true", help="write nothing")
     asked = parser.parse_args()

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the speed figures of README.md: two paragraphs and the picture.
+"""Generate the speed figures in README.md: two paragraphs and the picture.
 
 ``docs/pictures/speed.svg`` has one group of bars for Spark and one for messages. All
-figures come from pages that measurements write. With ``--check`` this program only says
-what is old.
+figures are read from pages that benchmarks write. With ``--check``, this program only
+reports outdated figures.
 """
 
 from __future__ import annotations
@@ -32,14 +32,17 @@ UDF_ROWS = {
     "`from_kafka_records, schema`": "from_kafka_records",
     "`read_records, schema`": "read_records",
 }
-"""Rows of the first table of ``UDF_CHAPTER``, and their labels."""
+"""Rows of the first table in ``UDF_CHAPTER``, with their labels."""
 
 HAND_RUN_ROWS = {
     "by hand, plain UDF": "Python UDF by hand",
     "from_kafka_records": "from_kafka_records",
     "read_records, as rows": "read_records",
 }
-"""Rows of ``UDF_PAGE``, which has one run until ``RESULTS`` has ``UDF_CHAPTER``."""
+"""Rows of ``UDF_PAGE``.
+
+It contains a single run, which is used until ``RESULTS`` contains ``UDF_CHAPTER``.
+"""
 
 MESSAGE_ROW = "Metadata response v9"
 MESSAGE_COLUMNS = {
@@ -48,7 +51,7 @@ MESSAGE_COLUMNS = {
     "kio": "kio",
     "kwire": "kwire, compiled (Cython)",
 }
-"""Columns of the chapter Decode of ``RESULTS``, and their labels."""
+"""Columns of the chapter Decode in ``RESULTS``, with their labels."""
 
 _WIDTH, _BAR_LEFT, _BAR_WIDTH = 660, 226, 290
 _ROW, _HEADING, _MARGIN = 27, 38, 14
@@ -62,7 +65,7 @@ _STYLE = """
 
 
 class Bar(NamedTuple):
-    """One bar: its label, the figure as its page has it, and words after the figure."""
+    """Bar with its label, the figure as formatted on its page, and the ratio."""
 
     label: str
     figure: str
@@ -70,24 +73,27 @@ class Bar(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The figure as a number."""
+        """Figure as a number."""
         return float(self.figure.replace(",", ""))
 
     @property
     def is_kwire(self) -> bool:
-        """Whether the bar is a function or an engine of kwire."""
+        """Return whether the bar is a function or an engine of kwire."""
         return "kwire" in self.label or self.label.endswith("_records")
 
 
 class Group(NamedTuple):
-    """Bars of one task, with their unit."""
+    """Bars of one task with the same unit."""
 
     title: str
     bars: list[Bar]
 
 
 def read_groups() -> list[Group]:
-    """Read the figures; raises ValueError if a page does not have one of them."""
+    """Read all figures.
+
+    Raises ``ValueError`` if a page does not contain one of them.
+    """
     results = RESULTS.read_text("utf-8")
     if f"\n{UDF_CHAPTER}\n" in results:
         udf_bars = read_udf_bars(results)
@@ -103,7 +109,7 @@ def read_groups() -> list[Group]:
 
 
 def read_udf_bars(page: str) -> list[Bar]:
-    """Read the seconds of UDFs and of kwire's functions, and the ratios to the UDF."""
+    """Read the seconds of UDFs and kwire's functions, and the ratios to the UDF."""
     rows = {row[0]: row for row in read_table(page, UDF_CHAPTER)}
     bars = []
     for name, label in UDF_ROWS.items():
@@ -116,7 +122,7 @@ def read_udf_bars(page: str) -> list[Bar]:
 
 
 def read_hand_run(page: str) -> list[Bar]:
-    """Read the seconds of one run, which its page shows as a program printed it."""
+    """Read the seconds of a single run from the program output on its page."""
     seconds = {}
     for name in HAND_RUN_ROWS:
         found = re.search(rf"^{re.escape(name)} +([0-9.]+) ", page, re.MULTILINE)
@@ -132,12 +138,12 @@ def read_hand_run(page: str) -> list[Bar]:
 
 
 def read_message_bars(page: str) -> list[Bar]:
-    """Read the µs of decoding one message, of each library and of both engines."""
+    """Read the microseconds for decoding one message by library and engine."""
     head, *rows = read_table(page, "## Decode")
     row = next((row for row in rows if row[0] == MESSAGE_ROW), None)
     if row is None:
         raise ValueError(f"{RESULTS.name} has no row {MESSAGE_ROW!r} in Decode")
-    # A cell has the time without the garbage collector, then the time with it.
+    # A cell contains the time without garbage collection and the time with it.
     figures = dict(zip(head, (cell.partition(" / ")[0] for cell in row), strict=True))
     bars = [Bar(label, figures[name]) for name, label in MESSAGE_COLUMNS.items()]
     twin = next(bar for bar in bars if "pure" in bar.label)
@@ -146,7 +152,7 @@ def read_message_bars(page: str) -> list[Bar]:
 
 
 def read_table(page: str, heading: str) -> list[list[str]]:
-    """Return the cells of the first table below a heading of second level."""
+    """Return the cells of the first table below a second-level heading."""
     chapter = page.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
     table = re.search(r"(?:^\|.*\n)+", chapter, re.MULTILINE)
     lines = table[0].splitlines() if table else [""]
@@ -154,12 +160,12 @@ def read_table(page: str, heading: str) -> list[list[str]]:
 
 
 def format_ratio(ratio: float) -> str:
-    """Write a ratio as README.md does: one digit after the point below 10."""
+    """Format a ratio for README.md: with one decimal place if it is below 10."""
     return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
 
 
 def draw(groups: list[Group]) -> str:
-    """Return the picture as SVG, with colours for light and for dark screens."""
+    """Return the picture as SVG, with colours for light and dark screens."""
     parts = []
     y = _MARGIN
     for group in groups:
@@ -193,7 +199,7 @@ def draw(groups: list[Group]) -> str:
 
 
 def write_paragraphs(groups: list[Group]) -> dict[str, str]:
-    """Return the paragraphs with figures, by the words that they begin with."""
+    """Return the paragraphs with figures, indexed by their first words."""
     udf, message = ({bar.label: bar for bar in group.bars} for group in groups)
     hand, column, rows = (
         udf[label]
@@ -227,7 +233,10 @@ def write_paragraphs(groups: list[Group]) -> dict[str, str]:
 
 
 def fill(readme: str, groups: list[Group]) -> str:
-    """Return the text of README.md with new figures; ValueError if it has no place."""
+    """Insert the figures into README.md.
+
+    Raises ``ValueError`` if a paragraph is missing.
+    """
     for start, paragraph in write_paragraphs(groups).items():
         lines = textwrap.wrap(
             paragraph, 88, break_long_words=False, break_on_hyphens=False
@@ -242,7 +251,7 @@ def fill(readme: str, groups: list[Group]) -> str:
 
 
 def find_problems(groups: list[Group]) -> Iterator[str]:
-    """Yield what is old in the picture and in README.md."""
+    """Yield outdated parts of the picture and of README.md."""
     if not PICTURE.exists() or PICTURE.read_text("utf-8") != draw(groups):
         yield f"{PICTURE.relative_to(ROOT)} is old; write it with {_COMMAND}"
     readme = README.read_text("utf-8")
@@ -251,7 +260,7 @@ def find_problems(groups: list[Group]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the figures, or check them; return the exit code."""
+    """Write or check the figures. Returns the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Describes in words what changed between two states of the definitions.
+"""Describe the differences between two states of the definitions.
 
-A line with ``+`` is a new field, with ``-`` a field that is gone, with ``!`` a version
-whose bytes were laid out differently before: Kafka changed it after releasing it.
+``+`` marks a new field and ``-`` a removed field. ``!`` marks a version whose binary
+layout was different before, because Kafka changed it after the release.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Facts = dict[str, str]
 
 
 def describe(before: Entries, after: Entries) -> list[str]:
-    """List the differences in lines of at most 80 columns, message by message."""
+    """List the differences by message, in lines with at most 80 columns."""
     lines = []
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name), after.get(name)
@@ -114,7 +114,7 @@ def _fact_changes(before: Facts, after: Facts) -> str:
 
 
 def _field_changes(old: Message, new: Message) -> Iterator[str]:
-    """Compare field by field; the path of a field is its identity."""
+    """Compare fields. A field is identified by its path."""
     before, after = _facts_by_path(old), _facts_by_path(new)
     for path, facts in after.items():
         if path not in before:
@@ -147,7 +147,7 @@ def _facts_by_path(message: Message) -> dict[str, Facts]:
 
 
 def _layout_changes(old: Message, new: Message) -> Iterator[str]:
-    """Say which versions that existed before have another layout now."""
+    """Yield existing versions whose layout has changed."""
     changes = [
         layout_change(compile_plan(old, version), compile_plan(new, version), BYTES)
         for version in old.valid_versions & new.valid_versions

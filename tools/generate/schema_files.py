@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes the folder of definition files, in their order.
+"""Read and write the directory of definition files in canonical order.
 
-A file holds a *family*: the request and response of one API key, or records that
-belong together. ``index.txt`` has one line for each message. Both are written by
-``files_of`` alone, so equal facts always give equal files.
+A file contains a *family*: the request and response with the same API key, or related
+records. ``index.txt`` contains one line per message. Only ``files_of`` formats both, so
+identical definitions always produce identical files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tools.generate.schema_sources import ImportRefused
 DEFINITIONS = ROOT / "src/kwire/schema/definitions"
 
 RETIRED = "retired-records"
-"""The family of records that no release writes any more: their ids may be reused."""
+"""Family of records that current releases no longer write. Their ids may be reused."""
 
 _RETIRED_NAMES = frozenset(
     (
@@ -52,22 +52,22 @@ _FAMILIES = {
     "QuorumState": "quorum-state",
     "SubscriptionInfo": "streams-subscription",
 }
-"""By the start of a name: the families of what has no number to go by."""
+"""Families of messages without a number, indexed by the start of the name."""
 
 
 class Entry(NamedTuple):
-    """One message and the name of its file, without ``.txt``."""
+    """Message with the name of its file, without ``.txt``."""
 
     message: Message
     family: str
 
 
 Entries = dict[str, Entry]
-"""The messages of a definitions folder by name."""
+"""Messages of a definitions directory, indexed by name."""
 
 
 def family_of(message: Message, origin: str) -> str:
-    """Choose the file of a message; ``origin`` is where in its source it stood."""
+    """Select the file for a message. ``origin`` is its location in the source."""
     name = message.name
     if name in _RETIRED_NAMES:
         return RETIRED
@@ -77,7 +77,7 @@ def family_of(message: Message, origin: str) -> str:
     if message.kind == "header":
         return "headers"
     if message.kind == "metadata":
-        # Tiered storage counts its records apart from those of KRaft.
+        # Tiered storage and KRaft number their records independently.
         return "remote-log-records" if name.startswith("Remote") else "metadata-records"
     for module in _COORDINATORS:
         if module in origin:
@@ -90,7 +90,10 @@ def family_of(message: Message, origin: str) -> str:
 
 
 def read_entries(folder: Path) -> Entries:
-    """Read all definition files of a folder; ``ImportRefused`` names a bad one."""
+    """Read all definition files.
+
+    Raises ``ImportRefused`` with the name of an invalid file.
+    """
     entries: Entries = {}
     for file in sorted(folder.glob("*.txt")):
         if file.name == "index.txt":
@@ -114,7 +117,7 @@ def read_entries(folder: Path) -> Entries:
 
 
 def files_of(entries: Entries) -> dict[str, str]:
-    """Write the definition files and their index as texts, by file name."""
+    """Format the definition files and their index, by file name."""
     families: dict[str, list[Message]] = {}
     index = []
     for name, (message, family) in sorted(entries.items()):
@@ -134,13 +137,13 @@ def files_of(entries: Entries) -> dict[str, str]:
 
 
 def _rank(message: Message) -> tuple[bool, int, int, str]:
-    """Order records by number, and each key or request before its other half."""
+    """Sort records by number, and keys and requests before their counterparts."""
     kind = KINDS.index(message.kind)
     return message.api_key is None, message.api_key or 0, kind, message.name
 
 
 def stale_files(folder: Path, files: dict[str, str]) -> list[str]:
-    """Name the files of a folder that are missing, too many or not as they should."""
+    """Return the names of missing, unexpected and outdated files in a directory."""
     present = {file.name for file in folder.glob("*.txt")}
     return sorted(
         name
@@ -152,7 +155,7 @@ def stale_files(folder: Path, files: dict[str, str]) -> list[str]:
 
 
 def write_files(folder: Path, files: dict[str, str]) -> list[str]:
-    """Bring a folder to exactly these files; return the names of those that changed."""
+    """Write, update and delete files in a directory. Returns the changed names."""
     folder.mkdir(parents=True, exist_ok=True)
     stale = stale_files(folder, files)
     for name in stale:
@@ -164,9 +167,9 @@ def write_files(folder: Path, files: dict[str, str]) -> list[str]:
 
 
 def check_entries(entries: Entries) -> None:
-    """Check every rule that the definitions have to keep, each alone and together.
+    """Check all rules for the definitions, individually and in combination.
 
-    Raises ``ImportRefused`` for the first broken one.
+    Raises ``ImportRefused`` for the first violated rule.
     """
     try:
         for message, _ in entries.values():
@@ -188,7 +191,7 @@ def check_entries(entries: Entries) -> None:
 
 
 def _id_spaces(entries: Entries) -> Iterator[list[Message]]:
-    """List the messages whose numbers must differ: all APIs, or one record family."""
+    """Yield groups of messages with unique numbers: all APIs, or one record family."""
     spaces: dict[str, list[Message]] = {}
     for message, family in entries.values():
         space = "api" if message.kind in ("request", "response") else family

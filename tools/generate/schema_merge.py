@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Merges two states of one message: the result has every version of either.
+"""Merge two states of one message. The result contains all versions of both.
 
-The *newer* state is right about every version it has, and how it writes a fact is
-kept wherever it can be. The *older* state is right about the versions below, which
-Kafka has removed since: fields and ranges that only they need are put back. One range
-has to say each fact, so a union that would need a range with a hole is refused, and
-``_verify`` compiles every version of the result against the state it comes from.
+The *newer* state is authoritative for all of its versions, and its notation is
+preserved if possible. The *older* state is authoritative for lower versions, which
+Kafka has since removed: fields and version ranges that only these versions require are
+restored. Every fact must be expressed by a single range, so a merge that would require
+a range with a gap is rejected. ``_verify`` compiles all versions of the result and
+compares them with the original state.
 
-Defaults, ``ignorable`` and a field's type have no versions, so the newer state's hold.
-That changes nothing in the bytes of an older version, or the union is refused.
+Defaults, ``ignorable`` and field types are not versioned, so the newer state determines
+them. If that would change the bytes of an older version, the merge is rejected.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from tools.generate.schema_sources import ImportRefused
 
 
 def merge(older: Message, newer: Message) -> Message:
-    """Unite two states of one message.
+    """Merge two states of one message.
 
-    Raises ``ImportRefused`` with message, version and field if that cannot be
-    expressed, or if ``newer`` is not the newer one.
+    Raises ``ImportRefused`` with the message, version and field if the result cannot be
+    expressed, or if ``newer`` is not the newer state.
     """
     if not newer.valid_versions:
         return older
     was_data = _is_record_as_data(older, newer)
     if was_data and newer.kind == "coordinator-key":
-        # What was the version of the key is the record type now: the same bytes.
+        # The version of the key is now called record type. The bytes are identical.
         return newer
     if (
         _is_record_as_data(newer, older)
@@ -56,19 +57,19 @@ def merge(older: Message, newer: Message) -> Message:
 
 
 def _is_record_as_data(message: Message, other: Message) -> bool:
-    """Whether only ``other`` knows that it is a coordinator's record (since 4.1)."""
+    """Return whether only ``other`` is marked as a coordinator record (since 4.1)."""
     return message.kind == "data" and other.kind.startswith("coordinator")
 
 
 def kept_versions(older: Message, newer: Message) -> VersionRange:
-    """Name the versions that only the older state has."""
+    """Return the versions that only the older state contains."""
     if newer.valid_versions.min <= older.valid_versions.min:
         return NONE
     return VersionRange(older.valid_versions.min, newer.valid_versions.min - 1)
 
 
 class _Union:
-    """Builds the union of two states, struct by struct."""
+    """Merges two states recursively, struct by struct."""
 
     def __init__(self, older: Message, newer: Message) -> None:
         self.name = newer.name
@@ -92,7 +93,8 @@ class _Union:
             partner = self.built.get(id(struct))
             if partner is not None and partner not in declared:
                 declared.append(partner)
-        # Only Kafka 3.7 to 3.9 say what is deprecated: silence takes nothing back.
+        # Only Kafka 3.7 to 3.9 specify deprecated versions. If a release does not
+        # specify them, keep the previous value.
         deprecated = older.deprecated_versions
         if newer.deprecated_versions:
             deprecated = self.join(
@@ -112,7 +114,7 @@ class _Union:
     def join(
         self, what: str, before: VersionRange, now: VersionRange, path: str
     ) -> VersionRange:
-        """Unite a range: as before in the kept versions, as now in all others."""
+        """Merge a version range: the older for kept versions, else the newer one."""
         low = before & self.kept
         if now & self.kept == low:
             return now
@@ -133,7 +135,7 @@ class _Union:
         return VersionRange(low.min, high.max)
 
     def pair(self, before: Struct, now: Struct) -> None:
-        """Note which structs of the two states are the same one, here and below."""
+        """Store which structs of both states correspond, recursively."""
         if id(before) in self.partners:
             return
         self.partners[id(before)] = now
@@ -145,7 +147,7 @@ class _Union:
                 self.pair(other.struct, field.struct)
 
     def struct(self, now: Struct, path: str) -> Struct:
-        """Unite a struct of the newer state with its partner, if it has one."""
+        """Merge a struct of the newer state with the corresponding older struct."""
         built = self.built.get(id(now))
         if built is not None:
             return built
@@ -157,7 +159,8 @@ class _Union:
         mine = {field.name: field for field in before.fields} if before else {}
         for field in now.fields:
             united = self.field(mine.get(field.name), field, path)
-            # A field may be left with no version, where only the older state counts.
+            # A field can lose all versions if only the older state is authoritative for
+            # them.
             if united.versions or not field.versions:
                 built.fields.append(united)
         if before is not None:
@@ -165,7 +168,7 @@ class _Union:
         return built
 
     def put_back(self, before: Struct, fields: list[Field], path: str) -> None:
-        """Insert the fields that only kept versions have, each after the one before."""
+        """Insert fields that only kept versions contain, after their predecessors."""
         names = [field.name for field in fields]
         at = 0
         for field in before.fields:
@@ -177,7 +180,7 @@ class _Union:
                 at += 1
 
     def gone(self, field: Field, path: str) -> Field:
-        """Keep a field that the newer state lacks, for the kept versions alone."""
+        """Copy a field that the newer state lacks, limited to the kept versions."""
         kept = copy.copy(field)
         kept.versions &= self.kept
         kept.tagged_versions &= self.kept
@@ -203,7 +206,7 @@ class _Union:
         return built
 
     def field(self, before: Field | None, now: Field, path: str) -> Field:
-        """Unite a field of the newer state with the older one of the same name."""
+        """Merge a field of the newer state with the older field of the same name."""
         path = rules.join(path, now.name)
         field = copy.copy(now)
         if now.struct is not None:
@@ -216,13 +219,14 @@ class _Union:
             words = what.partition("_")[0]
             united = self.join(words, getattr(before, what), getattr(now, what), path)
             setattr(field, what, united)
-        # Kafka's schemas do not say what is secret, so its silence takes nothing back.
+        # Kafka's schemas do not mark secret fields, so keep an existing mark.
         field.secret = now.secret or before.secret
         field.flexible_versions = self.flexible_override(before, now, path)
         if now.versions.contains(
             self.newer.valid_versions
         ) and not before.versions.contains(self.kept):
-            # No version of the newer state lacks the field, so it cannot tell.
+            # All versions of the newer state contain the field, so its ``ignorable``
+            # has no effect. Keep the older value.
             field.ignorable = before.ignorable
         return field
 
@@ -242,12 +246,15 @@ class _Union:
 
 
 BYTES, NAMES, VALUES = range(3)
-"""How much of a layout has to be the same: the bytes of any message; the names of the
-fields as well; what becomes of a value where its field is not written as well."""
+"""Required similarity of two layouts.
+
+BYTES: the bytes of all messages are identical. NAMES: field names are also identical.
+VALUES: the handling of values whose field is not written is also identical.
+"""
 
 
 def _verify(merged: Message, older: Message, newer: Message) -> None:
-    """Compare each version of the union with the state that is right about it."""
+    """Compare every version of the result with the authoritative state."""
     text = notation.write_message(merged)
     try:
         rules.check(merged)
@@ -272,9 +279,10 @@ def _verify(merged: Message, older: Message, newer: Message) -> None:
 
 
 def layout_change(before: Plan, after: Plan, exact: int, path: str = "") -> str:
-    """Say in a few words where two plans of one version differ; empty if nowhere.
+    """Describe the first difference between two plans of one version, or return "".
 
-    A field that only one of them knows never counts where the version lacks it.
+    Fields that only one of the plans contains are ignored if the version does not
+    include them.
     """
     for place, words in ((PRESENT, "in line"), (TAGGED, "tagged")):
         mine, theirs = _placed(before, place), _placed(after, place)

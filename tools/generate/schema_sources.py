@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds Kafka's JSON schemas: in folders, in jars, and in the jars of a release.
+"""Find Kafka's JSON schemas in directories, in jars, and in the jars of a release.
 
-A folder may be a Kafka checkout, a part of one, or any tree with schemas or jars in
-it. JSON that is no schema is passed over, and so are the samples and copies that a
-checkout keeps under ``test`` and ``build``. What is done with the schemas is the
-business of ``schema_merge.py``.
+A directory can be a complete or partial Kafka checkout, or any tree with schemas or
+jars. JSON files that are not schemas are ignored, and so are samples and copies below
+``test`` and ``build`` in a checkout. ``schema_merge.py`` processes the schemas.
 """
 
 from __future__ import annotations
@@ -24,22 +23,23 @@ _PASSED_OVER = frozenset(("test", "build", "bin", "target"))
 
 
 class ImportRefused(Exception):
-    """The definitions cannot take what the source says; the text says why."""
+    """The definitions cannot represent a source. The message contains the reason."""
 
 
 class Found(NamedTuple):
-    """One schema of a source, and where in the source it stands."""
+    """Schema with its location in the source."""
 
     message: Message
     origin: str
 
 
 def read_schemas(paths: Iterable[Path]) -> dict[str, Found]:
-    """Read every schema below the paths; together they are one release of Kafka.
+    """Read all schemas below the paths, which must belong to one Kafka release.
 
-    Cost: a folder's JSON is read once, a jar is not unpacked.
-    Raises ``ImportRefused`` for a schema that breaks a rule, for two schemas that
-    claim one name, and if there is none at all.
+    Every JSON file is read once, and jars are not extracted to disk.
+
+    Raises ``ImportRefused`` if a schema violates a rule, if two schemas have the same
+    name, or if no schema is found.
     """
     found: dict[str, Found] = {}
     texts: dict[str, str] = {}
@@ -90,12 +90,12 @@ def _file_texts(file: Path, origin: str) -> Iterator[tuple[str, str]]:
 
 
 def release_jars(release: str) -> list[Path]:
-    """Let Maven find the jars of a Kafka release.
+    """Return the jars of a Kafka release. Maven downloads them if necessary.
 
-    A release that the oracle does not name has the same jars as the newest that it
-    names. Raises ``ImportRefused`` if Maven fails.
+    A release that the oracle does not list has the same jars as the newest listed
+    release. Raises ``ImportRefused`` if Maven fails.
     """
-    # The oracle is only needed here.
+    # Import here, because other functions do not require the oracle.
     from tools.interop.oracle import oracle
 
     try:

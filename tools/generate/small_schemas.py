@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes small schemas in Kafka's JSON language for the tests of the importer."""
+"""Create small schemas in Kafka's JSON language for the importer tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def schema(versions: str, *fields: dict[str, Any], **others: Any) -> str:
-    """Write a request in Kafka's language; ``others`` add keys or replace some."""
+    """Format a request in Kafka's language. ``others`` add or replace JSON keys."""
     facts = {
         "name": "PingRequest",
         "type": "request",

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ``src/kwire/messages/__init__.pyi``: every message class, for type checkers.
+"""Generate ``src/kwire/messages/__init__.pyi``: all message classes for type checkers.
 
     python -m tools.generate.stubs          write the file
     python -m tools.generate.stubs --check  fail if the file is stale
 
-The classes come from the facts that build them at run time, so the stub cannot say
-something else. ``HEAD`` has what all messages have in common.
+The stub is generated from the definitions that also create the classes at run time, so
+that both are always consistent. ``HEAD`` contains the common part of all messages.
 """
 
 from __future__ import annotations
@@ -118,14 +118,14 @@ TYPES = {
     "bytes": "bytes",
     "records": "bytes",
 }
-"""Python's type for each of Kafka's; the others are integers."""
+"""Python types for Kafka types. All other types are integers."""
 
 ACCEPTED = {**TYPES, "bytes": "Buffer", "records": "Buffer"}
-"""What constructors take for them."""
+"""Types that constructors accept for Kafka types."""
 
 
 def main() -> int:
-    """Write or check the stub; return the exit code."""
+    """Write or check the stub. Returns the exit code."""
     parser = argparse.ArgumentParser(description="Write the stub of kwire.messages.")
     parser.add_argument(
         "--check", action="store_true", help="compare only, fail if the stub is stale"
@@ -156,7 +156,7 @@ def main() -> int:
 
 
 def first_difference(found: str, wanted: str) -> int:
-    """Tell the first line (from 1) in which two texts differ."""
+    """Return the number of the first line (from 1) that differs between two texts."""
     pairs = zip(found.splitlines(), wanted.splitlines(), strict=False)
     same = 0
     for left, right in pairs:
@@ -167,13 +167,13 @@ def first_difference(found: str, wanted: str) -> int:
 
 
 def write_stub() -> str:
-    """Write the stub's text."""
+    """Return the text of the stub."""
     classes = (message_class(registry.load(name)) for name in registry.names())
     return HEAD + "".join(f"\n{text}" for text in classes)
 
 
 def message_class(message: Message) -> str:
-    """Write the class of a message, its structs inside."""
+    """Format the class of a message, including its structs."""
     parts = [struct_body(message.struct, message)]
     for struct in message.structs():
         body = struct_body(struct, message)
@@ -184,7 +184,7 @@ def message_class(message: Message) -> str:
 
 
 def struct_body(struct: Struct, message: Message) -> str:
-    """Write what stands inside the class of a struct: fields, constructor, replace."""
+    """Format the class body for a struct: fields, constructor and ``replace``."""
     names = "".join(f'"{field.attribute}", ' for field in struct.fields)
     lines = [f"__match_args__ = ({names.strip()})"]
     created, changed = [], []
@@ -202,13 +202,16 @@ def struct_body(struct: Struct, message: Message) -> str:
 
 
 def method(name: str, parameters: list[str], result: str) -> list[str]:
-    """Write a method that takes keywords only."""
+    """Format a method that only accepts keyword arguments."""
     taken = [f"    {parameter}," for parameter in ("self", "*", *parameters)]
     return [f"def {name}(", *taken, f") -> {result}: ..."]
 
 
 def type_of(field: Field, message: Message, types: dict[str, str], array: str) -> str:
-    """Tell the type of a field; ``array`` is the form that an array takes."""
+    """Return the type annotation of a field.
+
+    ``array`` is the format for array types.
+    """
     if field.struct is not None:
         text = f"{message.name}.{field.type}"
     else:
@@ -220,7 +223,7 @@ def type_of(field: Field, message: Message, types: dict[str, str], array: str) -
 
 
 def default_text(field: Field) -> str:
-    """Write a default as Python does; ``...`` for one that is an object of its own."""
+    """Format a default as Python code, or as ``...`` if it is a struct."""
     default = plan.resolve_default(field)
     if default is None or isinstance(default, (bool, int, float)):
         return repr(default)
@@ -232,7 +235,7 @@ def default_text(field: Field) -> str:
 
 
 def versions_of(field: Field) -> str:
-    """Say in a comment which versions have a field, with null or in the tag section."""
+    """Return a comment with the versions of a field: present, nullable and tagged."""
     text = str(field.versions)
     if field.nullable_versions:
         text += f", null {field.nullable_versions}"
@@ -242,7 +245,7 @@ def versions_of(field: Field) -> str:
 
 
 def indented(text: str) -> str:
-    """Indent all lines that are not empty by one level."""
+    """Indent all non-empty lines by one level."""
     return "".join(
         f"    {line}" if line.strip() else line for line in text.splitlines(True)
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of the Sphinx extensions whose errors Sphinx does not report."""
+"""Test parts of the Sphinx extensions whose errors Sphinx does not report."""
 
 import re
 
@@ -13,7 +13,7 @@ from tools.generate import api_pages, docs
 
 
 def test_plain_docstrings_become_what_sphinx_reads():
-    """Signs are signs, indented lines are code, and parts are paragraphs."""
+    """Special characters are escaped, and indented lines become code blocks."""
     lines = [
         "Give *all* of ``x_`` in a_ and b*.",
         "",
@@ -49,14 +49,14 @@ def test_plain_docstrings_become_what_sphinx_reads():
     ],
 )
 def test_a_page_that_loads_from_elsewhere_is_found(tmp_path, text, found):
-    """Links may lead away; scripts, styles, fonts and pictures may not."""
+    """External links are allowed, but not scripts, styles, fonts and pictures."""
     page = tmp_path / "page.html"
     page.write_text(text)
     assert docs.loads_from_elsewhere(page) == found
 
 
 def test_every_api_has_a_page_and_its_messages_lead_there():
-    """All of them, those that Kafka has deleted too; other messages have none."""
+    """APIs that Kafka has deleted have a page. Other messages have none."""
     pages_ = {f"/apis/{name}" for name in api_pages.apis()}
     led = set()
     for name, kind, *_ in docs.message_rows():
@@ -71,7 +71,7 @@ def test_every_api_has_a_page_and_its_messages_lead_there():
 
 
 def paths(rows):
-    """Yield the path of each row, by the depths of those before it."""
+    """Yield the path of every row, based on the depths of the previous rows."""
     above = []
     for row in rows:
         above[row.depth :] = [row.name]
@@ -79,7 +79,7 @@ def paths(rows):
 
 
 def test_the_pages_of_apis_have_the_fields_that_kwire_schema_shows():
-    """Each field of each version of each message of an API, and no others."""
+    """Compare all fields in all versions of all API messages."""
     count = 0
     for name, kind, *_ in docs.message_rows():
         if kind not in ("request", "response"):

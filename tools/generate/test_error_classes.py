@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The reference lists every exception class of kwire."""
+"""Test that the reference lists all exception classes of kwire."""
 
 import importlib
 import re
@@ -14,20 +14,20 @@ REFERENCE = error_classes.PAGE.parent
 
 
 def list_subclasses(base):
-    """Yield all subclasses of a class that are loaded."""
+    """Yield all loaded subclasses of a class recursively."""
     for each in base.__subclasses__():
         yield each
         yield from list_subclasses(each)
 
 
 def test_the_table_of_exceptions_is_up_to_date():
-    """It is written by ``tools/generate/error_classes.py --record``."""
+    """The command ``tools/generate/error_classes.py --record`` updates the table."""
     page = error_classes.PAGE.read_text("utf-8")
     assert error_classes.replace_table(page, error_classes.write_table()) == page
 
 
 def test_each_exception_of_kwire_is_in_the_table():
-    """Compared with the classes at run time, which the tool does not look at."""
+    """Compare the table with the classes at run time, which the tool does not use."""
     listed = error_classes.find_classes()
     for name in ("client.errors", "connection.sasl", "log", "recording"):
         importlib.import_module(f"kwire.{name}")
@@ -49,7 +49,7 @@ def test_each_subclass_of_kwire_error_is_described_in_the_reference():
 
 
 def is_own(name, classes):
-    """Whether a class derives from ``KwireError``."""
+    """Return whether a class is derived from ``KwireError``."""
     return name == "KwireError" or any(
         is_own(base, classes) for base in classes[name].bases if base in classes
     )
@@ -57,7 +57,7 @@ def is_own(name, classes):
 
 @pytest.mark.parametrize("base", ["ProtocolError", "NotRegularFile", "OSError"])
 def test_a_new_exception_class_makes_the_table_stale(monkeypatch, tmp_path, base):
-    """Wherever it derives from, directly or by another class."""
+    """Use different base classes, so that the class is derived directly or not."""
     source = tmp_path / "kwire"
     source.mkdir()
     for name in ("errors.py", "_files.py"):

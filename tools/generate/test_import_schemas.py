@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The importer of schemas: how a release is merged, written and reported.
+"""Test the schema importer: merging, writing and reporting releases.
 
-All schemas here are small and made up; no network, Maven or checkout is needed.
+All schemas are small, artificial examples. The tests do not require a network, Maven or
+a Kafka checkout.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How two states of a message are merged, and which conflicts are errors.
+"""Test how two states of a message are merged, and which conflicts are errors.
 
-The schemas are small and made up; at the end every definition of kwire loses its
-versions one by one, as if later releases removed them, and must keep them all.
+The schemas are small, artificial examples. In the last test, every kwire definition
+loses its versions one after the other, as if later releases removed them. The merge
+must preserve all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tools.generate.small_schemas import field, schema
 
 
 def union(older: str, newer: str) -> str:
-    """Merge two texts of Kafka's language; give the notation's lines."""
+    """Merge two schemas in Kafka's language. Returns the result in kwire's notation."""
     merged = schema_merge.merge(
         language.read_message(older), language.read_message(newer)
     )
@@ -43,7 +44,7 @@ class TestUnion:
         ]
 
     def test_a_field_stays_secret(self) -> None:
-        """Kafka's schemas do not say what is secret; a new release must not show it."""
+        """Kafka does not mark secret fields, so a new release must keep the mark."""
         text = schema("0-1", field("A", "0+", "bytes"), field("B", "0+", "bytes"))
         older = language.read_message(text)
         older.struct.fields[0].secret = True
@@ -284,7 +285,7 @@ class TestRefusal:
 
 
 def without_versions_below(message: Message, lowest: int) -> Message:
-    """Write a message as Kafka does once it has removed its versions below one."""
+    """Remove versions below ``lowest`` from a message, as a Kafka release does."""
     live = VersionRange(lowest, 32767)
     done: dict[int, Struct] = {}
 

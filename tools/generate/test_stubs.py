@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The generator of ``messages.pyi`` reports a stale stub."""
+"""Test that the generator of ``messages.pyi`` reports an outdated stub."""
 
 import subprocess
 import sys
@@ -10,19 +10,19 @@ from tools.generate.stubs import STUB
 
 
 def run_tool(*arguments):
-    """Run the tool that writes the stub."""
+    """Run the program that generates the stub."""
     command = [sys.executable, "-m", "tools.generate.stubs", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
 def test_the_stub_is_what_the_definitions_say():
-    """A changed definition without a new stub is found here and by ``make check``."""
+    """Definitions that were changed without the stub also fail ``make check``."""
     done = run_tool("--check")
     assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_a_stale_stub_is_told_by_its_first_wrong_line(tmp_path):
-    """One changed type, one missing line and a missing file all fail the check."""
+    """A changed type, a missing line and a missing file must all fail the check."""
     lines = STUB.read_text().splitlines(keepends=True)
     number = next(
         n for n, line in enumerate(lines) if "throttle_time_ms: Final" in line
