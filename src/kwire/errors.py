@@ -371,6 +371,8 @@ def version_failure(
 ) -> UnsupportedVersion:
     """Create the exception for a version that a message does not have."""
     text = f"{name} has {versions.describe()} (got {quote(version)})"
+    if version is None:
+        text += "; pass version=, the version that is on the wire"
     return UnsupportedVersion(text)
 
 

@@ -526,15 +526,9 @@ class Binding:
     def number(self, version: object) -> int:
         """Validate a version and convert it to an int.
 
-        Raises ``UnsupportedVersion`` if the message does not have this version, and
-        ``TypeError`` if no version is passed.
+        Raises ``UnsupportedVersion`` if the message does not have this version. None is
+        also the default of the compiled ``decode`` and ``encode``.
         """
-        if version is None:
-            name, versions = self.message.name, self.message.valid_versions
-            raise TypeError(
-                f"{name} requires the version that is on the wire: pass version=, such"
-                f" as version={versions.max} ({name} has versions {versions})"
-            )
         try:
             number: int = version.__index__()  # type: ignore[attr-defined]
         except (AttributeError, TypeError):
