@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the tables about messages: tasks, libraries and targets.
+"""Rows of the message tables: tasks, libraries and targets.
 
-Messages and varints are listed here, records in ``records/rows.py``, connections in
-``connections/rows.py``. Targets that compare no entries of a row (memory, import, size)
-are in ``targets.py``.
+This module contains the rows for messages and varints. The rows for records and
+connections are in ``records/rows.py`` and ``connections/rows.py``. Targets that do not
+compare two entries of a row are defined in ``targets.py``: memory, import time and
+size.
 """
 
 from __future__ import annotations
@@ -24,25 +25,26 @@ VARINTS = "Bulk varints"
 ATTRIBUTES = "Attribute reads"
 ZERO_COPY = "Decode with zero_copy"
 
-#: C that is written for one message, and makes objects of Python as kwire does.
+#: C code that is specialized for one message, but creates Python objects like kwire.
 LOOP = "C loop"
 WISH = "wished for the time of a codec in Rust, which makes no objects of Python"
 
-#: kio and kafka-python serve every row; aiokafka joins at the versions it has.
+#: kio and kafka-python support all rows. aiokafka is only included for the versions
+#: that it implements.
 PEERS = ("kio", "kafka-python")
 ALL_PEERS = (*PEERS, "aiokafka")
 
 
 @dataclass(frozen=True)
 class _Message:
-    """A workload and how many times as fast kwire must be there."""
+    """Workload with the minimum speedup of kwire for decoding and encoding."""
 
     title: str
     workload: str
     peers: tuple[str, ...] = PEERS
     decode_least: float | None = None
     encode_least: float | None = None
-    # At most how many times as long as C written for this message decoding takes.
+    # Maximum decoding time, relative to C code that is specialized for this message.
     loop_most: float | None = None
 
 
@@ -130,7 +132,8 @@ def _attribute_row() -> Row:
 
 
 def _zero_copy_rows() -> Iterator[Row]:
-    # Views must never be slower than kio, and twice as fast on Produce.
+    # Decoding with views must not be slower than kio, and must be twice as fast for
+    # Produce.
     for message, title, least, loop_size, loop_most, wish in (
         ("produce_v9", "Produce request v9", 2.0, 1_000, 2.2, "3 µs"),
         ("fetch_v12", "Fetch response v12", 1.0, 200, 3.1, "the plain decode's time"),

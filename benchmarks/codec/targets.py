@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether each target on messages and on the start was reached in a run."""
+"""Check the targets for messages and startup against the figures of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ IMPORT_SECONDS = 0.005
 FIRST_MESSAGE_SECONDS = 0.015
 BUILD_SECONDS = 60
 STRIPPED_BYTES = 2_200_000
-#: Of the pure engine beside kio: its structs have one slot more.
+#: Maximum memory of the pure engine, relative to kio. Its structs have one additional
+#: slot.
 PURE_MEMORY = 1.05
 OTHER_WISHES = (
     "memory of one decoded Metadata response, kwire pure: wished for not more than "
@@ -29,7 +30,9 @@ METADATA = ("Metadata response v9", "Metadata response v9, 100 brokers")
 
 
 def wishes(figures: Figures) -> Iterator[str]:
-    """Write the targets that lie below a wish, and the wish."""
+    """Format all targets that are less ambitious than the original wish, together
+    with it.
+    """
     for row in ROWS:
         for target in row.targets:
             if target.wish:
@@ -42,7 +45,7 @@ def wishes(figures: Figures) -> Iterator[str]:
 
 
 def unclaimed(figures: Figures) -> Iterator[str]:
-    """Write the comparisons that kwire does not claim to win."""
+    """Format the comparisons that kwire does not claim to win."""
     for row in ROWS:
         for target in row.unclaimed:
             verdict = row_verdict(figures, row, target)
@@ -50,7 +53,7 @@ def unclaimed(figures: Figures) -> Iterator[str]:
 
 
 def verdicts(figures: Figures) -> Iterator[Verdict]:
-    """Judge every target there is."""
+    """Check all targets for messages, records and startup."""
     for row in ROWS:
         for target in row.targets:
             yield row_verdict(figures, row, target)
@@ -62,7 +65,7 @@ def verdicts(figures: Figures) -> Iterator[Verdict]:
 
 
 def _flat_verdict(figures: Figures) -> Verdict:
-    """Judge whether the size of records matters to views of them."""
+    """Check that the decoding time with views does not depend on the record size."""
     titles = [
         row.title
         for row in ROWS

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks compare equal work: same bytes, same values.
+"""Verify that all message benchmarks do equal work: same bytes, same values.
 
-Every task on messages that ``python -m benchmarks`` times is run once here, by every
-contender, in the contender's own process. Nothing is timed here; nothing is timed
-there before this file passes.
+Every message task that ``python -m benchmarks`` measures runs here once for every
+contender, in a separate process. Nothing is timed here. The measurements only start
+after this file has passed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.codec.rows import MESSAGE_ROWS
 
-# Without a compiled engine, the pure one is tested in its place.
+# If the compiled engine is not built, test the pure engine instead.
 BUILT = importlib.util.find_spec("kwire._engine.fast.decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire": "kwire pure"}
 
@@ -32,7 +32,7 @@ DECODING = [case for case in TASKS if case[0][0].startswith("decode")]
 
 
 def encoding_of(task):
-    """Return the task that makes the bytes of a task."""
+    """Return the task that encodes the input of a decoding task."""
     operation, *arguments = task
     if operation == "decode_zero_copy":
         return ("encode", *arguments)
@@ -45,7 +45,7 @@ for task, worker in TASKS:
 
 
 def name_of(value) -> str:
-    """Return the test id of a task, a contender or several contenders."""
+    """Return the test id for a task, a contender or a set of contenders."""
     if isinstance(value, set):
         return "+".join(sorted(value))
     return value if isinstance(value, str) else "-".join(map(str, value))
@@ -53,13 +53,18 @@ def name_of(value) -> str:
 
 @pytest.mark.parametrize(("task", "worker"), DECODING, ids=name_of)
 def test_every_contender_decodes_the_values_that_were_encoded(workers, task, worker):
-    """A contender that lost or changed a value would win the race unfairly."""
+    """Compare with the expected values, because skipping one would look like a
+    speedup.
+    """
     assert workers[worker].ask("difference", *task) is None
 
 
 @pytest.mark.parametrize(("task", "labels"), ENCODING.items(), ids=name_of)
 def test_all_contenders_encode_the_same_bytes(workers, task, labels):
-    """A contender's input is what it encoded itself, so all inputs are one."""
+    """Contenders decode the bytes that they encoded.
+
+    Require identical bytes, so that all contenders decode the same input.
+    """
     assert len(labels) > 1
     found = {label: workers[label].ask("bytes_of", *task) for label in labels}
     assert len(set(map(str, found.values()))) == 1, found

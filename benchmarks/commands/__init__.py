@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kwire read`` beside kcat: the CPU time of printing a topic."""
+"""Compare the CPU time of printing a topic with ``kwire read`` and with kcat."""

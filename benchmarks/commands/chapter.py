@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print topics with ``kwire read`` and with kcat into a pipe.
 
-kcat is the package ``kcat`` of Debian. The values are text, as JSON requires.
+kcat must be installed, for example from the Debian package ``kcat``. All values are
+text, because JSON output cannot contain arbitrary bytes.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from tools.interop.broker import workloads
 from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Rounds, and the share of the records that are written."""
+"""Number of rounds, and the fraction of the records to write to each topic."""
 PARTITIONS = 4
 RECORDS = {100: 1_000_000, 1000: 200_000}
 BATCH_BYTES = {100: 16 << 10, 1000: 64 << 10}
@@ -54,11 +55,13 @@ COMMANDS = {
     "kwire read -o jsonl": (KWIRE, ["-o", "jsonl"]),
 }
 TARGETS = (("kwire read -f", "kcat -f", 2.0), ("kwire read -o jsonl", "kcat -J", 1.0))
-"""A command, the command that it is compared with, and the maximum ratio of CPU."""
+"""Command, reference command, and maximum CPU time ratio between them."""
 
 
 def _fill(kafka: brokers.Broker, size: int, count: int) -> None:
-    """Write the topic of a size; its values are JSON text."""
+    """Write ``count`` records with JSON values of ``size`` bytes to the topic for
+    that size.
+    """
     workloads.create_topic(kafka, f"text-{size}", partitions=PARTITIONS)
     producer = confluent_kafka.Producer(
         {
@@ -81,10 +84,14 @@ def _fill(kafka: brokers.Broker, size: int, count: int) -> None:
 
 
 def _run_command(name: str, address: str, topic: str) -> dict[str, Any]:
-    """Run a command into a pipe; return its CPU and wall time, and its output."""
+    """Run a command with its output connected to a pipe.
+
+    Return its CPU and wall time in seconds, and the number of printed lines and bytes.
+    """
     program, options = COMMANDS[name]
     topics = ["-t", topic] if program[0] == "kcat" else [topic]
-    # Start and end of the process are in the wall time, as a user waits for both.
+    # Start the clock before the process, because users also wait for its startup and
+    # exit.
     began = time.monotonic()
     process = subprocess.Popen(
         [*program, address, *topics, *options], stdout=subprocess.PIPE, cwd=ROOT
@@ -105,10 +112,11 @@ def _run_command(name: str, address: str, topic: str) -> dict[str, Any]:
 
 
 def measure(json_path: Path, rounds: int, scale: float) -> None:
-    """Measure everything and write it down."""
+    """Fill the topics, run all commands, and save the figures as JSON."""
     if shutil.which("kcat") is None:
         raise SystemExit("kcat is not installed; install the package kcat")
-    # Installed packages have bytecode, which this source may lack.
+    # Compile the sources to bytecode first. Installed packages contain bytecode, but a
+    # source checkout may not.
     compileall.compile_dir(ROOT / "src" / "kwire", quiet=1)
     counts = {size: int(count * scale) for size, count in RECORDS.items()}
     version = subprocess.run(["kcat", "-V"], capture_output=True, text=True).stdout
@@ -149,12 +157,12 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
 
 
 def _find_start(readings: dict[str, list[Any]], name: str) -> float:
-    """Return the median CPU time of printing an empty topic, in seconds."""
+    """Return the median CPU time for printing an empty topic, in seconds."""
     return statistics.median(each["cpu"] for each in readings[f"{name}/0"])
 
 
 def _find_rest(readings: dict[str, list[Any]], name: str, size: int) -> float:
-    """Return the median CPU time without that of the start, in seconds."""
+    """Return the median CPU time without the startup time, in seconds."""
     cpu = statistics.median(each["cpu"] for each in readings[f"{name}/{size}"])
     return cpu - _find_start(readings, name)
 
@@ -173,7 +181,10 @@ def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Put the chapter of one run into the report; return its verdicts as text."""
+    """Write the chapter for a finished run into the report.
+
+    Return the verdicts as text.
+    """
     run = json.loads(json_path.read_text())
     readings = run["readings"]
     lines = [

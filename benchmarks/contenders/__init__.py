@@ -1,17 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries that are measured: one module each, with the same functions.
+"""Libraries under test: one module per library, all with the same functions.
 
-``build`` makes the codec's own message from a workload, ``values`` turns one back to
-plain values, and ``encode``, ``decode``, ``frame``, ``encode_integers`` and
-``decode_integers`` give the ``Statement`` that is checked first and timed later. A
-codec is used as its own documentation says; what can be looked up once is looked up
-before the clock runs. A module lacks the functions that its codec cannot serve.
-``BUILDS`` and ``CHECKS`` say what decoding gives and verifies.
+* ``build`` creates the codec's own message from a workload.
+* ``values`` converts such a message back to plain values.
+* ``encode``, ``decode``, ``frame``, ``encode_integers`` and ``decode_integers`` return
+  a ``Statement``, which is first verified and later timed.
+* ``BUILDS`` and ``CHECKS`` describe the objects that decoding creates, and the errors
+  that it detects.
 
-The modules named ``*_records`` and ``libraries`` serve the rows of records, those named
-``*_connections`` the rows of connections: each of their functions takes the arguments
-of a task and gives its ``Statement``.
+Every codec is used as its documentation recommends. Lookups that are only required once
+happen before the clock starts. If a codec does not support an operation, its module
+omits the function.
+
+The modules ``*_records`` and ``libraries`` implement the tasks of the record rows, and
+``*_connections`` those of the connection rows. Their functions accept the arguments of
+a task and return its ``Statement``.
 """
 
 CLIENT_ID = "benchmark"

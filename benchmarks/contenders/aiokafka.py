@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""aiokafka: a schema object for each version, a compiled varint for records.
+"""aiokafka: one schema object per message version, compiled varints for records.
 
-It takes part in the rows of the versions that it defines.
+It is only included in rows for message versions that it defines.
 """
 
 from __future__ import annotations
@@ -40,19 +40,21 @@ def _class(workload: Workload) -> Any:
 
 
 def _row(values: Any) -> Any:
-    """Return values by position, the only form that the nested schemas take."""
+    """Return the field values by position, because nested schemas only accept
+    tuples.
+    """
     if isinstance(values, dict):
         return tuple(_row(value) for value in values.values())
     return [_row(value) for value in values] if isinstance(values, list) else values
 
 
 def build(workload: Workload) -> Any:
-    """Make the message of a workload."""
+    """Create the message of a workload."""
     return _class(workload)(*_row(workload.values))
 
 
 def _named(row: Any, like: Any) -> Any:
-    """Return values by position as values by name."""
+    """Convert values by position to values by name, using ``like`` as the template."""
     if isinstance(like, dict):
         pairs = zip(like, row, strict=True)
         return {name: _named(value, like[name]) for name, value in pairs}
@@ -68,18 +70,18 @@ def values(workload: Workload, message: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that was made beforehand."""
+    """Encode a message that was created before the measurement."""
     return Statement("message.encode()", {"message": message})
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode from the start of the bytes."""
+    """Decode one message from the start of ``data``."""
     names = {"decode": _class(workload).decode, "data": data}
     return Statement("decode(data)", names)
 
 
 def frame(workload: Workload) -> Statement:
-    """Build a request from scalars and encode it with size and header."""
+    """Build a request from scalar values and encode it with size and header."""
     cls = _class(workload)
     pack = struct.Struct(">i").pack
 
@@ -89,14 +91,14 @@ def frame(workload: Workload) -> Statement:
         message = header.encode() + request.encode()
         return pack(len(message)) + message
 
-    # The names differ from Kafka's here; the order does not.
+    # aiokafka renames some fields, but keeps the order of the protocol.
     fields = dict(zip(cls.SCHEMA.names, workload.values.values(), strict=True))
     names = {"build_and_encode": build_and_encode, "fields": fields}
     return Statement("build_and_encode(fields)", names)
 
 
 def encode_integers(kind: str, count: int) -> Statement:
-    """Encode integers with one call per value."""
+    """Encode integers with one function call per value."""
 
     def join_all(values: list[int]) -> bytes:
         return b"".join(map(UnsignedVarInt32.encode, values))
@@ -109,7 +111,7 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
-    """Decode integers with one call per value."""
+    """Decode integers with one function call per value."""
     decode_all = (
         read_varints(decode_varint, count)
         if kind == "varint"

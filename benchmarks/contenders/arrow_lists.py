@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Turns a peer's records into Arrow: one list for each column, then pyarrow.
+"""Convert records of other libraries to Arrow: one list per column, then pyarrow.
 
-Peers fill only the columns that have something in them: where no record has headers,
-none are collected.
+Only columns with data are filled. If the records have no headers, no header lists are
+created.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ _APPEND_HEADERS = (
 
 
 def _collector(loop: str, with_headers: bool) -> str:
-    """Return the source of ``collect(data)`` around a loop with ``USE`` in it.
+    """Return the source code of ``collect(data)``.
 
-    The lines that replace ``USE`` get its indentation.
+    ``loop`` contains the placeholder ``USE``. It is replaced by statements that append
+    to the columns, with the same indentation.
     """
     uses = _APPEND + (_APPEND_HEADERS if with_headers else ())
     depth = next(line for line in loop.splitlines() if "USE" in line).index("USE")
@@ -64,7 +65,7 @@ def batch_of(
     header_keys: list[str] | None = None,
     header_values: list[bytes] | None = None,
 ) -> Any:
-    """Return the columns as an Arrow record batch."""
+    """Convert the columns to an Arrow record batch."""
     columns = {
         "offset": pa.array(offsets, pa.int64()),
         "timestamp": pa.array(timestamps, pa.timestamp("ms", "UTC")),
@@ -81,7 +82,7 @@ def batch_of(
 
 
 def values_of(batch: Any) -> list[Any]:
-    """Return the records of an Arrow record batch as plain values."""
+    """Convert an Arrow record batch to plain values."""
     names = batch.schema.names
     columns = [
         batch.column("offset").to_pylist(),
@@ -99,7 +100,7 @@ def values_of(batch: Any) -> list[Any]:
 
 
 def lists_to_arrow(loop: str, names: dict[str, Any], name: str) -> Statement:
-    """Read all records of a workload into lists, and these into Arrow."""
+    """Read all records of a workload into lists and convert the lists to Arrow."""
     scope = dict(names)
     exec(_collector(loop, bool(workloads.rows(name)[0][3])), scope)
     collect, data = scope["collect"], workloads.encoded(name, "none")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds and runs ``c_loop.c``, the lower bound that codecs are compared with.
+"""Build and run ``c_loop.c``, the lower bound for codecs.
 
-The loop runs in C many times per call and its arrays are made beforehand, so that its
-figure is the loop alone.
+The C function repeats the loop several times per call, and its arrays are allocated
+before the measurement. Therefore the figure contains only the loop itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SOURCE = Path(__file__).parent / "c" / "c_loop.c"
 
 
 def compile_loops(source: Path, load: type[ctypes.CDLL], *flags: str) -> Any:
-    """Compile a file of C and load it."""
+    """Compile a C file to a shared library and load it."""
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     with tempfile.TemporaryDirectory() as folder:
         built = Path(folder) / "c_loop.so"
@@ -39,7 +39,7 @@ def compile_loops(source: Path, load: type[ctypes.CDLL], *flags: str) -> Any:
 
 @functools.cache
 def load_loops() -> Any:
-    """Compile the loops and load them."""
+    """Compile the C loops and load them once per process."""
     library = compile_loops(_SOURCE, ctypes.CDLL)
     for name in ("decode", "encode", "split_records", "join_records"):
         getattr(library, name).restype = ctypes.c_long
@@ -47,7 +47,7 @@ def load_loops() -> Any:
 
 
 def _rounds(count: int) -> int:
-    """Return how often the loop runs per call: about 100,000 values in all."""
+    """Return the number of repetitions per call, for about 100,000 values in total."""
     return max(1, 100_000 // count)
 
 
@@ -72,7 +72,7 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
-    """Decode an array of integers."""
+    """Decode an array of integers. Raises ValueError if bytes remain."""
     dtype = np.uint32 if kind == "unsigned_varint" else np.int32
     target = np.empty(count, dtype)
     rounds = _rounds(count)

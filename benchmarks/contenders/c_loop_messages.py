@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ``c_messages.c``: decoders in C that are written for one message each.
+"""Run ``c_messages.c``: C decoders that are specialized for one message each.
 
-They are the floors of messages as objects. Their input is what kwire encodes.
+They are the lower bounds for messages as objects. Their input is encoded by kwire.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.workloads.messages import Workload, neutral
 BUILDS = "objects with a slot for each field of the version, tuples"
 CHECKS = "bounds, counts against remaining bytes, UTF-8, all bytes used"
 
-#: Workloads that there is a decoder for, in the order of ``methods``.
+#: Workloads that have a specialized decoder, in the order of ``methods`` in the C file.
 DECODED = ("offset_fetch_v8", "metadata_v9_ids")
 
 _SOURCE = Path(__file__).parent / "c" / "c_messages.c"
@@ -33,7 +33,7 @@ encode = kwire.encode
 
 @functools.cache
 def _load_decoders() -> dict[str, Callable[[bytes], Any]]:
-    """Compile the decoders, by the message that they decode."""
+    """Compile the decoders once per process. Return them by message name."""
     flag = f"-I{sysconfig.get_path('include')}"
     library = compile_loops(_SOURCE, ctypes.PyDLL, flag)
     library.prepare.restype = ctypes.py_object
@@ -49,6 +49,6 @@ def values(workload: Workload, message: Any) -> Any:
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode all of the bytes."""
+    """Decode all bytes of a message."""
     names = {"decode": _load_decoders()[workload.message], "data": data}
     return Statement("decode(data)", names)

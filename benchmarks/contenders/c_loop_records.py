@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs loops in C over records: the floors of columns and of objects.
+"""Run C loops over records: lower bounds for columns and for objects.
 
-Those of ``c_loop.c`` take records apart into columns, or write them from columns, in
-memory that was allocated and touched beforehand. That of ``c_objects.c`` makes tuples
-of them. What kwire does besides is done by a library: the CRC, and the compression.
-There is no batch header, and headers are counted only.
+The loops of ``c_loop.c`` split records into columns, or encode columns as records.
+Their memory is allocated and touched before the measurement. The loop of
+``c_objects.c`` creates tuples. CRCs are computed and compression is done by a library.
+No batch header is involved, and record headers are counted but not stored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ for offset, timestamp, key, value, headers in build_all():
 
 
 class _Columns(ctypes.Structure):
-    """Where the loops read or write: addresses of arrays."""
+    """Addresses of the arrays that the C loops read or write."""
 
     _fields_ = tuple(
         (name, ctypes.c_void_p)
@@ -56,7 +56,7 @@ class _Columns(ctypes.Structure):
 
 
 def _arrays(rows: list[workloads.Row]) -> dict[str, Any]:
-    """Make the columns of records."""
+    """Return the columns of some records as NumPy arrays."""
     keys, values = [row[0] for row in rows], [row[1] for row in rows]
     return {
         "offsets": np.arange(len(rows), dtype=np.int64),
@@ -71,12 +71,13 @@ def _arrays(rows: list[workloads.Row]) -> dict[str, Any]:
 def _pointers(arrays: dict[str, Any]) -> Any:
     addresses = {name: array.ctypes.data for name, array in arrays.items()}
     columns = _Columns(**addresses)
-    columns.arrays = arrays  # for as long as there are pointers to them
+    # Keep a reference to the arrays as long as there are pointers to them.
+    columns.arrays = arrays
     return ctypes.byref(columns)
 
 
 def _values(arrays: dict[str, Any]) -> list[Any]:
-    """Return filled columns as the records they hold."""
+    """Convert filled columns to a list of records."""
 
     def parts(name: str, ends: str) -> list[bytes]:
         data, stops = arrays[name].tobytes(), arrays[ends].tolist()
@@ -92,7 +93,9 @@ def _values(arrays: dict[str, Any]) -> list[Any]:
 
 
 def _splitting(name: str, checked: bytes, unpack: Callable[[], Any]) -> Statement:
-    """Check the CRC of ``checked``, and take apart what ``unpack`` returns."""
+    """Prepare a statement that checks the CRC of ``checked`` and splits the records
+    that ``unpack`` returns.
+    """
     rows = workloads.rows(name)
     arrays = {key: np.ones_like(array) for key, array in _arrays(rows).items()}
     pointers, split = _pointers(arrays), load_loops().split_records
@@ -118,19 +121,21 @@ def _splitting(name: str, checked: bytes, unpack: Callable[[], Any]) -> Statemen
 
 
 def split_records(name: str) -> Statement:
-    """Check the CRC of a batch and take its records apart."""
+    """Check the CRC of a batch and split its records into columns."""
     data = workloads.section(name)
     return _splitting(name, data, lambda: data)
 
 
 def split_compressed(name: str, codec: str) -> Statement:
-    """Check the CRC, decompress with the fastest library, take the records apart."""
+    """Check the CRC, decompress with the fastest library, and split the records."""
     data = workloads.compressed(name, codec)
     return _splitting(name, data, fastest(name, codec))
 
 
 def _joining(name: str) -> Callable[[], memoryview]:
-    """Return a call that writes the records of columns, and gives a view of them."""
+    """Return a function that encodes columns as records and returns a view of the
+    bytes.
+    """
     arrays = _arrays(workloads.rows(name))
     target = np.ones(2 * len(workloads.section(name)), np.uint8)
     pointers, join = _pointers(arrays), load_loops().join_records
@@ -145,7 +150,7 @@ def _joining(name: str) -> Callable[[], memoryview]:
 
 
 def join_records(name: str) -> Statement:
-    """Write records from columns, and take their CRC."""
+    """Encode columns as records and compute their CRC."""
     join = _joining(name)
 
     def join_all() -> bytes:
@@ -157,7 +162,9 @@ def join_records(name: str) -> Statement:
 
 
 def join_compressed(name: str, codec: str, level: int) -> Statement:
-    """Write records from columns, compress with the fastest library, take the CRC."""
+    """Encode columns as records, compress them with the fastest library, and compute
+    the CRC.
+    """
     join = _joining(name)
 
     def join_all() -> bytes:
@@ -173,7 +180,7 @@ def join_compressed(name: str, codec: str, level: int) -> Statement:
 
 @functools.cache
 def _load_objects() -> Any:
-    """Compile the loop that makes objects, and load it."""
+    """Compile the loop that creates record objects, and load it."""
     flag = f"-I{sysconfig.get_path('include')}"
     build = compile_loops(_OBJECTS, ctypes.PyDLL, flag).build_records
     build.restype = ctypes.py_object
@@ -181,7 +188,7 @@ def _load_objects() -> Any:
 
 
 def build_records(name: str) -> Statement:
-    """Check the CRC of a batch, make a tuple of each record, and take all apart."""
+    """Check the CRC of a batch, create a tuple per record, and unpack all tuples."""
     data, rows = workloads.section(name), workloads.rows(name)
     arguments = (
         ctypes.py_object(data),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ``c_views.c``, the floor of messages whose records are memoryviews."""
+"""Run ``c_views.c``, the lower bound for messages with memoryviews as records."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ CHECKS = "none"
 
 _SOURCE = Path(__file__).parent / "c" / "c_views.c"
 _FIELDS = 100
-"""Fields of records in the messages of ``zero_copy``: 10 topics x 10 partitions."""
+"""Number of ``records`` fields in the ``zero_copy`` messages: 10 topics x 10
+partitions.
+"""
 _ROUNDS = 20
 
 
 def read_views() -> Statement:
-    """Make and free as many views as one message has fields of records."""
+    """Create and free as many memoryviews as a message has ``records`` fields."""
     flag = f"-I{sysconfig.get_path('include')}"
     make = compile_loops(_SOURCE, ctypes.PyDLL, flag).make_views
     make.restype = ctypes.py_object

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks on a stream of Fetch responses: encode it, and receive it on a connection."""
+"""Tasks for a stream of Fetch responses: encode it, and receive it on a connection."""
 
 from __future__ import annotations
 
@@ -25,9 +25,13 @@ def receive_stream(
     receive: Callable[[Any, list[bytes]], list[Any]],
     pairs: Callable[[list[Any]], Iterable[tuple[int, Any]]],
 ) -> Consuming:
-    """Receive a stream on a connection that waits for it.
+    """Receive a stream on a connection that has sent the requests.
 
-    ``pairs`` turns what was received into correlation ids and responses, to compare.
+    * ``bodies``: encoded responses without size and header.
+    * ``connect``: returns a new connection with all requests in flight.
+    * ``receive``: receives the chunks of the stream and returns the responses.
+    * ``pairs``: converts the received responses to pairs of correlation id and message,
+      which are compared with the expected values.
     """
     chunks = workloads.chunks(workloads.framed(bodies, version))
 

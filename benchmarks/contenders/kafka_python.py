@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kafka-python: classes from Kafka's JSON and Python source made per version."""
+"""kafka-python: classes generated from Kafka's JSON, Python source per version."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _class(workload: Workload) -> Any:
 
 
 def build(workload: Workload) -> Any:
-    """Make the message of a workload."""
+    """Create the message of a workload."""
 
     def construct(cls: Any, values: Values) -> Any:
         fields = {}
@@ -55,7 +55,7 @@ def build(workload: Workload) -> Any:
 
 
 def _field(message: Any, name: str) -> Any:
-    """Read one field as a plain value."""
+    """Return one field as a plain value."""
     if name in _OPERATIONS:
         operations = message.authorized_operations
         return UNKNOWN_OPERATIONS if operations is None else operations
@@ -68,18 +68,18 @@ def values(workload: Workload, message: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that was made beforehand."""
+    """Encode a message that was created before the measurement."""
     return Statement("message.encode()", {"message": message})
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode from the start of the bytes."""
+    """Decode one message from the start of ``data``."""
     names = {"decode": _class(workload).decode, "data": data}
     return Statement(f"decode(data, version={workload.version})", names)
 
 
 def frame(workload: Workload) -> Statement:
-    """Build a request from scalars and encode it with size and header."""
+    """Build a request from scalar values and encode it with size and header."""
     cls, version = _class(workload), workload.version
 
     def build_and_encode(fields: Values) -> bytes:
@@ -92,7 +92,7 @@ def frame(workload: Workload) -> Statement:
 
 
 def encode_integers(kind: str, count: int) -> Statement:
-    """Encode integers with one call per value."""
+    """Encode integers with one function call per value."""
 
     def write_all_into(values: list[int]) -> bytes:
         out = EncodeBuffer(5 * count)
@@ -111,7 +111,7 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
-    """Decode integers with one call per value."""
+    """Decode integers with one function call per value."""
     decode_all = (
         read_varints(decode_varint, count)
         if kind == "varint"

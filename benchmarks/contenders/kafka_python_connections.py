@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kafka-python's parser of connections, which its clients feed from their sockets."""
+"""kafka-python: the connection parser, which its clients feed with socket data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def encode_stream(version: int) -> Statement:
 
 
 def receive_stream(version: int) -> Statement:
-    """Feed the stream to a parser that waits for it; keep every response."""
+    """Feed the stream to a parser with all requests in flight, and keep all
+    responses.
+    """
     sending = KafkaProtocol(client_id=workloads.CLIENT_ID)
     for number in range(workloads.FRAMES):
         request = FetchRequest(

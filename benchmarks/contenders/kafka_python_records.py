@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kafka-python's records, of magic 1 and 2."""
+"""kafka-python: record classes for magic 1 and 2."""
 
 from __future__ import annotations
 

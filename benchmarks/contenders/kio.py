@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kio: dataclasses per message and version, a native reader, writers in Python."""
+"""kio: dataclasses per message version, a native reader, writers in Python."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def _module(workload: Workload) -> Any:
-    """Import the module of a message at a version."""
+    """Import the module for a message version."""
     words = re.findall("[A-Z][a-z]+", workload.message)
     name = f"kio.schema.{'_'.join(words[:-1])}.v{workload.version}.{words[-1]}"
     return importlib.import_module(name.lower())
 
 
 def build(workload: Workload) -> Any:
-    """Make the message of a workload."""
+    """Create the message of a workload."""
     module = _module(workload)
 
     def construct(cls: Any, values: Values) -> Any:
@@ -60,7 +60,7 @@ def build(workload: Workload) -> Any:
 
 
 def _field(message: Any, name: str) -> Any:
-    """Read one field as a plain value."""
+    """Return one field as a plain value."""
     value = getattr(message, name, None)
     if name.endswith("_ms") and not hasattr(message, name):
         return getattr(message, name.removesuffix("_ms")) // _MILLISECOND
@@ -68,13 +68,15 @@ def _field(message: Any, name: str) -> Any:
 
 
 def values(workload: Workload, decoded: Any) -> Any:
-    """Return the plain values of a message, or of a reader's (message, size)."""
+    """Return the plain values of a message, or of the pair (message, size) that a
+    reader returns.
+    """
     message = decoded[0] if isinstance(decoded, tuple) else decoded
     return neutral(message, workload.values, _field)
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that was made beforehand."""
+    """Encode a message that was created before the measurement."""
     names = {
         "write": entity_writer(type(message)),
         "BytesIO": BytesIO,
@@ -84,13 +86,13 @@ def encode(workload: Workload, message: Any) -> Statement:
 
 
 def decode(workload: Workload, data: bytes) -> Statement:
-    """Decode from the start of the bytes."""
+    """Decode one message from the start of ``data``."""
     read = entity_reader(getattr(_module(workload), workload.message))
     return Statement("read(data, 0)", {"read": read, "data": data})
 
 
 def frame(workload: Workload) -> Statement:
-    """Build a request from scalars and encode it with size and header."""
+    """Build a request from scalar values and encode it with size and header."""
     request = getattr(_module(workload), workload.message)
     header = request.__header_schema__
     write_header = entity_writer(header)
@@ -117,7 +119,7 @@ def frame(workload: Workload) -> Statement:
 
 
 def encode_integers(kind: str, count: int) -> Statement:
-    """Encode integers with one call per value."""
+    """Encode integers with one function call per value."""
     write = getattr(writers, f"write_{_named(kind)}")
 
     def write_all(values: list[int]) -> bytes:
@@ -131,7 +133,7 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
-    """Decode integers with one call per value."""
+    """Decode integers with one function call per value."""
     read = getattr(readers, f"read_{_named(kind)}")
 
     def read_all(data: bytes) -> list[int]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kio's records: magic 2, uncompressed, timestamps in whole seconds."""
+"""kio: records with magic 2, uncompressed, timestamps in whole seconds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ for record in batch.records:
 
 class _Loop(RecordLoop):
     def values(self) -> list[Any]:
-        """Return the records as plain values, timestamps in milliseconds."""
+        """Return the records as plain values, with timestamps in milliseconds."""
         read, found = self._function("keep(record)")
         read(self._data)
         return [
@@ -49,17 +49,17 @@ def _loop(name: str) -> RecordLoop:
 
 
 def decode_objects(name: str, codec: str, check_crc: bool) -> Statement:
-    """Read every field of every record."""
+    """Read all fields of all records."""
     return _loop(name).reading()
 
 
 def keep_objects(name: str) -> Statement:
-    """Decode and keep every record."""
+    """Decode all records and keep them."""
     return _loop(name).keeping()
 
 
 def encode_rows(name: str, codec: str, level: int) -> Statement:
-    """Build one record object per row, then a batch, and write it."""
+    """Build one record object per row, then a batch, and encode it."""
 
     def record(offset: int, row: Any) -> Record:
         key, value, timestamp, headers = row

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire through its public names; ``KWIRE_BACKEND`` decides which engine runs."""
+"""kwire through its public API. ``KWIRE_BACKEND`` selects the engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHECKS = (
 
 
 def build(workload: Workload) -> Any:
-    """Make the message of a workload."""
+    """Create the message of a workload."""
     root = getattr(messages, workload.message)
 
     def construct(cls: Any, values: Values) -> Any:
@@ -49,30 +49,33 @@ def _field_of_views(message: Any, name: str) -> Any:
 
 
 def values_zero_copy(workload: Workload, message: Any) -> Any:
-    """Return the plain values of a message whose records must be views."""
+    """Return the plain values of a message.
+
+    Raises TypeError if records are not views.
+    """
     return neutral(message, workload.values, _field_of_views)
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that was made beforehand."""
+    """Encode a message that was created before the measurement."""
     names = {"encode": kwire.encode, "message": message}
     return Statement(f"encode(message, version={workload.version})", names)
 
 
 def decode(workload: Workload, data: bytes, options: str = "") -> Statement:
-    """Decode all of the bytes."""
+    """Decode all bytes of a message."""
     cls = getattr(messages, workload.message)
     names = {"decode": kwire.decode, "cls": cls, "data": data}
     return Statement(f"decode(cls, data, version={workload.version}{options})", names)
 
 
 def decode_zero_copy(workload: Workload, data: bytes) -> Statement:
-    """Decode all of the bytes, with records as views of them."""
+    """Decode all bytes of a message, with records as views of the input."""
     return decode(workload, data, ", zero_copy=True")
 
 
 def frame(workload: Workload) -> Statement:
-    """Build a request from scalars and encode it with size and header."""
+    """Build a request from scalar values and encode it with size and header."""
     request = getattr(messages, workload.message)
     names = {"encode_request": framing.encode_request, "request": request}
     names |= {f"scalar_{name}": value for name, value in workload.values.items()}
@@ -85,7 +88,7 @@ def frame(workload: Workload) -> Statement:
 
 
 def encode_integers(kind: str, count: int) -> Statement:
-    """Encode an array of integers in one call."""
+    """Encode an array of integers with one function call."""
     dtype = np.uint32 if kind == "unsigned_varint" else np.int32
     names = {
         "encode": getattr(wire, f"encode_{kind}s"),
@@ -95,7 +98,7 @@ def encode_integers(kind: str, count: int) -> Statement:
 
 
 def decode_integers(kind: str, count: int, data: bytes) -> Statement:
-    """Decode ``count`` integers in one call."""
+    """Decode ``count`` integers with one function call."""
     names = {"decode": getattr(wire, f"decode_{kind}s"), "data": data}
     return Statement(f"decode(data, {count})[0]", names)
 
@@ -123,7 +126,7 @@ def read_struct() -> Statement:
 
 
 def read_slots() -> Statement:
-    """Read the same fields of an object of a plain class with ``__slots__``."""
+    """Read the same fields from an instance of a plain class with ``__slots__``."""
     fields = _partition().values
     part = type("Slots", (), {"__slots__": tuple(fields)})()
     for name, value in fields.items():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire's connections; ``KWIRE_BACKEND`` decides which engine runs."""
+"""kwire connections. ``KWIRE_BACKEND`` selects the engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kwire.connection.negotiation import ApiVersionTable, answer_api_versions
 BUILDS = "an event for each response: correlation id, request, version, message"
 CHECKS = "size of each frame, order of correlation ids, and the message as above"
 
-# As a program has it that runs for longer than one connection.
+# Create the request only once, like a program that reuses it for several connections.
 _REQUEST = messages.FetchRequest()
 
 
@@ -38,7 +38,9 @@ def encode_stream(version: int) -> Statement:
 
 
 def receive_stream(version: int) -> Statement:
-    """Feed the stream to a connection that waits for it; keep every event."""
+    """Feed the stream to a connection with all requests in flight, and keep all
+    events.
+    """
     table = ApiVersionTable.from_ranges({1: (version, version)})
 
     def connect() -> ClientConnection:
@@ -60,7 +62,10 @@ def receive_stream(version: int) -> Statement:
 
 
 def decode_bodies(version: int) -> Statement:
-    """Decode the messages of a stream, made beforehand, without frames."""
+    """Decode the messages of a stream without their frames.
+
+    They are encoded before the measurement.
+    """
     names = {
         "decode": kwire.decode,
         "cls": messages.FetchResponse,
@@ -80,7 +85,9 @@ def decode_bodies(version: int) -> Statement:
 
 
 def negotiate(release: str) -> Statement:
-    """Request the versions of a broker of a release, read the responses, pick one."""
+    """Request the API versions of a broker release, read the responses, and pick a
+    Fetch version.
+    """
     served = ApiVersionTable.of_release(release)
     answers = []
     asking = ClientConnection(workloads.CLIENT_ID)

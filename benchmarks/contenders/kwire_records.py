@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire's records and columns; ``KWIRE_BACKEND`` decides which engine runs."""
+"""kwire records and columns. ``KWIRE_BACKEND`` selects the engine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _READ_UNCHECKED = _READ.replace("(data)", "(data, check_crc=False)")
 
 
 def _options(codec: str, level: int, magic: int = 2) -> dict[str, Any]:
-    """Return the keywords of an encoding call."""
+    """Return the keyword arguments for an encoding function."""
     found: dict[str, Any] = {"compression": codec}
     if codec in workloads.LEVELS:
         found["compression_level"] = level
@@ -46,17 +46,17 @@ def _loop(name: str, codec: str, check_crc: bool) -> RecordLoop:
 
 
 def decode_objects(name: str, codec: str, check_crc: bool) -> Statement:
-    """Read every field of every record."""
+    """Read all fields of all records."""
     return _loop(name, codec, check_crc).reading()
 
 
 def keep_objects(name: str) -> Statement:
-    """Decode and keep every record."""
+    """Decode all records and keep them."""
     return _loop(name, "none", True).keeping()
 
 
 def encode_rows(name: str, codec: str, level: int) -> Statement:
-    """Encode a list of tuples."""
+    """Encode a list of tuples as one batch."""
     from kwire.records import encode_batch
 
     names = {
@@ -68,7 +68,7 @@ def encode_rows(name: str, codec: str, level: int) -> Statement:
 
 
 def append_rows(name: str) -> Statement:
-    """Append row by row, as a producer does that waits for more."""
+    """Append the rows one at a time, like a producer that waits for more records."""
     from kwire.records import BatchBuilder
 
     size = 2 * len(workloads.section(name))
@@ -87,7 +87,7 @@ def append_rows(name: str) -> Statement:
 
 
 def encode_columns(name: str, codec: str, level: int) -> Statement:
-    """Encode columns that were made beforehand."""
+    """Encode columns that were created before the measurement."""
     from kwire.records.columns import decode_records, encode_batch
 
     names = {
@@ -99,7 +99,7 @@ def encode_columns(name: str, codec: str, level: int) -> Statement:
 
 
 def decode_columns(name: str, codec: str) -> Statement:
-    """Decode into columns."""
+    """Decode a batch into columns."""
     import pyarrow as pa
 
     from kwire.records.columns import decode_records
@@ -113,7 +113,7 @@ def decode_columns(name: str, codec: str) -> Statement:
 
 
 def decode_arrow(name: str, views: bool = False) -> Statement:
-    """Decode into an Arrow record batch of pyarrow's, of bytes or of views of them."""
+    """Decode a batch into a pyarrow record batch, with copied bytes or with views."""
     from kwire.records.arrow import records_to_arrow
 
     data = workloads.encoded(name, "none")
@@ -125,7 +125,7 @@ def decode_arrow(name: str, views: bool = False) -> Statement:
 
 
 def _encoded_messages(name: str, count: int) -> tuple[Any, Workload, list[bytes]]:
-    """Return the class, the workload and the bytes of many messages."""
+    """Return the message class, the workload and the encoded messages."""
     load = workload(name)
     message = build(load)
     found = []
@@ -140,7 +140,7 @@ def _encoded_messages(name: str, count: int) -> tuple[Any, Workload, list[bytes]
 
 
 def messages_to_objects(name: str, count: int) -> Statement:
-    """Decode every message into an object of its own."""
+    """Decode every message into a separate object."""
     cls, load, found = _encoded_messages(name, count)
     text = f"[decode(cls, data, version={load.version}) for data in found]"
     names = {"decode": kwire.decode, "cls": cls, "found": found}
@@ -153,7 +153,7 @@ def messages_to_objects(name: str, count: int) -> Statement:
 
 
 def _plain(value: Any, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return a message as a dict of the fields that its version has."""
+    """Convert a message to a dict with the fields of its version."""
     found = {}
     for name, like in fields.items():
         item = getattr(value, name)
@@ -164,9 +164,10 @@ def _plain(value: Any, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def messages_to_dicts(name: str, count: int, typed: bool) -> Statement:
-    """Decode every message, make dicts of them, and give these to pyarrow.
+    """Decode all messages, convert them to dicts, and pass these to pyarrow.
 
-    With the type (``typed``), pyarrow does not search the dicts for one.
+    If ``typed`` is True, the Arrow type is specified. Otherwise pyarrow infers it from
+    the dicts.
     """
     import pyarrow as pa
 
@@ -187,7 +188,9 @@ def messages_to_dicts(name: str, count: int, typed: bool) -> Statement:
 
 
 def messages_to_arrow(name: str, count: int, views: bool = False) -> Statement:
-    """Decode all messages into one nested Arrow array, of bytes or of views of them."""
+    """Decode all messages into one nested Arrow array, with copied bytes or with
+    views.
+    """
     import pyarrow as pa
 
     from kwire.messages.arrow import messages_to_arrow
@@ -207,5 +210,5 @@ def messages_to_arrow(name: str, count: int, views: bool = False) -> Statement:
 
 
 def _structs(array: Any, load: Workload) -> list[Any]:
-    """Return an Arrow array of structs as plain values."""
+    """Convert an Arrow array of structs to plain values."""
     return [neutral(item, load.values, dict.__getitem__) for item in array.to_pylist()]

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compression libraries, and a copy with a checksum, as lower bounds for codecs.
+"""Compression libraries, and a copy with a checksum: lower bounds for codecs.
 
-A library is given the records of a batch and nothing else: no header to read or write,
-no CRC, no column to fill. Like kwire, it has to find out how large its output is.
+A library only processes the records of a batch. It does not parse or write a header,
+compute a CRC or fill columns. Like kwire, it must determine the size of its output
+itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ CHECKS = "what the format carries: gzip a CRC-32, the others nothing"
 
 
 def _blocks(work: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
-    """Return one call per snappy block; the blocks are cut beforehand."""
+    """Return a function that calls ``work`` for each snappy block in a prepared
+    list.
+    """
     return lambda blocks: [work(block) for block in blocks]
 
 
@@ -91,12 +94,14 @@ def decompress(name: str, codec: str, library: str) -> Statement:
     )
 
 
-#: Which library is the fastest at decompressing each codec.
+#: Fastest library for decompression, by codec.
 _FASTEST = {"gzip": "isal", "snappy": "cramjam", "lz4": "lz4", "zstd": "cramjam"}
 
 
 def fastest(name: str, codec: str) -> Callable[[], bytes]:
-    """Return a call that decompresses the records of a batch with the fastest."""
+    """Return a function that decompresses the records of a batch with the fastest
+    library.
+    """
     statement = decompress(name, codec, _FASTEST[codec])
     work, data = statement.names["decompress"], statement.names["data"]
     if codec == "snappy":
@@ -119,12 +124,15 @@ def compress(name: str, codec: str, level: int, library: str) -> Statement:
     return Statement("compress(data, level)", names, values=decompressed)
 
 
-#: Which library is the fastest at compressing with each codec.
+#: Fastest library for compression, by codec.
 _FASTEST_COMPRESS = {**_FASTEST, "gzip": "zlib", "zstd": "zstandard"}
 
 
 def compress_pieces(codec: str, level: int, data: memoryview) -> list[Any]:
-    """Compress with the fastest: a piece for each block of snappy, or one."""
+    """Compress with the fastest library.
+
+    Return one item per block for snappy, and a single item for other codecs.
+    """
     work = _COMPRESS[codec, _FASTEST_COMPRESS[codec]]
     if codec == "snappy":
         return list(work(list(workloads.snappy_blocks(data)), level))
@@ -132,13 +140,13 @@ def compress_pieces(codec: str, level: int, data: memoryview) -> list[Any]:
 
 
 def decompress_pieces(codec: str, pieces: list[Any]) -> bytes:
-    """Decompress what ``compress_pieces`` made."""
+    """Decompress the result of ``compress_pieces``."""
     work = _DECOMPRESS[codec, _FASTEST_COMPRESS[codec]]
     return workloads.joined(work(pieces if codec == "snappy" else pieces[0]))
 
 
 def copy_and_crc(name: str) -> Statement:
-    """Copy a batch into fresh memory and take the CRC of the copy's source."""
+    """Copy a batch into newly allocated memory and compute the CRC of the source."""
     data = workloads.encoded(name, "none")
 
     def copy_and_check(view: memoryview) -> tuple[bytes, int]:

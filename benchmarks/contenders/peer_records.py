@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the record classes of aiokafka and kafka-python have in common.
+"""Common tasks for the record classes of aiokafka and kafka-python.
 
-Both are used as their own consumers and producers use them.
+Both libraries are used in the same way as by their own consumers and producers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ while records.has_next():
 
 @dataclass(frozen=True)
 class PeerRecords:
-    """One peer's classes for reading, and for writing magic 2 and older."""
+    """Record classes of a library: a reader, a builder for magic 2, and a legacy
+    builder.
+    """
 
     memory_records: Any
     batch_builder: Any
@@ -48,15 +50,18 @@ class PeerRecords:
         return RecordLoop(text, self._names(), workloads.encoded(name, codec))
 
     def decode_objects(self, name: str, codec: str, check_crc: bool) -> Statement:
-        """Read every field of every record."""
+        """Read all fields of all records."""
         return self._loop(name, codec, check_crc).reading()
 
     def keep_objects(self, name: str) -> Statement:
-        """Decode and keep every record."""
+        """Decode all records and keep them."""
         return self._loop(name, "none", True).keeping()
 
     def encode_rows(self, name: str, codec: str, level: int) -> Statement:
-        """Append row by row and build; the levels are the peer's own."""
+        """Append the rows one at a time and build the batch.
+
+        The library chooses the compression level.
+        """
         number = workloads.CODECS.index(codec)
         size = 2 * len(workloads.section(name))
 
@@ -78,5 +83,5 @@ class PeerRecords:
         return Statement("build(rows)", {"build": build, "rows": workloads.rows(name)})
 
     def decode_arrow(self, name: str) -> Statement:
-        """Read all records into lists, and these into Arrow."""
+        """Read all records into lists and convert the lists to Arrow."""
         return lists_to_arrow(_READ, self._names(), name)

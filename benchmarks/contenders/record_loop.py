@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``RecordLoop``: one loop over records, to time it, to check it and to keep them."""
+"""``RecordLoop``: one loop over records that is timed, verified and used for memory."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from typing import Any
 
 from benchmarks.harness.statement import Statement
 
-#: What is read of every record.
+#: Fields that are read from every record.
 FIELDS = ("offset", "timestamp", "key", "value", "headers")
 
 
 class RecordLoop:
-    """A loop over all records of ``data``, with ``USE`` where ``record`` is at hand.
+    """Source code of a loop over all records of ``data``, with the placeholder
+    ``USE``.
 
-    The same text is timed, checked and asked what its records weigh, so that none of
-    the three can do less than another.
+    ``USE`` is replaced by statements that process ``record``. The same loop is used for
+    timing, for verification and for memory measurements, so that none of them can do
+    less work than the others.
     """
 
     def __init__(self, text: str, names: dict[str, Any], data: bytes) -> None:
-        """Keep the loop and what it runs on."""
+        """Store the source code, the names it uses, and its input."""
         self._text = textwrap.indent(text.strip("\n"), "    ")
         self._names = names
         self._data = data
@@ -34,7 +36,7 @@ class RecordLoop:
         return scope["read"], found
 
     def values(self) -> list[Any]:
-        """Return every field of every record as plain values."""
+        """Return all fields of all records as plain values."""
         record = ", ".join(f"record.{name}" for name in FIELDS)
         read, found = self._function(f"keep([{record}])")
         read(self._data)
@@ -43,13 +45,13 @@ class RecordLoop:
         return found
 
     def reading(self) -> Statement:
-        """Read every field of every record and keep none."""
+        """Read all fields of all records without keeping the records."""
         read, _ = self._function("; ".join(f"record.{name}" for name in FIELDS))
         names = {"read": read, "data": self._data}
         return Statement("read(data)", names, values=self.values)
 
     def keeping(self) -> Statement:
-        """Keep every record."""
+        """Keep all records."""
 
         def keep_all(data: bytes) -> list[Any]:
             read, found = self._function("keep(record)")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over varints: a codec's own function, called once for each value."""
+"""Loops over varints, with one call of a codec function per value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def write_varints(encode_varint: Callable[..., Any]) -> Callable[[list[int]], bytes]:
-    """Return a loop over a function that is given the bytes' ``append``."""
+    """Return a loop for a function that writes through ``append`` of a bytearray."""
 
     def write_all(values: list[int]) -> bytes:
         out = bytearray()
@@ -23,7 +23,7 @@ def write_varints(encode_varint: Callable[..., Any]) -> Callable[[list[int]], by
 
 
 def read_varints(decode_varint: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return a loop over a function that is given an offset and returns the next."""
+    """Return a loop for a function that accepts an offset and returns the next one."""
 
     def decode_all(data: bytes) -> list[int]:
         offset = 0
@@ -37,7 +37,7 @@ def read_varints(decode_varint: Callable[..., Any], count: int) -> Callable[...,
 
 
 def read_stream(decode: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return a loop over a function that reads from a stream."""
+    """Return a loop for a function that reads from a binary stream."""
 
     def read_all(data: bytes) -> list[int]:
         source = BytesIO(data)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Processes, rounds, tables and chapters that all questions share."""
+"""Processes, rounds, tables and chapters that are shared by all questions."""
 
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-"""The folder of the repository."""
+"""Root directory of the repository."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all runs beside a broker do: readings in turn, their JSON, and the machine."""
+"""Common functions for broker benchmarks: rounds, JSON figures, machine description."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from benchmarks.harness import ROOT
 
 
 def run_contender(module: str, *arguments: Any) -> dict[str, Any]:
-    """Run a module in a process of its own; return the figures that it prints."""
+    """Run a module in a separate process and return the figures that it prints as
+    JSON.
+
+    Raises SystemExit with the error output if the process fails.
+    """
     done = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],
         cwd=ROOT,
@@ -41,9 +45,9 @@ def measure_in_turn(
     rounds: int,
     read: Callable[..., dict[str, Any]],
 ) -> dict[str, list[Any]]:
-    """Call ``read`` for each turn in each round; return the figures by turn.
+    """Call ``read`` for every turn in every round. Return the figures by turn.
 
-    The order of a round is drawn anew, and ``name`` is where the drawing begins.
+    The turns are shuffled before every round. ``name`` is the seed.
     """
     order, left = random.Random(name), list(turns)
     found: dict[str, list[Any]] = {"/".join(map(str, turn)): [] for turn in turns}
@@ -56,7 +60,7 @@ def measure_in_turn(
 
 
 def write_run(json_path: Path, packages: Sequence[str], **figures: Any) -> None:
-    """Write the figures of one run, with the day and the machine."""
+    """Save the figures of a run as JSON, together with the date and the machine."""
     run = {
         "when": datetime.date.today().isoformat(),
         "machine": {
@@ -70,7 +74,7 @@ def write_run(json_path: Path, packages: Sequence[str], **figures: Any) -> None:
 
 
 def describe_machine(run: dict[str, Any]) -> str:
-    """Write the machine, the day and the packages of a run into two lines."""
+    """Describe the machine, the date and the package versions of a run in two lines."""
     machine = run["machine"]
     packages = [f"{name} {version}" for name, version in machine["packages"].items()]
     java = f", {run['java']}" if "java" in run else ""
@@ -81,17 +85,20 @@ def describe_machine(run: dict[str, Any]) -> str:
 
 
 def describe_counts(records: dict[str, int]) -> str:
-    """Write how many records of which size there are."""
+    """Describe the number of records by value size in bytes."""
     return " and ".join(
         f"{count:,} records of {size} B" for size, count in records.items()
     )
 
 
 def cpu_and_wall(readings: Sequence[dict[str, Any]]) -> str:
-    """Write the median microseconds a record: CPU / wall."""
+    """Format the median CPU and wall time per record, in microseconds."""
     return f"{find_micros(readings):.3g} / {find_micros(readings, 'wall'):.3g}"
 
 
 def find_micros(readings: Sequence[dict[str, Any]], kind: str = "cpu") -> float:
-    """Return the median microseconds a record, of "cpu" or "wall"."""
+    """Return the median time per record in microseconds.
+
+    ``kind`` is "cpu" or "wall".
+    """
     return 1e6 * statistics.median(each[kind] / each["records"] for each in readings)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The chapters of ``RESULTS.md``: most come from one run, some from their own.
+"""Chapters of ``RESULTS.md``: most are written by a common run, others by separate
+runs.
 
-The text of a chapter is the template ``chapter.md`` beside its ``chapter.py``, which
-computes the figures and tables.
+The text of a chapter is the template ``chapter.md``. The module ``chapter.py`` in the
+same directory computes its figures and tables.
 """
 
 from __future__ import annotations
@@ -30,36 +31,43 @@ SEPARATE = (
     "## Spark UDFs",
     "## Live topics in Spark",
 )
-"""Headings of the chapters with a run of their own, in order, at the end."""
+"""Headings of the chapters with separate runs, in their order at the end of the
+report.
+"""
 
 
 def fill(module: str, **figures: Any) -> str:
-    """Fill the template that is beside a module, which passes its ``__file__``."""
+    """Fill the template next to a module.
+
+    ``module`` is the ``__file__`` of that module.
+    """
     return Path(module).with_suffix(".md").read_text("utf-8").format(**figures)
 
 
 def write_chapter(module: str, found: Sequence[Verdict], **figures: Any) -> str:
-    """Fill the template and put it into the report; return the verdicts as text."""
+    """Fill the template and write it into the report. Return the verdicts as text."""
     shown = summary(found)
     put_chapter(RESULTS, fill(module, summary=shown, **figures))
     return shown
 
 
 def put_common(path: Path, text: str) -> None:
-    """Write the chapters of the common run; those with a run of their own stay."""
+    """Replace the chapters of the common run, and keep chapters of separate runs."""
     _, separate = _read(path)
     path.write_text("\n\n".join([text.strip("\n"), *_in_order(separate)]) + "\n")
 
 
 def put_chapter(path: Path, text: str) -> None:
-    """Replace the chapter of one question by its newest measurement."""
+    """Replace the chapter that has the same heading as ``text``."""
     common, separate = _read(path)
     separate[text.partition("\n")[0]] = text.strip("\n")
     path.write_text("\n\n".join([*common, *_in_order(separate)]) + "\n")
 
 
 def _read(path: Path) -> tuple[list[str], dict[str, str]]:
-    """Return the chapters of the common run, and the others by heading."""
+    """Return the chapters of the common run as a list, and separate chapters by
+    heading.
+    """
     common: list[str] = []
     separate: dict[str, str] = {}
     text = path.read_text() if path.exists() else ""

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The contenders by label: their module, the desk that serves it, kwire's backend.
+"""Contenders by label: contender module, desk class and kwire backend.
 
-Modules and desks are named and not imported: each contender has a process of its own,
-which imports its own alone.
+Modules and desks are specified by name, because every contender runs in a separate
+process that only imports its own dependencies.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ CONNECTIONS = "benchmarks.codec.connections.desk:ConnectionDesk"
 
 
 class Contender(NamedTuple):
-    """A module of ``benchmarks.contenders``, and how it is served."""
+    """Module of ``benchmarks.contenders``, the desk class that serves it, and the
+    backend.
+    """
 
     module: str
     desk: str

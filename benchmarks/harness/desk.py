@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Desk``: answers requests for one contender, in the contender's process."""
+"""``Desk``: handles requests for one contender, in the process of the contender."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ LIVE_LISTS = 20_000
 
 
 class Desk:
-    """Answers requests for one contender; each public method is a question.
+    """Request handler for one contender. Its public methods can be called by name.
 
-    A task names a function of the contender's module, and its arguments.
+    A task consists of a function name in the contender module and its arguments.
     """
 
     def __init__(self, contender: Any) -> None:
-        """Serve the module of a contender."""
+        """Serve a contender module."""
         self._contender = contender
-        # A program that has something in memory: what the collector has to walk.
+        # Keep some live objects, so that the garbage collector has as much work as in a
+        # real program.
         self._live = [[number] for number in range(LIVE_LISTS)]
         self._statement = functools.lru_cache(maxsize=2)(self.make_statement)
 
@@ -34,35 +35,40 @@ class Desk:
         return statement
 
     def _find_values(self, operation: str, *arguments: Any) -> Any:
-        """Run a task; return its values."""
+        """Run a task and return its values for comparison."""
         statement = self._statement(operation, *arguments)
         return statement.values() if statement.values else statement.result()
 
     def _expect_values(self, operation: str, *arguments: Any) -> Any:
-        """Return the values that a task must give, which no contender made."""
+        """Return the expected values of a task. They do not depend on any contender."""
         raise NotImplementedError
 
     def difference(self, *task: Any) -> str | None:
-        """Run a task; name the first value that differs, if any does."""
+        """Run a task. Return a description of the first wrong value, or None."""
         return first_difference(self._find_values(*task), self._expect_values(*task))
 
     def bytes_of(self, operation: str, *arguments: Any) -> dict[str, Any]:
-        """Run an encoding task; return size and digest of its bytes."""
+        """Run an encoding task. Return the size and the SHA-256 digest of its bytes."""
         data = bytes(self._statement(operation, *arguments).result())
         return {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
     def seconds(self, loops: int, collector: bool, *task: Any) -> float:
-        """Time a task; return the seconds of one piece of its work."""
+        """Run a task ``loops`` times after one warm-up.
+
+        Return the time per operation in seconds.
+        """
         statement = self._statement(*task)
         statement.seconds(1, collector)
         return statement.seconds(loops, collector)
 
     def calls(self, *task: Any) -> int:
-        """Return how many pieces of work one run of a task is."""
+        """Return the number of operations in one run of a task."""
         return self._statement(*task).calls
 
     def held_bytes(self, count: int, *task: Any) -> float:
-        """Return the bytes that one result keeps, over ``count`` held results."""
+        """Return the average memory of a result in bytes, with ``count`` results
+        alive.
+        """
         statement = self._statement(*task)
         statement.result()
         gc.collect()
@@ -75,7 +81,10 @@ class Desk:
 
 
 def first_difference(found: Any, expected: Any, path: str = "") -> str | None:
-    """Name the first value that is not as expected, or not of its type."""
+    """Describe the first value that differs from the expected value or its type.
+
+    Return None if all values are equal.
+    """
     if isinstance(expected, dict):
         for name in expected:
             step = f"{path}.{name}"

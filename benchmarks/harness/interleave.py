@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Times a row of the tables: every entry in turn, round after round.
+"""Measure a table row: run all entries in turn, in several rounds.
 
-Other programs on the machine, its clock and its heat then touch all entries alike. In
-each round the order is drawn anew, and each entry runs once with the collector off
-and once with it on.
+This way, other programs, the clock rate and the temperature of the machine affect all
+entries equally. Each round has a random order, and runs every entry once with the
+garbage collector disabled and once with it enabled.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ Durations = dict[tuple[str, bool], list[float]]
 
 
 class Workers:
-    """The running contenders, started at their first use."""
+    """Worker processes of the contenders, started on first use."""
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without any worker."""
         self._running: dict[str, Worker] = {}
 
     def __getitem__(self, label: str) -> Worker:
-        """Return the contender of this label."""
+        """Return the worker for a contender label, and start it if necessary."""
         if label not in self._running:
             self._running[label] = Worker(label)
         return self._running[label]
 
     def close(self) -> None:
-        """End all of them."""
+        """Stop all workers."""
         for worker in self._running.values():
             worker.close()
 
 
 def measure(row: Row, workers: Workers) -> Durations:
-    """Time a row; return the seconds of each round per entry and collector."""
+    """Measure a row. Return the seconds of each round by entry and collector state."""
 
     def seconds(entry: Any, loops: int, collector: bool) -> float:
         return workers[entry.worker].ask("seconds", loops, collector, *entry.task)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one command and prints its time and memory as JSON.
+"""Run one command and print its duration and memory as JSON.
 
-``python launch.py LINES COMMAND...``; with LINES above 0 the command is ended after
-as many lines of output. A program of its own, as a child starts with the largest
-memory of its parent in its books, and this parent is small.
+Usage: ``python launch.py LINES COMMAND...``. If LINES is greater than 0, the command is
+terminated after that number of output lines. This is a separate program, because the
+kernel counts the peak memory of the parent for a new process. The parent is therefore
+kept small.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 
 
 def main() -> None:
-    """Run the command and print its figures."""
+    """Run the command and print its figures as JSON."""
     wanted = int(sys.argv[1])
     started = time.perf_counter()
     first_line, first_text = None, ""

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Puts figures that were measured elsewhere into pytest-benchmark.
+"""Replay externally measured durations in pytest-benchmark.
 
-pytest-benchmark runs all rounds of one test before those of the next, which cannot
-interleave contenders. So the rounds are timed first, in the contenders' own
-processes, and then replayed on a clock that shows what was measured there: the
-statistics and the JSON stay pytest-benchmark's own.
+pytest-benchmark finishes all rounds of a test before it starts the next test, therefore
+it cannot alternate between contenders. Instead, the rounds are first measured in the
+processes of the contenders. Afterwards they are replayed with a clock that shows the
+measured durations, so that pytest-benchmark still computes the statistics and writes
+the JSON report.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from typing import Any
 
 
 class Clock:
-    """Shows the sum of all durations that were replayed so far."""
+    """Clock that shows the sum of all durations replayed so far, in seconds."""
 
     def __init__(self) -> None:
         """Start at zero."""
         self.now = 0.0
 
     def __call__(self) -> float:
-        """Return the time shown."""
+        """Return the current time in seconds."""
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += seconds
 
 
@@ -34,7 +35,10 @@ clock = Clock()
 
 
 def replay(benchmark: Any, durations: Sequence[float], **labels: Any) -> None:
-    """Record durations, one round each; the test must be marked with ``clock``."""
+    """Record durations with one round per value.
+
+    The test must use ``clock`` as its timer.
+    """
     remaining = iter(durations)
     benchmark.group = labels["section"]
     benchmark.extra_info |= labels

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Statement``: what is checked first and timed later, as ``timeit`` takes it."""
+"""``Statement``: an expression that is first verified and later timed with
+``timeit``.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Statement:
-    """An expression and the names it uses, as ``timeit`` takes them.
+    """Expression with the names it uses, in the format of ``timeit``.
 
-    ``calls`` is how often the expression does the work that is reported. ``values``
-    does the same work once more and gives plain values to compare; without it, the
-    result itself is compared.
+    * ``calls``: number of operations per evaluation. Figures are reported per
+      operation.
+    * ``values``: repeats the work and returns plain values for comparison. If it is
+      None, the result itself is compared.
     """
 
     text: str
@@ -26,15 +29,17 @@ class Statement:
     values: Callable[[], Any] | None = None
 
     def result(self) -> Any:
-        """Evaluate the expression once."""
+        """Evaluate the expression once and return its result."""
         exec(self.setup, self.names)
         return eval(self.text, self.names)
 
     def seconds(self, loops: int, collector: bool) -> float:
-        """Run the expression ``loops`` times; return the seconds of one piece of work.
+        """Run the expression ``loops`` times. Return the time per operation in
+        seconds.
 
-        ``timeit`` turns the collector off; its documented way to turn it on again
-        is the set-up statement.
+        ``timeit`` disables the garbage collector. To measure with an enabled collector,
+        it is enabled again in the setup statement, as the ``timeit`` documentation
+        recommends.
         """
         setup = f"{self.setup}\nimport gc; gc.enable()" if collector else self.setup
         timer = timeit.Timer(self.text, setup, globals=self.names)
@@ -43,9 +48,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Consuming(Statement):
-    """A statement that uses up what it works on: ``subjects.pop()`` in its text.
+    """Statement that consumes an object per run, with ``subjects.pop()`` in its
+    text.
 
-    ``make`` makes a subject for each run before the clock is started.
+    ``make`` creates the object for each run before the clock starts.
     """
 
     make: Callable[[], Any] | None = None
@@ -56,9 +62,11 @@ class Consuming(Statement):
         return Statement(self.text, names, self.setup, self.calls)
 
     def result(self) -> Any:
-        """Make a subject and evaluate the expression once."""
+        """Create one subject and evaluate the expression once."""
         return self._filled(1).result()
 
     def seconds(self, loops: int, collector: bool) -> float:
-        """Make the subjects, then run as often; as ``Statement.seconds``."""
+        """Create ``loops`` subjects and measure as many runs, like
+        ``Statement.seconds``.
+        """
         return self._filled(loops).seconds(loops, collector)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats tables and durations of the report."""
+"""Format tables and durations for the report."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Write a table; all columns but the first are set to the right."""
+    """Format a Markdown table. All columns except the first are right-aligned."""
     rule = ["---", *("--:" for _ in head[1:])]
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
 
 
 def amount(seconds: float) -> str:
-    """Write a duration in microseconds with as many digits as say something."""
+    """Format a duration in microseconds with a suitable number of digits."""
     micros = seconds * 1e6
     if micros >= 100:
         return f"{micros:,.0f}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chapters of ``RESULTS.md``: each run writes its own, with all of its figures."""
+"""Test the chapters of ``RESULTS.md``: separate runs and template variables."""
 
 import re
 import string
@@ -14,7 +14,7 @@ LIVE, MOVES, *_, SPARK, _ = chapters.SEPARATE
 
 @pytest.fixture
 def report(tmp_path):
-    """A report of the common run and of two others."""
+    """Write a report with chapters of the common run and of two separate runs."""
     path = tmp_path / "RESULTS.md"
     chapters.put_common(path, "# Results\n\n## Decode\n\nfast")
     chapters.put_chapter(path, f"{SPARK}\n\nrows")
@@ -23,14 +23,16 @@ def report(tmp_path):
 
 
 def test_chapters_are_in_one_order_whatever_ran_first(report):
-    """The common run first, then the others as they are listed."""
+    """The common chapters are first, followed by separate chapters in the order of
+    ``SEPARATE``.
+    """
     assert report.read_text() == (
         f"# Results\n\n## Decode\n\nfast\n\n{LIVE}\n\ntopics\n\n{SPARK}\n\nrows\n"
     )
 
 
 def test_a_run_replaces_its_own_chapter_alone(report):
-    """Neither the common run nor another one is touched."""
+    """Chapters of the common run and of other runs remain unchanged."""
     chapters.put_chapter(report, f"{LIVE}\n\nothers")
     assert report.read_text() == (
         f"# Results\n\n## Decode\n\nfast\n\n{LIVE}\n\nothers\n\n{SPARK}\n\nrows\n"
@@ -38,7 +40,7 @@ def test_a_run_replaces_its_own_chapter_alone(report):
 
 
 def test_the_common_run_keeps_the_others(report):
-    """They are written by runs that take long."""
+    """Repeating the separate runs would take a long time."""
     chapters.put_common(report, "# Results\n\n## Encode\n\nfaster")
     text = report.read_text()
     assert "Decode" not in text
@@ -46,7 +48,7 @@ def test_the_common_run_keeps_the_others(report):
 
 
 def test_writing_a_chapter_twice_changes_nothing(report):
-    """No blank lines pile up."""
+    """The number of blank lines does not grow."""
     chapters.put_chapter(report, f"{MOVES}\n\nmoved")
     once = report.read_text()
     chapters.put_chapter(report, f"{MOVES}\n\nmoved")
@@ -58,7 +60,7 @@ TEMPLATES = sorted((chapters.ROOT / "benchmarks").glob("*/chapter.md"))
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.parent.name)
 def test_every_figure_of_a_template_is_computed(path):
-    """A figure without a value is an error only after a run of many minutes."""
+    """Otherwise, a missing value is only reported after a run of several minutes."""
     code = path.with_suffix(".py").read_text("utf-8")
     fields = [field for _, field, *_ in string.Formatter().parse(path.read_text())]
     names = {re.split(r"[.\[]", field)[0] for field in fields if field}

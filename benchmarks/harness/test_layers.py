@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The folders that all questions share import no question."""
+"""Test that shared directories do not import the module of a question."""
 
 import ast
 
@@ -13,12 +13,12 @@ SHARED = {
     "harness": {"harness"},
     "contenders": {"contenders", "harness", "workloads"},
 }
-"""Each shared folder, and the folders of benchmarks that it may import."""
+"""Directories of ``benchmarks`` that a shared directory may import."""
 
 
 @pytest.mark.parametrize("folder", SHARED)
 def test_shared_folders_import_no_question(folder):
-    """A contender runs in a process of its own, with its own imports alone."""
+    """A contender process must not import other contenders or questions."""
     for path in (ROOT / "benchmarks" / folder).glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:

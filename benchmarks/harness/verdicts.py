@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Verdict``: one target, and whether a run reached it."""
+"""``Verdict``: the result of comparing a figure with its target."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.harness.tables import table
 
 @dataclass(frozen=True)
 class Verdict:
-    """One target, what was reached, and whether that is enough."""
+    """Target, measured value, and whether the target was met."""
 
     work: str
     wanted: str
@@ -21,14 +21,16 @@ class Verdict:
 
 
 def at_least(work: str, ratio: float, least: float) -> Verdict:
-    """Judge a ratio that has to be ``least`` or more."""
+    """Check that ``ratio`` is at least ``least``."""
     return Verdict(work, f"at least {least:g}x", f"{ratio:.3g}x", ratio >= least)
 
 
 def target_table(
     found: Sequence[Verdict], more: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """Write a table of all targets, with ``more`` columns before the last one."""
+    """Format a table of all targets, with the additional columns ``more`` before the
+    last one.
+    """
     columns = {
         "target": [each.work for each in found],
         "wanted": [each.wanted for each in found],
@@ -40,7 +42,7 @@ def target_table(
 
 
 def summary(found: Sequence[Verdict]) -> str:
-    """Count the targets met and name those missed."""
+    """Describe the number of targets that were met, and list the missed ones."""
     missed = [verdict for verdict in found if not verdict.met]
     lines = [f"{len(found) - len(missed)} of {len(found)} targets were met."]
     if missed:

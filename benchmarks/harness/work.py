@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Row``, ``Entry`` and ``Target``: the parts of a measured task.
 
-A row is one piece of work, done by several entries. A target compares one entry with
-others of its row: how many times as fast as the fastest of them it must be.
+A row is a task with several entries. A target is the minimum speedup of one entry
+compared with the fastest of some other entries in the row.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
-    """One part of a row: its name there, the process that does it, and its task."""
+    """Part of a row: display name, label of the worker process, and task."""
 
     name: str
     worker: str
@@ -22,9 +22,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Target:
-    """``entry`` must be ``least`` times as fast as the fastest of ``others``.
+    """Requirement: ``entry`` must be ``least`` times as fast as the fastest of
+    ``others``.
 
-    ``wish`` says what was hoped for, where a measured floor keeps the target from it.
+    ``wish`` describes the original goal, if a measured lower bound makes it
+    unreachable.
     """
 
     entry: str
@@ -35,7 +37,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One piece of work: a line of the report."""
+    """Task that is measured for several entries. It becomes a line of the report."""
 
     section: str
     title: str

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one library in a process of its own, which checks and times on request.
+"""Run one library in a separate process, which verifies and measures on request.
 
-Run as ``python -m benchmarks.harness.worker LABEL``; requests and answers are JSON
-lines. A task is an operation and its arguments, such as ``["decode", "metadata_v9"]``;
-an answer is a result and a problem, one of which is null. The parent's side is
-``Worker``. Contenders never share a process, so none pays for the objects and imports
-of another.
+Usage: ``python -m benchmarks.harness.worker LABEL``. Requests and responses are lines
+of JSON. A task is an operation with its arguments, for example ``["decode",
+"metadata_v9"]``. A response is a pair of result and error message, one of which is
+null. ``Worker`` is the client in the parent process. Contenders never share a process,
+so that their objects and imports cannot slow down other contenders.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from benchmarks.harness.contenders import CONTENDERS
 
 
 class Worker:
-    """A running contender, spoken to from another process."""
+    """Client for a contender that runs in another process."""
 
     def __init__(self, label: str) -> None:
-        """Start the process; its imports happen on the first request."""
+        """Start the process. It imports the contender on the first request."""
         backend = CONTENDERS[label].backend
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         if backend:
@@ -45,7 +45,10 @@ class Worker:
         )
 
     def ask(self, question: str, *arguments: Any) -> Any:
-        """Send one request and wait for its answer."""
+        """Send a request and wait for the response.
+
+        Raises RuntimeError if it contains an error.
+        """
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps([question, *arguments]) + "\n")
         self._process.stdin.flush()
@@ -56,12 +59,12 @@ class Worker:
         return result
 
     def close(self) -> None:
-        """End the process."""
+        """Close the pipes and wait until the process exits."""
         self._process.communicate()
 
 
 def main() -> None:
-    """Answer requests until the input ends."""
+    """Handle requests until the end of standard input."""
     served = CONTENDERS[sys.argv[1]]
     module = importlib.import_module(f"benchmarks.contenders.{served.module}")
     desk = pkgutil.resolve_name(served.desk)(module)

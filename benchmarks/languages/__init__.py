@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""kwire beside the Kafka codecs of Rust, Java and Go, on the same bytes.
+"""Compare kwire with Kafka codecs for Rust, Java and Go, using the same bytes.
 
-``python -m benchmarks languages`` builds the programs of ``rust``, ``java`` and ``go``,
-compares the values that all of them decode, measures, and writes its chapter. Requires
-cargo, Java 17 with Maven, and Go; the first run compiles for some minutes.
+``python -m benchmarks languages`` builds the programs in ``rust``, ``java`` and ``go``,
+verifies that all of them decode the same values, runs the measurements and writes the
+chapter. Requires cargo, Java 17 with Maven, and Go. The first run compiles for several
+minutes.
 """

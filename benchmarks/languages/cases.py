@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cases, their bytes, and the checksums that every program must return.
+"""Benchmark cases, their input, and the checksums that all programs must return.
 
-Bytes and checksums are made from the values of ``benchmarks.workloads.messages`` and
-``benchmarks.workloads.records``; no program decides what the others are measured with.
+Input and checksums are computed from the values in ``benchmarks.workloads.messages``
+and ``benchmarks.workloads.records``, so that no program defines the input of the
+others.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _START, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 
 
 class Case(NamedTuple):
-    """What is measured: decode, encode or records, on the bytes of a name."""
+    """Operation (decode, encode or records), the name of its input, and a title."""
 
     operation: str
     name: str
@@ -28,7 +29,7 @@ class Case(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The case as requests and figures name it."""
+        """Identifier of the case in requests and figures."""
         return f"{self.operation} {self.name}"
 
 
@@ -46,7 +47,7 @@ CASES = (
 
 
 def encode_case(name: str) -> bytes:
-    """Return the bytes of a case, which not kwire has encoded."""
+    """Return the input of a case. It is not encoded by kwire."""
     if name.startswith(("1k_", "10k_")):
         return record_workloads.encoded(name, "none")
     load = workload(name)
@@ -54,21 +55,21 @@ def encode_case(name: str) -> bytes:
 
 
 def write_inputs(folder: Path) -> None:
-    """Write one file for the bytes of each name."""
+    """Write one file with the bytes of each input."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in {case.name for case in CASES}:
         (folder / f"{name}.bin").write_bytes(encode_case(name))
 
 
 class Checksum:
-    """A checksum of values in wire order, as the other programs compute it.
+    """Checksum of values in wire order, computed in the same way by all programs.
 
-    A number is one step. A string is its size and the CRC-32 of its bytes, a list its
-    size and its elements, null the number -1.
+    A number is one step. A string is represented by its size and the CRC-32 of its
+    bytes, a list by its size and its elements, and null by the number -1.
     """
 
     def __init__(self) -> None:
-        """Begin with no value."""
+        """Start without any value."""
         self._state = _START
 
     def number(self, value: int) -> None:
@@ -76,7 +77,7 @@ class Checksum:
         self._state = (self._state ^ (value & _MASK)) * _PRIME & _MASK
 
     def add(self, value: Any) -> None:
-        """Add a value, and all that is in it."""
+        """Add a value and all nested values."""
         if value is None:
             self.number(-1)
         elif isinstance(value, int):
@@ -94,12 +95,14 @@ class Checksum:
             self.number(zlib.crc32(data))
 
     def __str__(self) -> str:
-        """The checksum as programs print it."""
+        """Return the checksum in the format that all programs print."""
         return f"{self._state:016x}"
 
 
 def add_records(records: list[list[Any]]) -> str:
-    """Return the checksum of records: lists in the order of ``contenders.FIELDS``."""
+    """Return the checksum of records, which are lists in the order of
+    ``record_loop.FIELDS``.
+    """
     found = Checksum()
     for offset, timestamp, key, value, headers in records:
         for field in (offset, timestamp, key, value, len(headers)):
@@ -108,14 +111,14 @@ def add_records(records: list[list[Any]]) -> str:
 
 
 def add_value(value: Any) -> str:
-    """Return the checksum of the values of a message, or of its bytes."""
+    """Return the checksum of message values, or of bytes."""
     found = Checksum()
     found.add(value)
     return str(found)
 
 
 def expect(case: Case) -> str:
-    """Return the checksum of a case, from its values alone."""
+    """Compute the expected checksum of a case from its values."""
     if case.operation == "records":
         return add_records(record_workloads.decoded(case.name))
     if case.operation == "encode":

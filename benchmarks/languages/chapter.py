@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decode the same bytes with codecs of Rust, Java and Go."""
+"""Decode the same bytes with codecs for Rust, Java and Go."""
 
 from __future__ import annotations
 
@@ -29,13 +29,18 @@ LEADS = (
     "records 1k_100B",
     "records 10k_1KB",
 )
-"""Cases in which kwire's fastest way is to lead every eager decoder."""
+"""Cases in which the fastest variant of kwire must be faster than all eager
+decoders.
+"""
 
 
 def best(
     case: Case, figures: dict[str, Any], language: str, eager: bool
 ) -> tuple[Contender, list[float]]:
-    """Return the contender of a language with the least median in a case."""
+    """Return the contender of a language with the lowest median in a case.
+
+    If ``eager`` is True, contenders that defer some of the work are ignored.
+    """
     found = [
         (each, figures["seconds"][case.key][each.key])
         for each in CONTENDERS
@@ -51,7 +56,7 @@ def _cell(seconds: list[float]) -> str:
 
 
 def _name(each: Contender) -> str:
-    """Name a contender with what its program was started with."""
+    """Return the display name of a contender, including the settings of its program."""
     return f"{WAYS[each.way].name}{SETTINGS.get(each.program, '')}"
 
 
@@ -63,7 +68,9 @@ SETTINGS = {
 
 
 def verdicts(figures: dict[str, Any]) -> Iterator[Verdict]:
-    """Compare kwire's fastest way with the fastest eager one of any language."""
+    """Compare the fastest variant of kwire with the fastest eager decoder of all
+    languages.
+    """
     for case in CASES:
         if case.key not in LEADS:
             continue
@@ -131,7 +138,10 @@ def _size_table(head: str, sizes: dict[str, int]) -> str:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Put the chapter of one run into the report; return its verdicts as text."""
+    """Write the chapter for a finished run into the report.
+
+    Return the verdicts as text.
+    """
     run = read_run(json_path)
     extension = run["extension"]
     debug = extension["sections"].get("debug information", 0)

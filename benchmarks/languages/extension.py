@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the compiled engine consists of: its files, by section and by kind of symbol.
+"""Size of the compiled engine by section and by kind of symbol.
 
-Requires ``nm``, ``size`` and ``strip``, which come with a C compiler.
+Requires ``nm``, ``size`` and ``strip``, which are installed together with a C compiler.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SECTIONS = {
     "data": (".data", ".data.rel.ro", ".init_array", ".fini_array", ".tbss", ".tdata"),
     "debug information": (),
 }
-"""Sections of a file, by what is in them; debug information is ``.debug_*``."""
+"""Sections of an object file by their content. Debug information is in ``.debug_*``."""
 
 SYMBOLS = (
     ("pickling of classes, by Cython", r"(reduce|setstate)_cython|__pyx_unpickle"),
@@ -47,18 +47,21 @@ SYMBOLS = (
     ("Cython's own helpers", r"__Pyx"),
     ("kwire", r"."),
 )
-"""Kinds of functions, by a pattern of their names; the first that fits counts."""
+"""Function kinds with a pattern for the symbol name.
+
+The first matching pattern counts.
+"""
 
 
 def find_modules() -> list[Path]:
-    """Return the files of the engine that runs here."""
+    """Return the extension modules of the installed engine."""
     found = importlib.util.find_spec("kwire._engine.fast")
     assert found is not None and found.origin is not None
     return sorted(Path(found.origin).parent.glob("*.so"))
 
 
 def read_sections(text: str) -> Counter[str]:
-    """Add up what ``size -A`` prints, by what is in the sections."""
+    """Sum the section sizes in the output of ``size -A`` by their content."""
     kinds = {name: kind for kind, names in SECTIONS.items() for name in names}
     found: Counter[str] = Counter()
     for name, size in re.findall(r"^(\.\S+)\s+(\d+)\s", text, re.MULTILINE):
@@ -69,7 +72,7 @@ def read_sections(text: str) -> Counter[str]:
 
 
 def read_symbols(text: str) -> Counter[str]:
-    """Add up the functions that ``nm -S`` prints, by kind."""
+    """Sum the function sizes in the output of ``nm -S`` by kind."""
     found: Counter[str] = Counter()
     for size, name in re.findall(r"^\S+ (\S+) [tT] (\S+)$", text, re.MULTILINE):
         kind = next(kind for kind, pattern in SYMBOLS if re.search(pattern, name))
@@ -78,7 +81,7 @@ def read_symbols(text: str) -> Counter[str]:
 
 
 def measure() -> dict[str, Any]:
-    """Return the sizes of the engine that runs here."""
+    """Return the sizes of the installed engine, in bytes."""
     modules = find_modules()
     sections: Counter[str] = Counter()
     symbols: Counter[str] = Counter()

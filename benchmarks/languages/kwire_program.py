@@ -1,12 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Serves kwire, as the programs of the other languages serve their libraries.
+"""Serve kwire with the same protocol as the programs in other languages.
 
-Run as ``python -m benchmarks.languages.kwire_program FOLDER``. A request is a line,
-ACTION WAY OPERATION CASE [LOOPS]; so is its answer. ``objects`` are messages and
-records, ``zero_copy`` leaves byte strings in the input, ``arrow`` and ``columns`` make
-no objects; their ``views`` leave values in the input. The collector is on, and the
-process holds no other objects.
+Usage: ``python -m benchmarks.languages.kwire_program FOLDER``. A request is the line
+``ACTION WAY OPERATION CASE [LOOPS]``, and the response is a line as well. The ways are:
+
+* ``objects``: messages and records as Python objects.
+* ``zero_copy``: like ``objects``, but byte strings are views of the input.
+* ``arrow`` and ``columns``: Arrow data without Python objects.
+* ``arrow_views`` and ``column_views``: Arrow data whose values are views of the input.
+
+The garbage collector is enabled, and the process has no other objects.
 """
 
 from __future__ import annotations
@@ -29,16 +33,19 @@ from kwire.records.columns import decode_records
 
 WAYS = ("objects", "zero_copy", "columns", "column_views", "arrow", "arrow_views")
 TOGETHER = 100
-"""As many messages are converted to Arrow in one call; one of them is measured."""
+"""Number of messages per Arrow conversion. The figures are reported for one message."""
 
 _HAS_BYTES = ("fetch_v12", "produce_v9")
 
 
 class Work:
-    """A statement of a case, and the checksum of what it returns."""
+    """Statement of a case, with the checksum of its result."""
 
     def __init__(self, way: str, operation: str, name: str, data: bytes) -> None:
-        """Find the statement; ``KeyError`` where a way does not have the case."""
+        """Create the statement.
+
+        Raises KeyError if the case is not supported in this way.
+        """
         self._way, self._operation, self._name = way, operation, name
         make = {
             "objects": self._make_objects,
@@ -93,7 +100,7 @@ class Work:
         return Statement(text, names, calls=TOGETHER, values=values)
 
     def check(self) -> str:
-        """Return the checksum of the values."""
+        """Return the checksum of the result."""
         statement = self.statement
         if self._operation == "records":
             assert statement.values is not None
@@ -105,13 +112,18 @@ class Work:
         return add_value(neutral(statement.result(), workload(self._name).values))
 
     def run(self, loops: int) -> str:
-        """Run the statement; return how many messages or batches that were."""
+        """Run the statement about ``loops`` times.
+
+        Return the number of messages or batches.
+        """
         runs = max(1, loops // self.statement.calls)
         self.statement.seconds(runs, collector=True)
         return str(runs * self.statement.calls)
 
     def _count_buffers(self) -> int:
-        """Count the bytes of a result's buffers that are not the input."""
+        """Return the size of the result buffers that are not part of the input, in
+        bytes.
+        """
         found, names = self.statement.result(), self.statement.names
         if self._operation == "decode":
             arrays, source = [found], names["array"].buffers()[2]
@@ -123,9 +135,12 @@ class Work:
         return sum(size for start, size in sizes.items() if start not in inside)
 
     def memory(self, kept: int = 20) -> str:
-        """Return the bytes that one result keeps, and the most that one call takes."""
+        """Return the memory of one result and the peak memory of one call, in bytes.
+
+        The peak is "-" for Arrow data.
+        """
         if self._way.startswith(("column", "arrow")):
-            # Arrow's memory is the C allocator's, which tracemalloc does not see.
+            # Arrow allocates memory in C, which is invisible to tracemalloc.
             return f"{self._count_buffers() // self.statement.calls} -"
         text, names = self.statement.text, self.statement.names
         if self._operation == "records" and "read" in names:
@@ -146,7 +161,7 @@ class Work:
 
 
 def answer(line: str, folder: Path, works: dict[tuple[str, ...], Work]) -> str:
-    """Answer one request; ``works`` keeps what was looked up."""
+    """Handle one request. ``works`` caches the prepared statements."""
     action, way, operation, name, *loops = line.split(" ")
     key = (way, operation, name)
     if key not in works:
@@ -162,7 +177,7 @@ def answer(line: str, folder: Path, works: dict[tuple[str, ...], Work]) -> str:
 
 
 def main() -> None:
-    """Answer requests until the input ends."""
+    """Handle requests until the end of standard input."""
     works: dict[tuple[str, ...], Work] = {}
     for line in sys.stdin:
         print(answer(line.rstrip("\n"), Path(sys.argv[1]), works), flush=True)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the programs, starts them, and reads the processor time that they take.
+"""Build and start the programs, and measure their processor time.
 
-The clock is that of the other process: user and system time of all its threads, read
-here before a request and after its answer. So all languages have the same clock, and
-collectors of garbage that run beside the program are counted.
+The time is read from the CPU clock of the other process, before a request and after its
+response. It is the user and system time of all threads. Therefore all languages have
+the same clock, and concurrent garbage collectors are included.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ BUILT = ROOT / "build" / "languages"
 INPUTS = BUILT / "inputs"
 TOOLS = ("cargo", "go", "java", "javac", "mvn")
 
-_SCHEDULED = 2  # the kind of clock: what the scheduler counts, in nanoseconds
+# Clock type: time that the scheduler has accounted, in nanoseconds.
+_SCHEDULED = 2
 _CRATES = (
     "kafka-protocol",
     "kacrab-protocol",
@@ -40,7 +41,7 @@ _CLASSES = ("kafka-clients", "kafka-clients-list")
 
 
 class Contender(NamedTuple):
-    """One way of one library in one program."""
+    """Variant of a library in one of the programs."""
 
     language: str
     program: str
@@ -48,7 +49,7 @@ class Contender(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The contender as figures name it."""
+        """Identifier of the contender in figures."""
         return f"{self.program} {self.way}"
 
 
@@ -64,16 +65,20 @@ CONTENDERS = (
     Contender("Go", "go-800", "kmsg-unsafe"),
 )
 COUNTING = "rust-counting"
-"""The program of Rust that measures memory alone."""
+"""Rust program that is only used for memory measurements."""
 
 
 def build() -> None:
-    """Build the programs of the other languages; nothing is compiled twice."""
+    """Build the programs of the other languages. Unchanged sources are not
+    recompiled.
+
+    Raises SystemExit if a required tool is missing.
+    """
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
         raise SystemExit(f"the comparison of languages requires {', '.join(missing)}")
     BUILT.mkdir(parents=True, exist_ok=True)
-    # A crate may name a newer compiler than it requires.
+    # Some crates declare a newer compiler than they actually require.
     cargo = ["cargo", "build", "--quiet", "--release", "--locked"]
     cargo += ["--ignore-rust-version", "--target-dir", str(BUILT / "cargo")]
     _run([*cargo, "--manifest-path", str(HERE / "rust" / "Cargo.toml")])
@@ -82,7 +87,7 @@ def build() -> None:
 
 
 def _build_java() -> None:
-    """Compile the classes, unless they are newer than what they are made of."""
+    """Compile the Java classes unless they are newer than all of their sources."""
     sources = sorted((HERE / "java").rglob("*.java"))
     changed = max(each.stat().st_mtime for each in (HERE / "java/pom.xml", *sources))
     done = BUILT / "classes" / "Languages.class"
@@ -107,7 +112,7 @@ def _run(command: list[str]) -> str:
 
 
 def find_versions() -> dict[str, str]:
-    """Return the versions of compilers and libraries, from what was built."""
+    """Return the versions of the compilers and of the libraries that were built."""
     lock = tomllib.loads((HERE / "rust" / "Cargo.lock").read_text())
     crates = {each["name"]: each["version"] for each in lock["package"]}
     pom = (HERE / "java" / "pom.xml").read_text()
@@ -146,10 +151,10 @@ def _command(program: str) -> list[str]:
 
 
 class Program:
-    """A running program, and its clock."""
+    """Running program with its CPU clock."""
 
     def __init__(self, name: str) -> None:
-        """Start it."""
+        """Start the program."""
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         if name.startswith("go-"):
             environment["GOGC"] = name.removeprefix("go-")
@@ -165,7 +170,11 @@ class Program:
         self._clock = ~self._process.pid << 3 | _SCHEDULED
 
     def ask(self, *words: object) -> str | None:
-        """Send a request and return its answer, or None where there is no such case."""
+        """Send a request and return the response, or None if the case is not
+        supported.
+
+        Raises SystemExit if the program has exited.
+        """
         assert self._process.stdin is not None and self._process.stdout is not None
         request = " ".join(map(str, words))
         self._process.stdin.write(request + "\n")
@@ -176,7 +185,10 @@ class Program:
         return None if found == "none" else found
 
     def seconds(self, *words: object) -> tuple[float, int]:
-        """Run loops; return the processor time of one of them, and their number."""
+        """Run some loops.
+
+        Return the processor time per loop in seconds, and the number of loops.
+        """
         before = time.clock_gettime_ns(self._clock)
         found = self.ask("run", *words)
         taken = time.clock_gettime_ns(self._clock) - before
@@ -184,5 +196,5 @@ class Program:
         return taken / 1e9 / int(found), int(found)
 
     def close(self) -> None:
-        """End it."""
+        """Close the pipes and wait until the program exits."""
         self._process.communicate()

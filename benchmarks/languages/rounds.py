@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The run: equal checksums first, then warm loops in rounds, then memory."""
+"""Run the comparison: equal checksums first, then warm loops in rounds, then memory."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ from benchmarks.languages.programs import (
 )
 
 TURN_SECONDS = 0.02
-"""Processor time of one turn."""
+"""Processor time of one turn, in seconds."""
 
 WARM_SECONDS = {"java": 3, "java-parallel": 3}
-"""Before the first round: until a JIT has compiled what is called most."""
+"""Warm-up time before the first round, in seconds.
+
+The JIT compiler must finish the hot methods.
+"""
 
 Turn = tuple[Contender, Case]
 
 
 @contextmanager
 def _start(names: Iterable[str]) -> Iterator[dict[str, Program]]:
-    """Start programs, and end them."""
+    """Start programs, and stop them at the end of the context."""
     running: dict[str, Program] = {}
     try:
         for name in names:
@@ -48,7 +51,10 @@ def _start(names: Iterable[str]) -> Iterator[dict[str, Program]]:
 
 
 def check(programs: dict[str, Program], contenders: Iterable[Contender]) -> list[Turn]:
-    """Compare all checksums; return the turns: who has which case."""
+    """Compare all checksums. Return the supported pairs of contender and case.
+
+    Raises SystemExit if a checksum is wrong.
+    """
     found = []
     wanted = {case: expect(case) for case in CASES}
     for each in contenders:
@@ -65,7 +71,7 @@ def check(programs: dict[str, Program], contenders: Iterable[Contender]) -> list
 
 
 def _find_loops(program: Program, turn: Turn) -> int:
-    """Warm a case up; return how many loops take the time of a turn."""
+    """Warm up a case. Return the number of loops that fit into one turn."""
     words = (turn[0].way, turn[1].operation, turn[1].name)
     left: float = WARM_SECONDS.get(turn[0].program, 0)
     loops = 1
@@ -80,7 +86,7 @@ def _find_loops(program: Program, turn: Turn) -> int:
 def _run_rounds(
     programs: dict[str, Program], turns: list[Turn], rounds: int
 ) -> dict[str, Any]:
-    """Run all turns in each round, in an order drawn anew; return seconds by turn."""
+    """Run all turns in every round, in random order. Return the seconds by turn."""
     loops = {turn: _find_loops(programs[turn[0].program], turn) for turn in turns}
     print("  all programs are warm", flush=True)
     found: dict[str, Any] = {case.key: {} for case in CASES}
@@ -96,7 +102,7 @@ def _run_rounds(
 
 
 def weigh(programs: dict[str, Program], turns: list[Turn]) -> dict[str, Any]:
-    """Return the bytes that one result keeps and takes, by case and contender."""
+    """Return the memory per result and per call in bytes, by case and contender."""
     found: dict[str, Any] = {case.key: {} for case in CASES}
     for each, case in turns:
         if each.program not in programs:
@@ -111,7 +117,9 @@ def weigh(programs: dict[str, Program], turns: list[Turn]) -> dict[str, Any]:
 
 
 def measure(json_path: Path, rounds: int) -> None:
-    """Build, compare, measure, and write the figures."""
+    """Build the programs, compare the checksums, measure, and save the figures as
+    JSON.
+    """
     print("1/4 building the programs", flush=True)
     build()
     write_inputs(INPUTS)
@@ -149,6 +157,6 @@ def measure(json_path: Path, rounds: int) -> None:
 
 
 def read_run(json_path: Path) -> dict[str, Any]:
-    """Read the figures of a run."""
+    """Load the figures of a run."""
     found: dict[str, Any] = json.loads(json_path.read_text())
     return found

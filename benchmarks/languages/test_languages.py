@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison of languages: equal work, and a report of what was measured.
+"""Test the language comparison: equal work, and a complete report.
 
-No other language is required here: kwire's own program is run as the others are, and
-the chapter is written from figures that are made up.
+Other languages are not required. kwire's own program is tested with the same requests
+as the others, and the chapter is written from artificial figures.
 """
 
 import json
@@ -22,14 +22,16 @@ FNV = 0x100000001B3
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """The bytes of all cases, as files."""
+    """Write the inputs of all cases as files."""
     folder = tmp_path_factory.mktemp("inputs")
     cases.write_inputs(folder)
     return folder
 
 
 def test_a_checksum_is_the_one_that_the_other_programs_compute():
-    """Numbers are 64 bits; strings are their size and CRC-32; lists their size."""
+    """Numbers have 64 bits, strings are size and CRC-32, and lists start with their
+    size.
+    """
     found = cases.Checksum()
     for value in (None, "ab"):
         found.add(value)
@@ -51,12 +53,14 @@ def test_a_checksum_is_the_one_that_the_other_programs_compute():
     ],
 )
 def test_a_checksum_sees_order_null_and_sign(one, other):
-    """Sums of values alone would be equal for most of these."""
+    """A plain sum of the values would be equal for most of these pairs."""
     assert cases.add_value(one) != cases.add_value(other)
 
 
 def test_all_ways_of_kwire_return_the_checksums_of_the_values(inputs):
-    """Decoded values, encoded bytes and records, through the requests of a program."""
+    """Covers decoded values, encoded bytes and records, using requests of the
+    protocol.
+    """
     served = set()
     for case in cases.CASES:
         for way in kwire_program.WAYS:
@@ -70,7 +74,7 @@ def test_all_ways_of_kwire_return_the_checksums_of_the_values(inputs):
 
 
 def test_a_changed_byte_changes_the_checksum(inputs, tmp_path):
-    """A program that decodes other bytes is found before anything is timed."""
+    """A program that decodes wrong values is detected before the measurement."""
     data = bytearray((inputs / "heartbeat_v4.bin").read_bytes())
     data[data.index(b"benchmark-group")] ^= 1
     (tmp_path / "heartbeat_v4.bin").write_bytes(data)
@@ -80,7 +84,9 @@ def test_a_changed_byte_changes_the_checksum(inputs, tmp_path):
 
 
 def test_a_run_counts_messages_and_memory_is_bytes(inputs):
-    """Arrow converts many messages in a call; one of them is what is measured."""
+    """Arrow converts several messages per call, but figures are reported for one
+    message.
+    """
     works: dict = {}
     ran = kwire_program.answer("run arrow decode heartbeat_v4 250", inputs, works)
     assert ran == "200"
@@ -94,14 +100,17 @@ def test_a_run_counts_messages_and_memory_is_bytes(inputs):
 
 
 def test_every_contender_is_described():
-    """The report says what each way shares, defers or copies."""
+    """The report describes the variants: shared, deferred and copied values."""
     assert {each.way for each in programs.CONTENDERS} == set(WAYS)
     text = Path(chapter.__file__).with_suffix(".md").read_text("utf-8")
     assert all(f"\n| {way.name} | " in text for way in WAYS.values())
 
 
 def test_sections_and_symbols_of_a_module_are_added_up():
-    """From what ``size -A`` and ``nm -S`` print; zeros in memory are not in a file."""
+    """Use sample output of ``size -A`` and ``nm -S``.
+
+    ``.bss`` is not stored in the file.
+    """
     sections = extension.read_sections(
         ".text 100 4096\n.rodata  20 1\n.bss 7000 2\n"
         ".debug_info 5 0\n.note 3 1\nTotal 9\n"
@@ -130,7 +139,9 @@ def test_sections_and_symbols_of_a_module_are_added_up():
 
 @pytest.fixture
 def figures(tmp_path):
-    """A run in which Rust is twice as fast as kwire with records, and slower else."""
+    """Write a run in which Rust is twice as fast as kwire for records, and slower
+    otherwise.
+    """
 
     def seconds(case, each):
         if each.language == "Python":
@@ -170,7 +181,7 @@ def figures(tmp_path):
 def test_the_chapter_names_the_fastest_and_counts_what_kwire_leads(
     figures, tmp_path, monkeypatch
 ):
-    """Three of five cases are led; lazy ways are no rivals with records."""
+    """Three of five cases are led by kwire. Lazy record variants do not compete."""
     monkeypatch.setattr(chapters, "RESULTS", tmp_path / "RESULTS.md")
     text = chapter.write_chapter(figures)
     assert text.startswith("3 of 5 targets were met.")
@@ -182,7 +193,7 @@ def test_the_chapter_names_the_fastest_and_counts_what_kwire_leads(
 
 
 def test_a_lazy_way_is_not_the_eager_one_that_kwire_is_compared_with():
-    """It has made no records when it returns."""
+    """A lazy variant has not created any records when the call returns."""
     records = next(case for case in cases.CASES if case.operation == "records")
     assert not WAYS["krabka-protocol-borrowed"].eager(records)
     assert not WAYS["kafka-clients"].eager(records)
@@ -191,6 +202,9 @@ def test_a_lazy_way_is_not_the_eager_one_that_kwire_is_compared_with():
 
 
 def test_integers_of_the_inputs_are_real_ids(inputs):
-    """CPython keeps small integers for itself; ids of brokers are none of them."""
+    """CPython caches small integers.
+
+    Broker ids in the input must be outside of that range.
+    """
     data = (inputs / "metadata_v9_ids.bin").read_bytes()
     assert struct.pack(">i", 1001) in data and struct.pack(">i", 1100) in data

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ways of each library, as the report names them.
+"""Variants of each library, with their names in the report.
 
-What a way makes of strings, byte strings and records is in a table of ``chapter.md``.
+A table in ``chapter.md`` describes how a variant represents strings, byte strings and
+records.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from benchmarks.languages.cases import Case
 
 
 class Way(NamedTuple):
-    """A way to use a library."""
+    """Variant of using a library."""
 
     name: str
     defers: tuple[str, ...] = ()
-    """Operations of which not all values exist when the call returns."""
+    """Operations that return before all values have been created."""
 
     def eager(self, case: Case) -> bool:
-        """Whether all values of a case exist when the call returns."""
+        """Return True if all values of a case exist when the call returns."""
         return case.operation not in self.defers
 
 

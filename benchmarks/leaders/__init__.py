@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures reading while leaders move, with the hints of KIP-951 and without.
+"""Measure reads while partition leaders move, with and without KIP-951 hints.
 
-``python -m benchmarks leaders`` runs ``moves.py`` and writes what it finds. The brokers
-are those of ``tools/interop/broker``.
+``python -m benchmarks leaders`` runs ``moves.py`` and writes the results. The brokers
+are started by ``tools/interop/broker``.
 """

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One run: three brokers under load, leaders that move, and two scans at once.
+"""Run the measurement: three brokers under load, moving leaders, and two scans.
 
-A move gives the replicas of a partition in another order (AlterPartitionReassignments),
-and has the first of them elected (ElectLeaders). Both scans see the same moves; the
-next one is made once both are served again.
+A move changes the replica order of a partition (AlterPartitionReassignments), and
+elects the first replica as its leader (ElectLeaders). Both scans run simultaneously and
+see the same moves. The next move starts when both scans receive records again.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ KINDS = ("hints", "none")
 
 
 class Reader:
-    """A scan in a process of its own, and the gaps that it reported."""
+    """Scan in a separate process, with the service gaps that it has reported."""
 
     def __init__(self, addresses: str, kind: str) -> None:
-        """Start to read, with hints or with none."""
+        """Start the scan. ``kind`` is "hints" or "none"."""
         self.gaps: list[dict[str, Any]] = []
         self._kind = kind
         self._process = subprocess.Popen(
@@ -67,10 +67,11 @@ class Reader:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def gap_since(self, partition: int, begun: float) -> dict[str, Any]:
-        """Wait until a partition is served again after a move; return its gap.
+        """Wait until a partition is served again after a move, and return its gap.
 
-        A leader that moves on while metadata spreads can refuse more than once: the
-        longest gap is that of the move.
+        ``begun`` is the monotonic time of the move. While the metadata propagates, more
+        than one Fetch can be rejected, so the longest gap is used. Raises SystemExit if
+        the scan exits, or after ``SECONDS`` without service.
         """
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
@@ -87,7 +88,7 @@ class Reader:
         raise SystemExit(f"the scan with {self._kind} was not served after a move")
 
     def close(self) -> None:
-        """End the process."""
+        """Stop the process. Kill it if it does not exit within ``SECONDS``."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
@@ -115,7 +116,7 @@ def _producer(addresses: str) -> Any:
 
 
 def _fill(addresses: str) -> None:
-    """Write what the scans read over and over."""
+    """Write the records that the scans read repeatedly."""
     value = random.Random(951).randbytes(VALUE_BYTES)
     numbers = range(RECORDS * PARTITIONS)
     records = (BulkRecord(value, number % PARTITIONS) for number in numbers)
@@ -123,7 +124,7 @@ def _fill(addresses: str) -> None:
 
 
 def _write(addresses: str, is_over: threading.Event) -> None:
-    """Write to each partition, at an even rate, until it is over."""
+    """Write to all partitions at a constant rate until ``is_over`` is set."""
     producer, number, begun = _producer(addresses), 0, time.monotonic()
     while not is_over.is_set():
         while number < (time.monotonic() - begun) * WRITES_PER_SECOND:
@@ -134,7 +135,10 @@ def _write(addresses: str, is_over: threading.Event) -> None:
 
 
 async def _move(kafka: clusters.Cluster, partition: int, replicas: list[int]) -> None:
-    """Have another replica lead a partition: the first of ``replicas``."""
+    """Make the first broker of ``replicas`` the leader of a partition.
+
+    Raises SystemExit if a response contains an error.
+    """
     reassign, elect = AlterPartitionReassignmentsRequest, ElectLeadersRequest
     entry = reassign.ReassignablePartition(partition_index=partition, replicas=replicas)
     topic = reassign.ReassignableTopic(name=TOPIC, partitions=[entry])
@@ -185,7 +189,9 @@ def _move_leaders(
 
 
 def measure(json_path: Path, moves: int) -> None:
-    """Measure, and write it down."""
+    """Start the brokers and the load, move the leaders, and save the figures as
+    JSON.
+    """
     with clusters.running("4.x") as kafka:
         kafka.create_topic(TOPIC, PARTITIONS)
         _fill(kafka.address)

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""A scan that reads some partitions repeatedly, and reports each rejected read.
+"""Scan some partitions repeatedly and report every rejected Fetch.
 
-Run as ``python -m benchmarks.leaders.reader ADDRESSES TOPIC RECORDS hints|none``; it
-ends when its standard input does. A line of JSON is printed when a partition is served
-for the first time, and when it is served again after a refusal. ``none`` is the same
-machine with its hints thrown away, which no option of kwire does.
+Usage: ``python -m benchmarks.leaders.reader ADDRESSES TOPIC RECORDS hints|none``. The
+program exits at the end of its standard input. It prints a line of JSON when a
+partition is served for the first time, and when it is served again after a rejected
+Fetch. With ``none`` the leader hints are discarded. kwire has no option for this, so
+the fetcher is replaced.
 """
 
 from __future__ import annotations
@@ -28,14 +29,18 @@ FETCH_BYTES = 1 << 16
 
 
 class MovedFetcher(Fetcher):
-    """A fetcher that begins again at offset 0, with or without leader hints."""
+    """Fetcher that restarts at offset 0, and optionally ignores leader hints."""
 
     def __init__(self, machine: ScanMachine, record_count: int, has_hints: bool):
-        """Rewind a partition after ``record_count`` records."""
+        """Initialize the fetcher.
+
+        Partitions are rewound after ``record_count`` records.
+        """
         super().__init__(machine.cluster, machine.options, now=time.monotonic())
         self._record_count = record_count
         self._has_hints = has_hints
-        # Time of the last records of each partition, and number of errors since then.
+        # By partition: time of the last received records, and the number of errors
+        # since then.
         self._served_at: dict[int, float] = {}
         self._refusals: dict[int, int] = {}
 
@@ -62,7 +67,7 @@ class MovedFetcher(Fetcher):
 
 
 def main() -> None:
-    """Read until standard input ends."""
+    """Read until the end of standard input."""
     addresses, topic, records, hints = sys.argv[1:]
     options = ScanOptions(topics=(topic,), follow=True, fetch_bytes=FETCH_BYTES)
     machine = ScanMachine(

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures reading topics of a running broker, beside other clients.
+"""Compare reading topics of a running broker with other clients.
 
-``python -m benchmarks live`` measures and writes its chapter. The broker is that of
-``tools/interop/broker``.
+``python -m benchmarks live`` runs the measurements and writes the chapter. The broker
+is started by ``tools/interop/broker``.
 """

@@ -22,7 +22,7 @@ from benchmarks.live.targets import live_verdicts
 __all__ = ("OPTIONS", "measure", "write_chapter")
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Rounds, and the share of the records that are written."""
+"""Number of rounds, and the fraction of the records to write to each topic."""
 
 
 def _task_table(readings: dict[str, Any], task: str) -> str:
@@ -58,7 +58,10 @@ def _cost_table(run: dict[str, Any]) -> str:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Put the chapter of one run into the report; return its verdicts as text."""
+    """Write the chapter for a finished run into the report.
+
+    Return the verdicts as text.
+    """
     run = json.loads(json_path.read_text())
     return chapters.write_chapter(
         __file__,

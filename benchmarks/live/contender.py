@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One client reads one topic once, in its own process, and prints time and memory.
+"""Read one topic once in a separate process, and print time and memory as JSON.
 
-Run as ``python -m benchmarks.live.contender CLIENT TASK ADDRESS TOPIC PARTITIONS
-RECORDS``. CPU is that of the whole process, all threads, from before the connection is
-made to after the last record; imports are not in it. Checksums are checked by all.
+Usage: ``python -m benchmarks.live.contender CLIENT TASK ADDRESS TOPIC PARTITIONS
+RECORDS``. The CPU time covers all threads of the process, from before the connection is
+opened until after the last record. Imports are not included. All clients verify
+checksums.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ FETCH_BYTES = 1 << 20
 
 
 class Job:
-    """What to read: a topic, its partitions, and how many records to stop after."""
+    """Topic to read, its partitions, and the number of records to read."""
 
     def __init__(self, arguments: list[str]) -> None:
-        """Take what the command line says."""
+        """Parse the command line arguments."""
         self.address, self.topic = arguments[:2]
         self.partitions, self.records = map(int, arguments[2:4])
         self.memory_bytes = int(arguments[4]) if len(arguments) > 4 else BUDGET_BYTES
 
 
 def kwire_arrow(job: Job) -> Iterator[Any]:
-    """Read record batches with blocking calls."""
+    """Read Arrow record batches with the blocking client."""
     from kwire import client
 
     with client.connect_sync(job.address) as kafka:
@@ -44,7 +45,7 @@ def kwire_arrow(job: Job) -> Iterator[Any]:
 
 
 async def kwire_asyncio_arrow(job: Job) -> AsyncIterator[Any]:
-    """Read record batches over asyncio."""
+    """Read Arrow record batches with the asyncio client."""
     from kwire import client
 
     async with client.connect(job.address) as kafka:
@@ -55,7 +56,7 @@ async def kwire_asyncio_arrow(job: Job) -> AsyncIterator[Any]:
 
 
 def kwire_rows(job: Job) -> Iterator[Any]:
-    """Read lists of rows with blocking calls."""
+    """Read lists of records with the blocking client."""
     from kwire import client
 
     with client.connect_sync(job.address) as kafka:
@@ -64,7 +65,7 @@ def kwire_rows(job: Job) -> Iterator[Any]:
 
 
 async def kwire_asyncio_rows(job: Job) -> AsyncIterator[Any]:
-    """Read lists of rows over asyncio."""
+    """Read lists of records with the asyncio client."""
     from kwire import client
 
     async with client.connect(job.address) as kafka:
@@ -73,7 +74,7 @@ async def kwire_asyncio_rows(job: Job) -> AsyncIterator[Any]:
 
 
 def kwire_each(job: Job) -> tuple[int, int]:
-    """Iterate record by record."""
+    """Iterate over the records with the blocking client."""
     from kwire import client
 
     count = size = 0
@@ -86,7 +87,7 @@ def kwire_each(job: Job) -> tuple[int, int]:
 
 
 async def kwire_asyncio_each(job: Job) -> tuple[int, int]:
-    """Iterate record by record with ``async for``."""
+    """Iterate over the records with ``async for``."""
     from kwire import client
 
     count = size = 0
@@ -99,7 +100,7 @@ async def kwire_asyncio_each(job: Job) -> tuple[int, int]:
 
 
 def confluent_rows(job: Job) -> Iterator[Any]:
-    """Consume lists of messages through librdkafka."""
+    """Consume lists of messages with librdkafka."""
     from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
     consumer = Consumer(
@@ -117,7 +118,7 @@ def confluent_rows(job: Job) -> Iterator[Any]:
 
 
 def confluent_arrow(job: Job) -> Iterator[Any]:
-    """Consume messages through librdkafka, and make record batches of them."""
+    """Consume messages with librdkafka and convert them to Arrow record batches."""
     import pyarrow
 
     schema = _schema(pyarrow)
@@ -141,7 +142,9 @@ async def _aiokafka_lists(job: Job) -> AsyncIterator[Any]:
 
 
 async def aiokafka_arrow(job: Job) -> AsyncIterator[Any]:
-    """Get lists of messages, and make record batches of them."""
+    """Consume lists of messages with aiokafka and convert them to Arrow record
+    batches.
+    """
     import pyarrow
 
     schema = _schema(pyarrow)
@@ -157,7 +160,7 @@ aiokafka_rows = _aiokafka_lists
 
 
 async def aiokafka_each(job: Job) -> tuple[int, int]:
-    """Iterate message by message."""
+    """Iterate over the messages of an aiokafka consumer."""
     count = size = 0
     async for consumer in _aiokafka_consumer(job):
         async for each in consumer:
@@ -186,14 +189,14 @@ async def _aiokafka_consumer(job: Job) -> AsyncIterator[Any]:
 
 
 def kafka_python_rows(job: Job) -> Iterator[Any]:
-    """Poll lists of messages."""
+    """Poll lists of messages with kafka-python."""
     consumer = _kafka_python_consumer(job)
     while True:
         yield from consumer.poll(1000, max_records=5000).values()
 
 
 def kafka_python_each(job: Job) -> tuple[int, int]:
-    """Iterate message by message."""
+    """Iterate over the messages of a kafka-python consumer."""
     count = size = 0
     for each in _kafka_python_consumer(job):
         _ = each.offset, each.timestamp, each.key, each.headers
@@ -229,14 +232,18 @@ def _batch(pyarrow: Any, schema: Any, arrays: list[list[Any]]) -> Any:
     return pyarrow.record_batch(made, schema=schema)
 
 
-# How the records of what a reader yields are touched: the count, and a sum to compare.
-# A reader that takes records one by one does both itself: a call would cost more.
+# Each of the following functions reads all fields of one chunk. It returns the number
+# of records and the total size of their values, which is compared. Readers that iterate
+# over single records compute both themselves, because an additional call per record
+# would distort the result.
 
 
 def touch_batch(batch: Any) -> tuple[int, int]:
-    """Count the rows of a record batch and the bytes of its values."""
+    """Return the number of rows in a record batch and the total size of their
+    values.
+    """
     values = batch.column(batch.schema.get_field_index("value"))
-    # The offsets of a binary array say where its values begin and end.
+    # The offsets of a binary array contain the start and end of every value.
     import pyarrow.compute
 
     size = pyarrow.compute.sum(pyarrow.compute.binary_length(values)).as_py()
@@ -253,7 +260,7 @@ def touch_rows(rows: Any) -> tuple[int, int]:
 
 
 def touch_messages(messages: Any) -> tuple[int, int]:
-    """Read all fields of each message of librdkafka."""
+    """Read all fields of each librdkafka message."""
     size = 0
     for each in messages:
         _ = each.offset(), each.timestamp(), each.key(), each.headers()
@@ -306,7 +313,10 @@ async def _drain(
 
 
 def drain(read: Callable[[Job], Any], touch: Any, job: Job) -> tuple[int, int]:
-    """Read until so many records came; return their count and bytes."""
+    """Read at least ``job.records`` records.
+
+    Return their number and the size of their values.
+    """
     found = read(job)
     if touch is None:
         total: tuple[int, int] = (
@@ -327,7 +337,7 @@ def drain(read: Callable[[Job], Any], touch: Any, job: Job) -> tuple[int, int]:
 
 
 def measure(read: Callable[[Job], Any], touch: Any, job: Job) -> dict[str, float]:
-    """Read; return the records, their bytes, and the CPU and wall time."""
+    """Run a reader. Return records, bytes, CPU time and wall time, both in seconds."""
     cpu, wall = time.process_time(), time.perf_counter()
     count, size = drain(read, touch, job)
     return {
@@ -339,7 +349,7 @@ def measure(read: Callable[[Job], Any], touch: Any, job: Job) -> dict[str, float
 
 
 def _peak_bytes() -> int:
-    # What getrusage says has the memory of the parent in it.
+    # ``getrusage`` would include the memory of the parent process.
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) << 10
@@ -347,7 +357,7 @@ def _peak_bytes() -> int:
 
 
 def main() -> None:
-    """Read, and print the figures."""
+    """Run the reader from the command line and print its figures."""
     name, task, *arguments = sys.argv[1:]
     job = Job(arguments)
     read, touch = TASKS[task][name]

@@ -213,7 +213,7 @@ def _codec_rows() -> Iterator[Row]:
 
 
 def _nested_rows() -> Iterator[Row]:
-    # The slow ways are given fewer messages; every figure is per message.
+    # The slow variants convert fewer messages, because every figure is per message.
     for title, name, many, few, least in (
         ("Metadata response v9", "metadata_v9", 200, 20, 60),
         ("Heartbeat request v4", "heartbeat_v4", 50_000, 2_000, 0),

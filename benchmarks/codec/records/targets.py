@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The targets of records that are no comparison within a row.
+"""Record targets that do not compare two entries of a row.
 
-Memory, the rate of heartbeats, and the commands that read segments.
+They cover memory, the heartbeat rate, and the commands that read log segments.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ HELD_TITLE = "1,000 x 100 B, every record kept"
 HELD_TASK = ("keep_objects", "1k_100B")
 HELD_COUNT = 1_000
 HOLDERS = ("kwire", "kwire pure", "aiokafka", "kafka-python", "kio")
-#: Columns of a thousand and of ten thousand records.
+#: Tasks that decode 1,000 and 10,000 records into columns.
 COLUMN_TASKS = {
     count: ("decode_columns", name, "none")
     for count, name in ((1_000, "1k_100B"), (10_000, "10k_100B"))
 }
 COLUMN_HOLDERS = ("kwire", "kwire pure")
-#: Numbers that the interpreter happens to make or to drop meanwhile.
+#: Maximum difference between two counts of small objects. The interpreter may allocate
+#: or free a few unrelated objects between the measurements.
 STRAY_BLOCKS = 20
 
 HEARTBEATS_PER_SECOND = 20e6
@@ -42,12 +43,16 @@ FIRST_LINE_SECONDS = 1
 
 
 def held_title(count: int) -> str:
-    """Return the title of columns of this many records."""
+    """Return the title of the memory row for ``count`` records as columns."""
     return f"{count:,} x 100 B as columns"
 
 
 def verify_seconds(figures: Figures) -> float:
-    """Return what verifying the large segment takes longer than a small one."""
+    """Return the additional time for verifying the large segment, in seconds.
+
+    The time for a small segment is subtracted, so that the start of the command does
+    not count.
+    """
     whole, start = (
         figures.seconds(SEGMENTS, title, "kwire", False)
         for title in (VERIFY, VERIFY_SMALL)
@@ -56,7 +61,7 @@ def verify_seconds(figures: Figures) -> float:
 
 
 def record_verdicts(figures: Figures) -> Iterator[Verdict]:
-    """Judge every target on records that stands here."""
+    """Check all record targets in this module."""
     yield _heartbeat_verdict(figures)
     for entry in COLUMN_HOLDERS:
         few, many = (

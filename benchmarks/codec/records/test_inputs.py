@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks of records compare equal work: same bytes, same values.
+"""Verify that all record benchmarks do equal work: same bytes, same values.
 
-Every task on records that ``python -m benchmarks`` times is run once here, by every
-contender, in its own process, and its result is compared with values and bytes that
-no contender made. Of two tasks that differ by the size of their input alone, the
-smaller one is run.
+Every record task that ``python -m benchmarks`` measures runs here once for every
+contender, in a separate process. The results are compared with expected values and
+bytes that do not depend on any contender. If two tasks only differ in the size of their
+input, only the smaller one runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.codec.records.targets import (
     HOLDERS,
 )
 
-# Without a compiled engine, the pure one is tested in its place.
+# If the compiled engine is not built, test the pure engine instead.
 BUILT = importlib.util.find_spec("kwire._engine.fast.record_decoder") is not None
 STANDS_IN = {} if BUILT else {"kwire records": "kwire pure records"}
 
@@ -39,7 +39,7 @@ LARGE, SMALL = "10k_1KB", "1k_100B"
 
 
 def is_run_smaller(operation, name, *options, worker):
-    """Whether the same is asked of a worker on a smaller input."""
+    """Return True if the worker has the same task with a smaller input."""
     return name == LARGE and ((operation, SMALL, *options), worker) in TASKS
 
 
@@ -55,7 +55,7 @@ COMPRESSING = [
 
 
 def name_of(value) -> str:
-    """Return the test id of a task, a contender or the tasks of libraries."""
+    """Return the test id for a task, a contender or a list of library tasks."""
     if isinstance(value, list):
         return "+".join(task[-1] for task in value)
     return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
@@ -63,13 +63,15 @@ def name_of(value) -> str:
 
 @pytest.mark.parametrize(("task", "worker"), sorted(ASKED, key=str), ids=name_of)
 def test_every_contender_does_all_of_the_work(workers, task, worker):
-    """A contender that lost or changed a record would win the race unfairly."""
+    """Compare with the expected records, because skipping one would look like a
+    speedup.
+    """
     assert workers[worker].ask("difference", *task) is None
 
 
 @pytest.mark.parametrize(("task", "libraries"), COMPRESSING, ids=name_of)
 def test_kwire_compresses_as_far_as_the_libraries(workers, task, libraries):
-    """At a lower level than asked for, kwire would win the race unfairly."""
+    """Compare the compressed sizes, because a lower level would look like a speedup."""
     worker = STANDS_IN.get("kwire records", "kwire records")
     size = workers[worker].ask("compressed_size", *task)
     sizes = [workers["libraries"].ask("compressed_size", *task) for task in libraries]
