@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures a scan without decoding and without a socket: reception and logic.
+"""Measure a scan without sockets: frame reception, scan logic and decoding.
 
-The broker is a function that answers from memory; what it takes is not counted, nor is
-the time in which bytes are written to the memory of the connection, which is the
-kernel's work otherwise.
+The broker is a function that responds from memory. Its time is not counted. Neither is
+the time for copying the response into the connection buffer, because the kernel does
+this for a real socket.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ DECODING = DecodingOptions(COLUMNS, "ms", False, DEFAULT, True, "replace")
 
 
 def reception() -> dict[str, float]:
-    """Return the seconds of a frame of 4 MiB in reads of 64 KiB, and of filling."""
+    """Measure the reception of a 4 MiB frame in reads of 64 KiB.
+
+    Return the median seconds of the frame splitter, and of filling one buffer.
+    """
     chunk = random.Random(4).randbytes(READ_BYTES)
     first = struct.pack(">i", FRAME_BYTES) + chunk[4:]
     chunks = [first, *[chunk] * (FRAME_BYTES // READ_BYTES - 1), chunk[:4]]
@@ -65,7 +68,10 @@ def reception() -> dict[str, float]:
 
 
 class _Broker:
-    """Answers one link; each Fetch gets the same batches, at the next offsets."""
+    """Fake broker for one link.
+
+    Every Fetch returns the same batches at the next offsets.
+    """
 
     def __init__(self, value_bytes: int, codec: str) -> None:
         self._server = ServerConnection(ApiVersionTable.of_release(RELEASE))
@@ -82,7 +88,7 @@ class _Broker:
         self._data, self._per_batch = data, per_batch
 
     def answer(self, sent: bytes) -> bytes:
-        """Take what a client sent; return the bytes of the responses."""
+        """Process the bytes from a client. Return the bytes of the responses."""
         for event in self._server.receive_data(sent):
             if isinstance(event, RequestReceived):
                 self._server.send(event, self._respond(event.request))
@@ -128,11 +134,14 @@ class _Broker:
 
 
 def overhead(value_bytes: int, codec: str) -> dict[str, float]:
-    """Return the seconds of a fetch of 1 MiB: of the scan's logic, and of decoding."""
+    """Measure a 1 MiB fetch.
+
+    Return the median seconds of the scan logic and of decoding.
+    """
     broker = _Broker(value_bytes, codec)
     options = ScanOptions(topics=(TOPIC,), follow=True, fetch_bytes=FETCH_BYTES)
     now = 0.0
-    # The broker has no receiver of client metrics.
+    # Disable the push of client metrics, because the fake broker does not support it.
     settings = ClusterSettings(enable_metrics_push=False)
     machine = ScanMachine(
         [("a", 9092)], settings, options, now=now, random=random.Random(1)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One run: a broker, topics of all kinds, and every client in turn, as JSON.
+"""Run the clients in turn against one broker, with topics of all sizes and codecs.
 
-Each reading is a process of its own (``contender.py``); the order of a round is drawn
-anew each time. All clients have to read the same records.
+Every reading runs in a separate process (``contender.py``). The order of the clients is
+shuffled before every round. All clients must read the same records.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ CODECS = ("none", "zstd")
 BATCH_BYTES = {100: 16 << 10, 1000: 64 << 10}
 RECORDS = {100: 400_000, 1000: 150_000}
 SLOW = {"kafka-python": 20}
-"""Clients that stop after a part of the topic: one in so many records."""
+"""Slow clients stop after 1/n of the records. The value is ``n``."""
 
 MEMORY_MIB = (8, 64)
 PACKAGES = ("confluent-kafka", "aiokafka", "kafka-python", "pyarrow")
 
 
 def topic_of(size: int, codec: str) -> str:
-    """Name a topic."""
+    """Return the topic name for a value size and a codec."""
     return f"live-{size}-{codec}"
 
 
 def count_of(size: int, scale: float) -> int:
-    """Return how many records a topic has."""
+    """Return the number of records in a topic, a multiple of the partition count."""
     return int(RECORDS[size] * scale) // PARTITIONS * PARTITIONS
 
 
 def fill(kafka: brokers.Broker, size: int, codec: str, count: int) -> None:
-    """Write the topic of a size and a codec."""
+    """Create and fill the topic for a value size and a codec."""
     topic = topic_of(size, codec)
     workloads.create_topic(kafka, topic, partitions=PARTITIONS)
     producer = confluent_kafka.Producer(
@@ -55,7 +55,7 @@ def fill(kafka: brokers.Broker, size: int, codec: str, count: int) -> None:
             "batch.size": BATCH_BYTES[size],
         }
     )
-    # Half of a value is random, so that it can be compressed to about half.
+    # Only the first half of a value is random, so that it compresses to about 50 %.
     source = random.Random(size)
     half = size // 2
     values = [source.randbytes(half) + b"a" * (size - half) for _ in range(1000)]
@@ -71,7 +71,10 @@ def _read(client: str, task: str, *arguments: Any) -> dict[str, Any]:
 
 
 def _read_topics(address: str, rounds: int, scale: float) -> dict[str, list[Any]]:
-    """Return the figures of each round, by task, size, codec and client."""
+    """Return the figures of all rounds by task, size, codec and client.
+
+    Raises SystemExit if a client has read other records.
+    """
     turns = [
         (task, size, codec, client)
         for task, clients in TASKS.items()
@@ -95,7 +98,7 @@ def _read_topics(address: str, rounds: int, scale: float) -> dict[str, list[Any]
 
 
 def _memory(address: str, scale: float) -> dict[str, int]:
-    """Return by how much the memory of a scan grows, by its budget in MiB."""
+    """Return the memory growth of a scan in bytes, by its memory budget in MiB."""
     topic, records = topic_of(1000, "none"), count_of(1000, scale)
     return {
         str(mib): _read(
@@ -106,7 +109,9 @@ def _memory(address: str, scale: float) -> dict[str, int]:
 
 
 def measure(json_path: Path, rounds: int, scale: float) -> None:
-    """Measure everything and write it down."""
+    """Measure reception, overhead, memory and all clients, and save the figures as
+    JSON.
+    """
     print("reception and logic, without a broker", flush=True)
     reception = machine.reception()
     overhead = {

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a run with a broker, and whether each target was reached in it.
+"""Check the targets for reading from a broker against the figures of a run.
 
-A ratio is that of CPU a record, between medians of the same rounds.
+A ratio compares the median CPU time per record of two clients in the same rounds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ MEMORY_OVER = 32 << 20
 
 
 class Lead(NamedTuple):
-    """``client`` has to need at most 1 / ``least`` of the CPU that ``other`` needs."""
+    """Requirement: ``client`` needs at most 1 / ``least`` of the CPU time of
+    ``other``.
+    """
 
     task: str
     size: int
@@ -46,7 +48,7 @@ LEADS = tuple(_leads())
 
 
 def live_verdicts(run: dict[str, Any]) -> Iterator[Verdict]:
-    """Judge every target there is."""
+    """Check all targets for reading live topics."""
     for lead in LEADS:
         own, other = (
             find_micros(run["readings"][f"{lead.task}/{lead.size}/{lead.codec}/{name}"])

@@ -27,19 +27,19 @@ from tools.interop.broker import broker as brokers
 from tools.interop.broker import workloads
 
 OPTIONS = {"rounds": 5, "scale": 1.0}
-"""Rounds, and the share of the records that are written."""
+"""Number of rounds, and the fraction of the records to write."""
 TOPIC = "written"
 PARTITIONS = 4
 KINDS = ((100, "none"), (100, "lz4"), (1000, "none"))
 RECORDS = {100: 400_000, 1000: 100_000}
 SLOW = {"aiokafka send": 4, "kafka-python send": 20}
-"""Clients that write one in so many records."""
+"""Slow clients only write 1/n of the records. The value is ``n``."""
 
 HASH = "kwire murmur2_column"
 WRITING = tuple(name for name in WRITERS if name != HASH)
 PACKAGES = ("confluent-kafka", "aiokafka", "kafka-python", "pyarrow")
 
-# A run writes some gigabytes; the broker keeps the last of them.
+# Delete old segments early, because a run writes several gigabytes.
 _BROKER = {
     "log.retention.bytes": "50000000",
     "log.retention.check.interval.ms": "5000",
@@ -51,7 +51,9 @@ HASH_NANOSECONDS = 20
 
 
 class Lead(NamedTuple):
-    """``name`` has to need at most 1 / ``least`` of the CPU that ``other`` needs."""
+    """Requirement: ``name`` needs at most 1 / ``least`` of the CPU time of
+    ``other``.
+    """
 
     name: str
     size: int
@@ -72,7 +74,7 @@ LEADS = (
 
 
 def measure(json_path: Path, rounds: int, scale: float) -> None:
-    """Measure everything and write it down."""
+    """Start a broker, run all producers in turn, and save the figures as JSON."""
     counts = {size: int(count * scale) for size, count in RECORDS.items()}
     turns: list[tuple[Any, ...]] = [
         (name, size, codec) for name in WRITING for size, codec in KINDS
@@ -112,7 +114,7 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
 
 
 def _count_written(address: str) -> int:
-    """Count what was ever written to the topic."""
+    """Return the number of records that have ever been written to the topic."""
     with client.connect_sync(address) as kafka:
         return sum(kafka.offsets(TOPIC).values())
 
@@ -139,7 +141,10 @@ def _verdicts(readings: dict[str, list[Any]]) -> Iterator[Verdict]:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Put the chapter of one run into the report; return its verdicts as text."""
+    """Write the chapter for a finished run into the report.
+
+    Return the verdicts as text.
+    """
     run = json.loads(json_path.read_text())
     readings = run["readings"]
     found = list(_verdicts(readings))

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One client writes one topic once, in its own process, and prints what it took.
+"""Write one topic once in a separate process, and print the figures as JSON.
 
-Run as ``python -m benchmarks.producer.contender CLIENT ADDRESS TOPIC RECORDS SIZE
-CODEC``. CPU is that of the whole process, all threads, from before the connection is
-made to after the last acknowledgement; imports and the making of rows are not in it.
-All clients are idempotent, with the same linger and batch size, and write records with
-keys of 10 B that Java's murmur2 places.
+Usage: ``python -m benchmarks.producer.contender CLIENT ADDRESS TOPIC RECORDS SIZE
+CODEC``. The CPU time covers all threads of the process, from before the connection is
+opened until after the last acknowledgement. Imports and the creation of the rows are
+not included. All clients are idempotent and have the same linger time and batch size.
+Keys have 10 bytes, and the partition is selected by Java's murmur2.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DIFFERENT = 1000
 
 
 class Job(NamedTuple):
-    """What to write, and where."""
+    """Records to write, with the broker address, the topic and the codec."""
 
     address: str
     topic: str
@@ -34,9 +34,9 @@ class Job(NamedTuple):
 
 
 def make_rows(count: int, size: int) -> list[tuple[bytes, bytes]]:
-    """Make keys and values; half of a value is random.
+    """Create keys and values of ``size`` bytes. Half of each value is random.
 
-    Each value has memory of its own, as those of a program have.
+    Every value is a separate bytes object, as in a typical program.
     """
     source = random.Random(size)
     half = size // 2
@@ -54,7 +54,7 @@ def _options(job: Job) -> Any:
 
 
 def kwire_rows(job: Job) -> int:
-    """Give a list of all rows to ``send_many``, with blocking calls."""
+    """Pass a list of all rows to ``send_many`` of the blocking client."""
     from kwire import client
 
     with (
@@ -67,7 +67,7 @@ def kwire_rows(job: Job) -> int:
 
 
 async def kwire_asyncio_rows(job: Job) -> int:
-    """Give a list of all rows to ``send_many``, over asyncio."""
+    """Pass a list of all rows to ``send_many`` of the asyncio client."""
     from kwire import client
 
     async with (
@@ -79,7 +79,7 @@ async def kwire_asyncio_rows(job: Job) -> int:
 
 
 def kwire_table(job: Job, table: Any) -> int:
-    """Give a table to ``send_table``."""
+    """Pass a table to ``send_table``."""
     from kwire import client
 
     with (
@@ -91,7 +91,7 @@ def kwire_table(job: Job, table: Any) -> int:
 
 
 def make_table(job: Job) -> Any:
-    """Make the table of ``kwire_table``."""
+    """Create the input of ``kwire_table`` and ``kwire_murmur2``."""
     import pyarrow
 
     keys, values = zip(*job.rows, strict=True)
@@ -104,7 +104,7 @@ def make_table(job: Job) -> Any:
 
 
 def kwire_send(job: Job) -> int:
-    """Call ``send`` for each record, with blocking calls."""
+    """Call ``send`` of the blocking client once per record."""
     from kwire import client
 
     written: list[int] = []
@@ -121,7 +121,7 @@ def kwire_send(job: Job) -> int:
 
 
 async def kwire_asyncio_send(job: Job) -> int:
-    """Call ``send`` for each record, over asyncio."""
+    """Call ``send`` of the asyncio client once per record."""
     from kwire import client
 
     written: list[int] = []
@@ -138,7 +138,7 @@ async def kwire_asyncio_send(job: Job) -> int:
 
 
 def confluent_produce(job: Job) -> int:
-    """Call ``produce`` for each record; where its queue is full, ``poll``."""
+    """Call ``produce`` once per record, and ``poll`` if the queue is full."""
     from confluent_kafka import Producer
 
     producer = Producer(
@@ -165,7 +165,7 @@ def confluent_produce(job: Job) -> int:
 
 
 async def aiokafka_send(job: Job) -> int:
-    """Call ``send`` for each record, and ``flush``."""
+    """Call ``send`` once per record, and finally ``flush``."""
     from aiokafka import AIOKafkaProducer
 
     producer = AIOKafkaProducer(
@@ -189,7 +189,7 @@ async def aiokafka_send(job: Job) -> int:
 
 
 def kafka_python_send(job: Job) -> int:
-    """Call ``send`` for each record, and ``flush``."""
+    """Call ``send`` once per record, and finally ``flush``."""
     from kafka import KafkaProducer
 
     producer = KafkaProducer(
@@ -210,14 +210,14 @@ def kafka_python_send(job: Job) -> int:
 
 
 def kwire_murmur2(job: Job, table: Any) -> int:
-    """Hash the column of keys; nothing is written."""
+    """Compute the hashes of the key column without writing any record."""
     from kwire.records.partitioners import murmur2_column
 
     return len(murmur2_column(table.column("key").combine_chunks()))
 
 
 class Writer(NamedTuple):
-    """A way to write: what it imports, and its function."""
+    """Variant of writing: the modules to import, and the function to measure."""
 
     modules: tuple[str, ...]
     write: Callable[..., Any]
@@ -247,7 +247,7 @@ WRITERS = {
 
 
 def main() -> None:
-    """Write, and print the figures."""
+    """Run the writer from the command line and print its figures."""
     name, address, topic, count, size, codec = sys.argv[1:]
     writer = WRITERS[name]
     for module in writer.modules:

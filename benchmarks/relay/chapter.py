@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Print what the relay costs for each Fetch exchange, by the size of the response.
+"""Print the relay's CPU time per Fetch exchange, by response size.
 
-The relay has a process of its own; this one is the client and the broker. The event
-loop's thread splits, records and passes on frames; the rest of the CPU is that of the
-thread which writes Parquet.
+The relay runs in a separate process. This process is both the client and the broker. In
+the relay, the event loop thread splits, records and forwards frames. The remaining CPU
+time is used by the thread that writes Parquet files.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ CASES = (
     ("20 kB", 20_000, 3000, 4),
     ("100 B", 100, 20_000, 200),
 )
-"""Name, bytes of a response, exchanges, and requests that are sent ahead."""
+"""Name, response size in bytes, number of exchanges, and maximum number of requests
+in flight.
+"""
 
 ROUNDS = 3
 OPTIONS = {"uvloop": False}
@@ -38,7 +40,10 @@ _VERSION = 12
 
 
 async def _relay(port: int, out: str) -> None:
-    """Relay; print the CPU so far for each line of stdin, until its end."""
+    """Run the relay until the end of stdin.
+
+    Print its CPU times for every input line.
+    """
     relay = Relay((_HOST, 0), (_HOST, port), out, tell=lambda _: None)
     loop = asyncio.get_running_loop()
 
@@ -57,7 +62,7 @@ async def _relay(port: int, out: str) -> None:
 
 
 def _answer(server: socket.socket, size: int, answer: bytes) -> None:
-    """Answer each request of ``size`` bytes of one client."""
+    """Accept one client and answer all of its requests, which have ``size`` bytes."""
     client, _ = server.accept()
     rest = 0
     with client:
@@ -69,7 +74,9 @@ def _answer(server: socket.socket, size: int, answer: bytes) -> None:
 def _exchange(
     client: socket.socket, request: bytes, size: int, count: int, ahead: int
 ) -> None:
-    """Send requests and read responses of ``size`` bytes."""
+    """Send ``count`` requests, at most ``ahead`` in flight, and read responses of
+    ``size`` bytes.
+    """
     buffer = bytearray(1 << 20)
     sent = min(ahead, count)
     client.sendall(request * sent)
@@ -82,7 +89,10 @@ def _exchange(
 
 
 def measure(size: int, count: int, ahead: int, *options: str) -> tuple[float, float]:
-    """Return the CPU of the relay for an exchange, in us: process, loop's thread."""
+    """Return the CPU time of the relay per exchange, in microseconds.
+
+    The two figures are the time of the process and the time of its event loop thread.
+    """
     request = framing.encode_request(messages.FetchRequest(), _VERSION, 0, "bench")
     answer = size.to_bytes(4, "big") + bytes(4) + os.urandom(size - 4)
     with (
@@ -121,7 +131,7 @@ def measure(size: int, count: int, ahead: int, *options: str) -> tuple[float, fl
 
 
 def show(uvloop: bool) -> int:
-    """Print a line for each size."""
+    """Measure all cases and print one line per response size."""
     options = ("uvloop",) if uvloop else ()
     for name, size, count, ahead in CASES:
         runs = [measure(size, count, ahead, *options) for _ in range(ROUNDS)]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the cost of the safety checks, and of hostile input.
+"""Measure the cost of safety checks, and the cost of hostile input.
 
-What can be counted is a test under ``tests/safety``; nothing here decides whether the
-suite passes.
+Properties that can be counted are tested in ``tests/safety``. The results of this
+package never decide whether the test suite passes.
 """

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what the validation of Arrow data costs ``send_table``, without the network.
+"""Measure the cost of validating Arrow data in ``send_table``, without a network.
 
-Rows are those of the producer benchmark: from a table to encoded batches of some
-partitions. Each round measures its validation and the rest separately, so that other
-work of the machine changes both.
+The rows of the producer benchmark are encoded from a table into batches for several
+partitions. Every round measures the validation and the remaining work separately, so
+that other load on the machine affects both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ ROWS_BY_SIZE = {100: 100_000, 1000: 20_000}
 
 
 def run() -> dict[int, float]:
-    """Measure, print and return the part of the time that is added, in percent."""
+    """Measure the validation.
+
+    Print and return the additional time in percent, by value size.
+    """
     print()
     return {size: _measure(size, count) for size, count in ROWS_BY_SIZE.items()}
 
@@ -60,7 +63,9 @@ def _measure(size: int, count: int) -> float:
 
 
 def _encode(table_batches: Any, table: Any) -> None:
-    """Encode a table as ``send_table`` does: by partition, into full batches."""
+    """Encode a table like ``send_table``: partition the rows and create full
+    batches.
+    """
     import numpy
 
     from kwire._engine.active import record_engine as engine

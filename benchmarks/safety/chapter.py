@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure what safety costs, on the terminal; ``--record`` keeps the figures."""
+"""Measure the cost of safety and print it. ``--record`` saves the figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEST = "make bench-safety"
 
 
 def time() -> Iterator[Figure]:
-    """Time beside size, and the time of a refusal."""
+    """Measure the growth of time with the input size, and the time of a rejection."""
     growth = linear.run(kwire)
     for what, figure, most in (
         ("time for twice the input, 2 to 16 MB", growth.at_the_end, 2.3),
@@ -36,13 +36,13 @@ def time() -> Iterator[Figure]:
 
 
 def bomb() -> Iterator[Figure]:
-    """How long bombs are read."""
+    """Measure the time until decompression bombs are rejected."""
     what = "time for a bomb beyond the permitted bytes"
     yield Figure("P9", what, bombs.run(), TEST, most=50.0, unit=" ms")
 
 
 def start() -> Iterator[Figure]:
-    """The time of an import."""
+    """Measure the import time."""
     mine, other = imports.run()
     yield Figure("P19", "time of import kwire", mine, TEST, most=5.0, unit=" ms")
     if other is not None:
@@ -51,7 +51,7 @@ def start() -> Iterator[Figure]:
 
 
 def cost() -> Iterator[Figure]:
-    """What the checks cost, which is P6's price."""
+    """Measure the cost of the bounds checks for promise P6."""
     seconds, work = checks.run()
     yield Figure(
         "P6", "time that bounds checks cost", seconds, TEST, most=5.0, unit=" %"
@@ -62,7 +62,7 @@ def cost() -> Iterator[Figure]:
 
 
 def validation() -> Iterator[Figure]:
-    """What the validation of Arrow data costs a producer."""
+    """Measure the cost of validating Arrow data in a producer."""
     for size, added in arrow.run().items():
         what = f"time that the validation of Arrow data adds to send_table, {size} B"
         yield Figure("P6", what, added, TEST, most=5.0, unit=" %")
@@ -78,7 +78,10 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
 
 
 def show(parts: Sequence[str], record: bool) -> int:
-    """Measure the parts that are asked for, or all; 1 where a bound is broken."""
+    """Measure the specified parts, or all of them.
+
+    Return 1 if a bound is exceeded, else 0.
+    """
     if kwire.backend != "fast":
         raise SystemExit("there is no compiled engine to measure: make build")
     figures = [figure for part in parts or PARTS for figure in PARTS[part]()]

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the bounds checks: the engine beside a copy without them.
+"""Measure the bounds checks: compare the engine with a copy without checks.
 
-The copy is made by rewriting its source under ``build/unchecked``; nothing that is
-shipped can be built so. Before anything is measured the copy has to read past the end
-of its input, within memory of ours. Both then do the benchmarks' work in turn, in
-processes of their own; instructions are counted as well where valgrind is there, which
-a busy machine does not disturb.
+The copy is created under ``build/unchecked`` by rewriting the sources. A released
+package cannot be built in this way. Before the measurement, the copy must read past the
+end of its input, within memory that belongs to this process. This proves that its
+checks are missing. Both engines then run the benchmark tasks in turn, in separate
+processes. If valgrind is installed, instructions are counted as well, because this
+count is not affected by other load on the machine.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from benchmarks.harness.worker import Worker
 from tools.prove.engine_copy import ENGINE, Copy
 
 COPY = Copy("unchecked", "KWIRE_BUILD_UNCHECKED")
-"""No switch of ``setup.py``: the engine is built as it is released."""
+"""``setup.py`` has no option for this copy.
+
+The engine is always built as it is released.
+"""
 ROUNDS = 41
 BATCH_SECONDS = 0.005
 
@@ -75,7 +79,7 @@ UNCHECKED: dict[str, list[tuple[str, str]]] = {
         ("        if start == end:", "        if False:"),
     ],
 }
-"""For each file the code of a check, and the code without it."""
+"""Code with a check and its replacement without the check, by source file."""
 
 TASKS = {
     "ApiVersions v3": ("kwire", ("decode", "api_versions_v3")),
@@ -116,7 +120,10 @@ statement.seconds(int(sys.argv[1]), False)
 
 
 def build() -> None:
-    """Make the copy, without the checks; what is there stays if it is new."""
+    """Create the copy without checks. An up-to-date copy is reused.
+
+    Raises SystemExit if the code of a check is missing in the sources.
+    """
     changed = {}
     for name, changes in UNCHECKED.items():
         text = (ROOT / ENGINE / name).read_text(encoding="utf-8")
@@ -130,13 +137,15 @@ def build() -> None:
 
 
 def environment(root: Path) -> dict[str, str]:
-    """Let an interpreter import kwire from a tree."""
+    """Return environment variables that make an interpreter import kwire from
+    ``root``.
+    """
     paths = [str(root / "src"), str(ROOT)]
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "KWIRE_BACKEND": "fast"}
 
 
 def run_code(root: Path, code: str, *arguments: str) -> str:
-    """Run code on the engine of a tree, and give what it says."""
+    """Run Python code with the engine in ``root``. Return its output."""
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         env=environment(root),
@@ -147,7 +156,10 @@ def run_code(root: Path, code: str, *arguments: str) -> str:
 
 
 def make_sure() -> None:
-    """Check that one of the two reads past its input, and the other does not."""
+    """Verify that only the copy reads past the end of its input.
+
+    Raises SystemExit otherwise.
+    """
     for root, expected in ((ROOT, "refused"), (COPY.root, "hello")):
         found = run_code(root, PAST_THE_END)
         if found != expected:
@@ -155,7 +167,7 @@ def make_sure() -> None:
 
 
 def workers(root: Path) -> dict[str, Worker]:
-    """Start the processes that do the work on the engine of a tree."""
+    """Start worker processes that use the engine in ``root``. Return them by label."""
     before = dict(os.environ)
     os.environ.update(environment(root))
     try:
@@ -168,7 +180,10 @@ def workers(root: Path) -> dict[str, Worker]:
 
 
 def times() -> dict[str, tuple[float, float]]:
-    """Time each task on both engines in turn: medians with the checks and without."""
+    """Measure all tasks on both engines in turn.
+
+    Return the median seconds with checks and without checks, by task.
+    """
     both = [workers(ROOT), workers(COPY.root)]
     found = {}
     order = random.Random(0)
@@ -196,7 +211,11 @@ def times() -> dict[str, tuple[float, float]]:
 
 
 def instructions(root: Path, title: str) -> float:
-    """Count the instructions of one piece of work: those that more loops need."""
+    """Count the instructions of one operation with valgrind.
+
+    The instructions of two runs with different loop counts are subtracted, so that
+    startup does not count.
+    """
     label, task = TASKS[title]
     loops = 100 if label == "kwire" else 10
     counts = []
@@ -222,7 +241,10 @@ def instructions(root: Path, title: str) -> float:
 
 
 def counted() -> dict[str, tuple[float, float]]:
-    """Count instructions on both engines, with the checks and without."""
+    """Count instructions with checks and without checks, by task.
+
+    Return an empty dict if valgrind is not installed.
+    """
     if shutil.which("valgrind") is None:
         print("no valgrind here, so no instructions are counted")
         return {}
@@ -239,13 +261,17 @@ def counted() -> dict[str, tuple[float, float]]:
 
 
 def cost(found: dict[str, tuple[float, float]]) -> float:
-    """Give the cost over all tasks, in percent: the geometric mean."""
+    """Return the geometric mean of the cost over all tasks, in percent."""
     ratios = (checked / unchecked for checked, unchecked in found.values())
     return 100 * (statistics.geometric_mean(ratios) - 1)
 
 
 def run() -> tuple[float, float | None]:
-    """Build and measure; give the cost in time and in instructions, in percent."""
+    """Build and measure both engines. Return the cost in time and in instructions,
+    in percent.
+
+    The second value is None if valgrind is not installed.
+    """
     print("building the engine without its checks", flush=True)
     build()
     make_sure()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of any size that cause the most work for each byte, by kind.
+"""Inputs of arbitrary size that cause the maximum work per byte, by family.
 
-A family makes, for one engine and a size in bytes, the call that reads such an input.
-The tests count the work of the calls, ``linear.py`` times them.
+A family is a function that creates the decoding call for an engine and a size in bytes.
+The tests count the work of these calls, and ``linear.py`` measures their time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Call = Callable[[], Any]
 
 
 def unsigned_varint(value: int) -> bytes:
-    """Write an unsigned varint."""
+    """Encode an unsigned varint."""
     written = bytearray()
     while value > 0x7F:
         written.append(value & 0x7F | 0x80)
@@ -26,41 +26,43 @@ def unsigned_varint(value: int) -> bytes:
 
 
 def decoding(kwire: Any, name: str, data: bytes, version: int) -> Call:
-    """Read a message."""
+    """Return a call that decodes a message without limits."""
     cls = getattr(kwire.messages, name)
     return lambda: kwire.decode(cls, data, version, limits=unlimited(kwire))
 
 
 def unlimited(kwire: Any) -> Any:
-    """Allow any size."""
+    """Return limits that permit any size."""
     return kwire.Limits(frame_bytes=None, decompressed_bytes=None)
 
 
 def tags(first: int, count: int) -> bytes:
-    """Write an ApiVersions request with unknown tags that hold nothing."""
+    """Encode an ApiVersions request with ``count`` empty unknown tags."""
     section = b"".join(unsigned_varint(first + i) + b"\0" for i in range(count))
     return b"\1\1" + unsigned_varint(count) + section
 
 
 def varints(kwire: Any, size: int) -> Call:
-    """Numbers of five bytes, one after the other."""
+    """Tag numbers that are varints of five bytes."""
     return decoding(kwire, "ApiVersionsRequest", tags(2**28, size // 6), 3)
 
 
 def unknown_tags(kwire: Any, size: int) -> Call:
-    """Tags of two bytes, as far as those go."""
+    """Tag numbers that are varints of two bytes, as far as the range permits."""
     return decoding(kwire, "ApiVersionsRequest", tags(1000, size // 4), 3)
 
 
 def empty_elements(kwire: Any, size: int) -> Call:
-    """Structs of two bytes."""
+    """Array of structs with two bytes."""
     count = size // 2
     data = count.to_bytes(4, "big") + bytes(2 * count)
     return decoding(kwire, "MetadataRequest", data, 1)
 
 
 def many_topics(kwire: Any, size: int) -> bytes:
-    """Write a Metadata response of topics with arrays in arrays, a few bytes each."""
+    """Encode a Metadata response with nested arrays, which only need a few bytes
+    each.
+    """
     cls = kwire.messages.MetadataResponse
     partition = cls.MetadataResponsePartition(isr_nodes=[1, 2], replica_nodes=[3])
     topic = cls.MetadataResponseTopic(name="", partitions=[partition] * 2)
@@ -71,12 +73,12 @@ def many_topics(kwire: Any, size: int) -> bytes:
 
 
 def nested_arrays(kwire: Any, size: int) -> Call:
-    """Arrays in arrays."""
+    """Nested arrays."""
     return decoding(kwire, "MetadataResponse", many_topics(kwire, size), 9)
 
 
 def bad_at_the_end(kwire: Any, size: int) -> Call:
-    """All of it good but for the last byte, which is not there."""
+    """Valid message without its last byte, so that the error is found at the end."""
     read = decoding(kwire, "MetadataResponse", many_topics(kwire, size)[:-1], 9)
 
     def refused() -> None:
@@ -90,21 +92,23 @@ def bad_at_the_end(kwire: Any, size: int) -> Call:
 
 
 def record_headers(kwire: Any, size: int) -> Call:
-    """One record with as many headers as fit."""
+    """One record with the maximum number of headers."""
     rows = [(None, None, 0, [("", b"")] * (size // 2))]
     data = kwire.records.encode_batch(rows)
     return lambda: list(kwire.records.decode_batches(data, limits=unlimited(kwire)))
 
 
 def small_records(kwire: Any, size: int) -> Call:
-    """Records of a few bytes, as columns."""
+    """Records with a few bytes, decoded as columns."""
     columns = importlib.import_module(f"{kwire.__name__}.records.columns")
     data = kwire.records.encode_batch([(None, b"", 0)] * (size // 8 + 1))
     return lambda: columns.decode_records(data, limits=unlimited(kwire))
 
 
 def splitter(piece: int) -> Callable[[Any, int], Call]:
-    """Make the family of one large frame that comes in pieces of some bytes."""
+    """Return a family with one large frame that arrives in pieces of ``piece``
+    bytes.
+    """
 
     def family(kwire: Any, size: int) -> Call:
         stream = size.to_bytes(4, "big") + bytes(size)
@@ -122,7 +126,7 @@ def splitter(piece: int) -> Callable[[Any, int], Call]:
 
 
 def connection(kwire: Any, size: int) -> Call:
-    """A response to a client, which comes in pieces of a hundred bytes."""
+    """Response to a client that arrives in pieces of 100 bytes."""
     module = importlib.import_module(f"{kwire.__name__}.connection")
     negotiation = importlib.import_module(f"{kwire.__name__}.connection.negotiation")
     table = negotiation.ApiVersionTable.from_ranges({3: (0, 9)})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long ``import kwire`` takes in a fresh interpreter, beside ``import msgspec``."""
+"""Measure ``import kwire`` in a new interpreter, compared with ``import msgspec``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ print(time.perf_counter() - started)
 
 
 def run() -> tuple[float, float | None]:
-    """Time both in turn and print them; give the medians in ms."""
+    """Measure both imports in turn and print the medians.
+
+    Return the medians in milliseconds. The second one is None if msgspec is not
+    installed.
+    """
     names = ["kwire"] + ["msgspec"] * (importlib.util.find_spec("msgspec") is not None)
     paths = [str(ROOT / "src"), sysconfig.get_path("purelib")]
     found: dict[str, list[float]] = {name: [] for name in names}

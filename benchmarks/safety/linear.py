@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures time by the size of the input, from 1 kB to 16 MB, in every family.
+"""Measure the time by input size, from 1 kB to 16 MB, for all families.
 
-Times are those of the thread, not of the wall, and the least of several. Where the
-objects begin to outgrow a cache, or the memory that the process has anyway, a doubling
-costs more than twice, once: up to 3.7 times was seen, so 2.3 for each single doubling
-is not reached. What has to be linear is the end, from 2 MB on, where a square would
-show, and the whole range on the average; the worst single doubling has a wider bound.
+The figures are the minimum thread CPU time of several rounds. When the objects no
+longer fit into a CPU cache, or into memory that the process already owns, one doubling
+of the size costs more than twice the time. Up to 3.7 times has been observed, therefore
+a bound of 2.3 for every single doubling cannot be met. Instead, the end of the range
+from 2 MB must be linear, because quadratic growth would be visible there. The mean of
+the whole range must be linear as well. The worst single doubling has a wider bound.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ SIZES = [1000 * 2**step for step in range(15)]
 LEAST_SECONDS = 0.01
 ROUNDS = 7
 LARGE = 11
-"""Which of the sizes is 2 MB."""
+"""Index of the size 2 MB in ``SIZES``."""
 BAD_VARINTS = b"\xff" * 10**6
 
 
 def least_seconds(call: Call, rounds: int = ROUNDS) -> float:
-    """Time a call: the least of several rounds, more of them where they are short."""
+    """Return the minimum duration of a call in seconds.
+
+    Short calls run in additional rounds.
+    """
     found, spent = [], 0.0
     while len(found) < rounds or spent < LEAST_SECONDS:
         started = time.thread_time_ns()
@@ -39,14 +43,14 @@ def least_seconds(call: Call, rounds: int = ROUNDS) -> float:
 
 
 def curve(kwire: Any, family: str) -> list[float]:
-    """Time a family at each size: all sizes in turn, round after round."""
+    """Measure a family at all sizes in turn. Return the minimum seconds by size."""
     calls = [FAMILIES[family](kwire, size) for size in SIZES]
     rounds = [[least_seconds(call, 1) for call in calls] for _ in range(ROUNDS)]
     return [min(found) for found in zip(*rounds, strict=True)]
 
 
 class Growth(NamedTuple):
-    """What a doubling of the size does to the time, at the worst of all families."""
+    """Time ratio for a doubled input size, maximum over all families."""
 
     at_the_end: float
     on_average: float
@@ -54,7 +58,7 @@ class Growth(NamedTuple):
 
 
 def run(kwire: Any) -> Growth:
-    """Time all families and print them."""
+    """Measure all families and print them. Return the maximum growth."""
     print(
         f"\n{'time of the thread':23}{'1 kB':>11}{'16 MB':>11}{'a byte':>9}"
         f"{'end':>8}{'mean':>8}{'once':>8}"
@@ -80,7 +84,7 @@ def run(kwire: Any) -> Growth:
 
 
 def refusal_us(kwire: Any) -> float:
-    """Time how long a megabyte of 0xff is read before it is refused."""
+    """Return the time until 1 MB of 0xff is rejected, in microseconds."""
 
     def refused() -> None:
         try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``make bench-safety`` takes out of the engine is in the engine."""
+"""Test that the checks which ``make bench-safety`` removes exist in the engine."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("name", UNCHECKED)
 def test_checks_to_take_out_are_in_the_source(name):
-    """Otherwise the benchmark, which few people run, no longer builds its copy."""
+    """Otherwise the benchmark could no longer build its copy, and few people run it."""
     text = (ROOT / ENGINE / name).read_text(encoding="utf-8")
     for old, new in UNCHECKED[name]:
         assert old in text

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""How planning and listing grow with the number of segments: ``docs/project/scale.md``.
+"""Measure how planning and listing scale with segments: ``docs/project/scale.md``.
 
-``inputs.py`` makes logs of many terabytes that take hardly any disk, ``store.py`` an
-object store that counts requests and answers late, ``worker.py`` measures one case in
-a process of its own, ``executors.py`` reads on a Spark of several executors, and
-``chapter.py`` writes the page.
+* ``inputs.py`` creates logs of many terabytes that need hardly any disk space.
+* ``store.py`` is an object store that counts requests and delays its responses.
+* ``worker.py`` measures one case in a separate process.
+* ``executors.py`` reads with several Spark executors.
+* ``chapter.py`` writes the page.
 """

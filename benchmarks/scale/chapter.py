@@ -30,7 +30,7 @@ JOBS = (
     *(("plan", count, PAUSE_MS) for count in COUNTS[:2]),
     *(("list", count, PAUSE_MS) for count in COUNTS[:2]),
 )
-"""The cases: what is done, of how many segments, with which pause of a store."""
+"""Cases: operation, number of segments, and delay per store request in milliseconds."""
 
 EXECUTORS = (1, 2, 4)
 READ_BYTES, READ_PARTITIONS = 1 << 30, 8
@@ -39,7 +39,9 @@ _NAMES = {"plan": "plan of `kafka-log`", "list": "`kwire ls --segments`"}
 
 
 def measure(json_path: Path) -> None:
-    """Measure every case in a process of its own: planning and listing, then reads."""
+    """Measure all planning and listing cases in separate processes, then the Spark
+    reads.
+    """
     found, reads = [], []
     with tempfile.TemporaryDirectory(prefix="kwire-scale-") as name:
         folders = {count: Path(name) / str(count) for count in COUNTS}
@@ -68,7 +70,7 @@ def _cells(each: dict[str, Any]) -> list[str]:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Write the page of one run; return its path."""
+    """Write the page for a finished run. Return its path."""
     from kwire.log.storage import THREADS
 
     found, reads = json.loads(json_path.read_text())

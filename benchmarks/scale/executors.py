@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures a read of ``kafka-log`` by so many executors: ``executors COUNT FOLDER``.
+"""Measure a read of ``kafka-log`` by COUNT executors: ``executors COUNT FOLDER``.
 
-Spark is a ``local-cluster`` whose executors are processes with one core each. The job
-makes the eight columns of every row and drops them.
+Spark runs as a ``local-cluster``, whose executors are processes with one core each. The
+job creates the eight columns of all rows and discards them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ WARM, ROUNDS = 2, 5
 
 
 def _tasks(session: Any) -> dict[str, int]:
-    """Count the tasks that each executor has completed."""
+    """Return the number of completed tasks by executor."""
     found = session.sparkContext._jsc.sc().statusStore().executorList(True)
     rows = [found.apply(number) for number in range(found.size())]
     return {row.id(): row.completedTasks() for row in rows if row.id() != "driver"}
 
 
 def main(count: str, folder: str) -> None:
-    """Run the job and print what it took."""
+    """Run the job and print its figures as JSON."""
     walls, cpus = [], []
     with (
         tempfile.TemporaryDirectory(prefix="kwire-executors-") as scratch,
@@ -39,7 +39,8 @@ def main(count: str, folder: str) -> None:
             Path(scratch), master=f"local-cluster[{count},1,{MEMORY_MB}]"
         ) as session,
     ):
-        # Spark begins with the executors that it has; all shall be there.
+        # Wait for all executors, because Spark already starts jobs when some are
+        # missing.
         while len(_tasks(session)) < int(count):
             time.sleep(0.1)
         table = (

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of any size that take hardly any disk: sparse segments with complete indexes.
+"""Logs of arbitrary size on little disk space: sparse segments, complete indexes.
 
-A segment has real batches where planning and listing look: at its begin, around each
-place where a split of 128 MiB may end, and at its end. What is between is a hole. The
-indexes have an entry for each batch, as those of a broker have with batches of 16 KB.
-Partitions share the bytes of the first one, by links.
+A segment only contains real batches in the positions that planning and listing read: at
+its start, around the possible ends of 128 MiB splits, and at its end. Everything
+between them is a hole in the file. The indexes have one entry per batch, like those of
+a broker with batches of 16 KB. All partitions are hard links to the files of the first
+one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ BATCH_RECORDS = 45
 
 _SPLIT_BYTES = 128 << 20
 _AROUND = 8
-"""Batches that are real on both sides of a split's end."""
+"""Number of real batches on both sides of a split boundary."""
 
 _FIRST_TIMESTAMP = 1_700_000_000_000
 _BASE_OFFSET = struct.Struct(">q")
@@ -37,7 +38,7 @@ def _batch() -> bytes:
 
 
 def _write_segment(path: Path, batch: bytes, count: int) -> None:
-    """Write a segment of ``count`` batches and its indexes."""
+    """Write a segment of ``count`` batches with its indexes."""
     base = int(path.stem)
     middle = range(0, count * len(batch), _SPLIT_BYTES)
     real = {0, *range(count - _AROUND, count)}
@@ -61,7 +62,10 @@ def _write_segment(path: Path, batch: bytes, count: int) -> None:
 
 
 def write_logs(folder: Path, segments: int) -> int:
-    """Write so many segments, ``SEGMENTS`` in a partition; return their bytes."""
+    """Write logs with ``SEGMENTS`` segments per partition.
+
+    Return their total size in bytes.
+    """
     batch = _batch()
     count = SEGMENT_BYTES // len(batch)
     first = folder / "orders-0"

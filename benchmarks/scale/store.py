@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LateStore``: an object store that counts requests and takes its time for each.
+"""``LateStore``: an object store that counts requests and delays its responses.
 
-A file system of fsspec over a local folder. A listing is a request for each 1,000 keys,
-one after the other, as S3 answers it; a size and a range are a request each.
+It is an fsspec file system for a local directory. A listing needs one request per 1,000
+keys, in sequence, like a listing in S3. A size and a byte range are one request each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ ROOT = "late://logs"
 
 
 class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
-    """The store; all instances have one folder, one pause and one count."""
+    """Object store.
+
+    All instances share one directory, one delay and one request count.
+    """
 
     protocol = "late"
 
@@ -33,7 +36,7 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
 
     @classmethod
     def serve(cls, folder: Path, pause_s: float) -> str:
-        """Serve a folder from now on; return its URI."""
+        """Serve a directory with a delay per request in seconds. Return its URI."""
         fsspec.register_implementation(cls.protocol, cls, clobber=True)
         cls.folder, cls.pause_s = folder, pause_s
         cls.requests.clear()
@@ -48,14 +51,14 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
         return self.folder / self._strip_protocol(path).partition("/")[2]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        """Return the size of an object, or that it is a folder."""
+        """Return the type and the size of an object or directory."""
         self._request("size")
         place = self._place(path)
         kind = "directory" if place.is_dir() else "file"
         return {"name": path, "type": kind, "size": place.stat().st_size}
 
     def find(self, path: str, *_: Any, **__: Any) -> dict[str, dict[str, Any]]:
-        """List all objects below a folder."""
+        """List all objects below a directory."""
         found: dict[str, dict[str, Any]] = {}
         begin = self._strip_protocol(path).rstrip("/")
         for folder, _folders, names in os.walk(self._place(path)):
@@ -71,7 +74,7 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_: Any
     ) -> bytes:
-        """Read a range of an object."""
+        """Read a byte range of an object."""
         self._request("range")
         with open(self._place(path), "rb") as file:
             file.seek(start or 0)

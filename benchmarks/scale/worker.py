@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures one case in a process of its own: ``worker CASE FOLDER [PAUSE_MS]``.
+"""Measure one case in a separate process: ``worker CASE FOLDER [PAUSE_MS]``.
 
-Cases: ``plan`` plans a read of ``kafka-log`` without Spark, ``list`` is ``kwire ls``.
-With a pause the folder is an object store that takes so long for each request.
+The case ``plan`` plans a read of ``kafka-log`` without Spark, and ``list`` is ``kwire
+ls``. If PAUSE_MS is specified, the directory is served as an object store with that
+delay per request.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ def _list(path: str) -> int:
 
 
 def _peak_memory() -> int:
-    """Return the most resident bytes since this program began.
+    """Return the peak resident memory of this program, in bytes.
 
-    ``getrusage`` would count the peak of the process that started this one, too.
+    ``getrusage`` would include the peak of the process that started this one.
     """
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
@@ -53,7 +54,7 @@ CASES: dict[str, Callable[[str], int]] = {"plan": _plan, "list": _list}
 
 
 def main(case: str, folder: str, pause_ms: str = "") -> None:
-    """Run a case and print what it took."""
+    """Run a case and print its figures as JSON."""
     path, requests = folder, None
     if pause_ms:
         from benchmarks.scale.store import LateStore

@@ -1,8 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks spark``: tables of Spark from Kafka's bytes.
+"""Benchmark of Spark tables from Kafka log files: ``python -m benchmarks spark``.
 
-The bound of each rate is a replay: Spark reads the same rows, prepared beforehand, and
-nothing is decoded. ``inputs`` writes the files, ``sources`` has the replays and the
-peers, ``cases`` lists what is timed, ``rounds`` times it, ``chapter`` writes the text.
+The upper bound of a rate is a replay: Spark reads the same rows, which have been
+prepared before, so that nothing is decoded. The modules are:
+
+* ``inputs``: writes the files.
+* ``sources``: data sources for replays and peers.
+* ``cases``: lists the jobs.
+* ``rounds``: measures the jobs.
+* ``chapter``: writes the report.
 """

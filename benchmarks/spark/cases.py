@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cases that are timed in Spark: whole jobs whose rows are written nowhere.
+"""Benchmark cases in Spark: complete jobs whose rows are discarded.
 
-Before that, all who decode have to agree on the values, and each job has to give as
-many rows as it is said to.
+Before the measurement, all decoders must return the same values, and every job must
+return the expected number of rows.
 """
 
 from __future__ import annotations
@@ -43,16 +43,17 @@ _FRAMES_AT_ONCE = 10_000
 
 
 def log_case(size: str) -> str:
-    """Name the case of ``kafka-log`` with all columns over an input of a size."""
+    """Return the case name of ``kafka-log`` with all columns, for an input size."""
     return LOG if size == "1 GiB" else f"{LOG}, {size}"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A job: how to make its table, and how many rows and bytes of input it has.
+    """Spark job: a function that creates its table, and the rows and bytes of its
+    input.
 
-    Cases of one group follow each other in a round. A job that is short is run
-    ``times`` times in it, and the median counts.
+    Cases in the same group run consecutively in a round. If ``times`` is greater than
+    1, a short job is repeated, and the median counts.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Case:
 
 
 def write_logs(folder: Path) -> dict[str, LogInput]:
-    """Write the logs of all sizes, an empty one, and a small one for comparing."""
+    """Write the logs of all sizes, an empty log, and a small log for the comparison."""
     made = {
         name: inputs.write_log(
             folder / name.replace(" ", ""), size, partitions=max(1, size // GIB)
@@ -77,7 +78,9 @@ def write_logs(folder: Path) -> dict[str, LogInput]:
 
 
 def kafka_log(session: Any, log: LogInput, schema: str = "", **options: str) -> Any:
-    """Make the table of a log: of these columns, or of all eight."""
+    """Create the table of a log with the specified columns, or with all eight
+    columns.
+    """
     reader = session.read.format("kafka-log").options(**options)
     if schema:
         reader = reader.schema(schema)
@@ -87,7 +90,9 @@ def kafka_log(session: Any, log: LogInput, schema: str = "", **options: str) -> 
 
 
 def make_reader(log: LogInput, schema: str) -> Any:
-    """Make the reader that Spark asks for tasks and rows of these columns."""
+    """Create the reader that Spark calls for tasks and rows with the specified
+    columns.
+    """
     from pyspark.sql.types import StructType
 
     from kwire.spark import KafkaLogSource
@@ -97,9 +102,11 @@ def make_reader(log: LogInput, schema: str) -> Any:
 
 
 def _prepare(log: LogInput, schema: str, path: Path) -> dict[str, str]:
-    """Make the options of a replay: the first batch of a log, tasks of as many rows.
+    """Return the options of a replay, and save the first batch of the log to
+    ``path``.
 
-    So Spark is given rows of the same shape in batches of the same size.
+    The replay has the same tasks, and the number of rows in each task. Therefore Spark
+    receives rows of the same shape in batches of the same size.
     """
     reader = make_reader(log, schema)
     parts = reader.partitions()
@@ -137,7 +144,7 @@ def _header_tables(session: Any, folder: Path) -> tuple[int, int, Any, Any]:
 
 
 def make_cases(session: Any, folder: Path, logs: dict[str, LogInput]) -> list[Case]:
-    """Make all cases over some logs; other files go into the folder."""
+    """Create all cases for some logs. Other files are written to ``folder``."""
     import kwire.spark
 
     for source in (kwire.spark.KafkaLogSource, ReplaySource, PeerSource):
@@ -185,7 +192,10 @@ def run(case: Case) -> None:
 
 
 def check(cases: Iterable[Case], small: LogInput) -> None:
-    """Compare the values of all who decode, and the rows of each job."""
+    """Compare the values of all decoders, and the number of rows in each job.
+
+    Raises SystemExit if there is a difference.
+    """
     reader = make_reader(small, SPARK_SCHEMA)
     parts = reader.partitions()
     found = pa.Table.from_batches(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read Kafka's log files as tables of Spark, beside a replay and other clients."""
+"""Read Kafka's log files as Spark tables, compared with a replay and other clients."""
 
 from __future__ import annotations
 
@@ -112,7 +112,10 @@ def _memory_table(figures: SparkFigures) -> str:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Put the chapter of one run into the report; return its verdicts as text."""
+    """Write the chapter for a finished run into the report.
+
+    Return the verdicts as text.
+    """
     figures = SparkFigures.read(json_path)
     pure = figures.run["pure"]
     picture.draw(figures, PICTURES / "spark.png")

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The files that the cases read: segments as a broker leaves them, and frames.
+"""Input files of the cases: log segments as written by a broker, and frames.
 
-Batches differ in their bytes for a MiB and then repeat, only their base offset is new:
-the checksum does not cover it, so that each is as valid as the first. A full segment is
-followed by the one that its broker has begun, which has no batch yet.
+The first MiB of a segment contains different batches, which then repeat with new base
+offsets. The checksum does not cover the base offset, so all batches are valid. The full
+segment is followed by an active segment without batches.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _INDEX_ENTRY = struct.Struct(">ii")
 
 @dataclass(frozen=True)
 class LogInput:
-    """A log directory: where it is, what is in it, and the bytes of each batch."""
+    """Log directory with its path, total rows and bytes, and the size of a batch."""
 
     path: str
     rows: int
@@ -44,7 +44,10 @@ class LogInput:
 
 
 def _batches() -> np.ndarray:
-    """Encode batches of equal size, one a line."""
+    """Encode different batches of equal size.
+
+    Return an array with one batch per row.
+    """
     dice = random.Random(1)
     encoded = []
     for number in range(_DISTINCT):
@@ -62,9 +65,10 @@ def _batches() -> np.ndarray:
 
 
 def write_log(folder: Path, least_bytes: int, partitions: int = 1) -> LogInput:
-    """Write partitions of one full segment each, of at least so many bytes together.
+    """Write partitions with one full segment each. Return a description of the log.
 
-    All partitions share the bytes of the first, by links.
+    The total size is at least ``least_bytes``. All partitions are hard links to the
+    files of the first one.
     """
     block = _batches()
     batch_size = block.shape[1]
@@ -98,7 +102,7 @@ def write_log(folder: Path, least_bytes: int, partitions: int = 1) -> LogInput:
 
 
 def frames() -> list[bytes]:
-    """Encode requests as clients send them, without their sizes."""
+    """Encode requests as sent by clients, without the size field."""
     topic = messages.MetadataRequest.MetadataRequestTopic
     partition = messages.FetchRequest.FetchPartition
     requests = [
@@ -124,7 +128,10 @@ def frames() -> list[bytes]:
 
 
 def write_frames(folder: Path, least_rows: int, files: int) -> int:
-    """Write a Parquet file for each task, of the column ``frame``; count the rows."""
+    """Write ``files`` Parquet files with the column ``frame``.
+
+    Return the number of rows.
+    """
     folder.mkdir()
     some = pa.array(frames(), pa.binary())
     times = -(-least_rows // (files * len(some)))

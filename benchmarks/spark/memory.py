@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of Spark's Python workers while a job runs, as the kernel counts it.
+"""Measure the memory of Spark's Python workers while a job runs.
 
-Private memory (USS) is what would be free without the worker. Resident memory also
-counts the pages of mapped files, which other processes may share.
+Private memory (USS) would be released if the worker exited. Resident memory also
+includes pages of mapped files, which may be shared with other processes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _SECONDS_BETWEEN = 0.01
 
 
 def _kilobytes(pid: int) -> tuple[int, int]:
-    """Read the private and the resident memory of a process."""
+    """Return the private and the resident memory of a process in KiB, or zeros if it
+    has exited.
+    """
     private = resident = 0
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
@@ -36,7 +38,10 @@ def _kilobytes(pid: int) -> tuple[int, int]:
 
 
 def peak_memory(session: Any, job: Callable[[], None]) -> dict[str, int]:
-    """Run a job; return the most bytes that any one worker had."""
+    """Run a job. Return the peak memory of any worker in bytes.
+
+    Raises RuntimeError if no worker has been found.
+    """
     peaks = {"private": 0, "resident": 0, "samples": 0}
     ended = threading.Event()
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws a run in Spark: rates beside their replays, and the cost of a row by size."""
+"""Plot a Spark run: rates compared with replays, and the cost per row by input size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BARS = {
 
 
 def draw(figures: SparkFigures, path: Path) -> None:
-    """Draw both panels."""
+    """Plot both panels."""
     picture, (rates, costs) = pyplot.subplots(
         1, 2, figsize=(14, 5), layout="constrained"
     )

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks.spark.pure_engine LOG``: times a log in plain Python.
+"""Measure a log with the pure engine: ``python -m benchmarks.spark.pure_engine
+LOG``.
 
-A process of its own, as the workers of a Spark have the engine of its environment.
-The best of a few runs, less the job of an empty log; informally.
+This is a separate process, because Spark workers inherit the engine selection from its
+environment. The figure is the best of four runs, minus the job time of an empty log. It
+is less accurate than the regular rounds.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from benchmarks.spark.session import open_session
 
 
 def main() -> None:
-    """Time the log that the command line names."""
+    """Measure the log from the command line and print the seconds."""
     if kwire.backend != "pure":
         raise SystemExit("set KWIRE_BACKEND=pure")
     log = LogInput(sys.argv[1], 0, 0, 0, "")

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what tasks of ``kafka-log`` take without Spark, and the least of it.
+"""Measure ``kafka-log`` tasks without Spark, and a lower bound for them.
 
-The tasks of a case are read in this process, and their batches dropped. The least is
-what no reader can leave out: one CRC of the file's bytes, and one copy of them.
+The tasks of a case are read in this process, and their batches are discarded. The lower
+bound is the work that no reader can avoid: one CRC over the bytes of the file, and one
+copy of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _CHUNK = 3 << 20
 
 
 def core_seconds(log: LogInput) -> dict[str, float]:
-    """Return the seconds of a core for a row, the least of some runs, by its name."""
+    """Return the minimum CPU seconds per row of several runs, by name."""
 
     def read(schema: str) -> None:
         reader = make_reader(log, schema)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""One run: memory first, then every case in turn, round after round, as JSON.
+"""Measure one run: memory first, then all cases in turn for several rounds.
 
-The order of a round is drawn anew each time; who is compared runs side by side. The
-first rounds are not counted: Java needs them to compile what it runs.
+The order is shuffled before every round, but cases that are compared with each other
+run consecutively. The first rounds are not counted, because the JVM is still compiling.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def _measure(cases: Sequence[work.Case]) -> dict[str, list[float]]:
 
 
 def _memory(session: Any, log: LogInput) -> dict[str, dict[str, int]]:
-    """Watch the workers over a GiB, in splits as they come and in one."""
+    """Return the worker memory for 1 GiB, with default splits and with a single
+    split.
+    """
 
     def job(**options: str) -> None:
         table = work.kafka_log(session, log, **options)
@@ -84,7 +86,7 @@ def _memory(session: Any, log: LogInput) -> dict[str, dict[str, int]]:
 
 
 def _pure(folder: Path) -> dict[str, float]:
-    """Ask a Spark of its own for the rate of the engine in plain Python."""
+    """Measure the pure engine in a separate Spark. Return its rows and seconds."""
     log = write_log(folder / "pure", PURE_BYTES)
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.spark.pure_engine", log.path],
@@ -98,7 +100,7 @@ def _pure(folder: Path) -> dict[str, float]:
 
 
 def measure(json_path: Path) -> None:
-    """Measure everything and write it down."""
+    """Write the inputs, measure all cases, and save the figures as JSON."""
     with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="spark-") as name:
         folder = Path(name)
         print("writing logs of 1.3 GiB and frames", flush=True)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Starts a Spark in this process tree, of two threads if nothing else is asked for."""
+"""Start Spark in this process tree, with two threads by default."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from benchmarks.harness import ROOT
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Start processes whose standard error, but not our own, goes nowhere."""
+    """Redirect standard error to /dev/null for processes that are started in this
+    context.
+    """
     ours = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -34,7 +36,10 @@ def _quiet() -> Iterator[None]:
 def open_session(
     folder: Path, jars: Sequence[str] = (), master: str = "local[2]"
 ) -> Iterator[Any]:
-    """Start Spark on the loopback interface; its files go into the folder."""
+    """Start Spark on the loopback interface. Its files are written to ``folder``.
+
+    Raises SystemExit if Java is not installed.
+    """
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise SystemExit("Spark needs Java 17: put java on the PATH or set JAVA_HOME")
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -69,7 +74,7 @@ def open_session(
 
 
 def _processes() -> dict[int, list[str]]:
-    """Read the fields of each process's state, from the third on, by process id."""
+    """Return the fields of ``/proc/PID/stat`` from the third field, by process id."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -89,20 +94,25 @@ def _children(processes: dict[int, list[str]]) -> dict[int, list[int]]:
 
 
 def worker_pids(session: Any) -> list[int]:
-    """List the processes that run Python for tasks: all children of Spark's daemons."""
+    """Return the ids of the Python worker processes, which are children of Spark's
+    daemons.
+    """
     parents = _children(_processes())
     daemons = parents.get(session.sparkContext._gateway.proc.pid, [])
     return [worker for daemon in daemons for worker in parents.get(daemon, [])]
 
 
 def cpu_seconds(session: Any) -> float:
-    """Sum the CPU time of Spark's Java process and all processes that it started."""
+    """Return the total CPU seconds of Spark's Java process and all of its
+    descendants.
+    """
     processes = _processes()
     parents = _children(processes)
     waiting, ticks = [session.sparkContext._gateway.proc.pid], 0
     while waiting:
         pid = waiting.pop()
-        # Of user and system: its own, and that of children which have ended.
+        # User and system time of the process itself, and of its children that have
+        # exited.
         ticks += sum(map(int, processes[pid][11:15]))
         waiting += parents.get(pid, [])
     return ticks / os.sysconf("SC_CLK_TCK")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Data sources to compare with: replays, which decode nothing, and peers.
+"""Data sources for comparison: replays, which decode nothing, and peers.
 
-Spark loads this file in its workers. A replay returns batches made beforehand; a
-peer's records are gathered in lists, one a column, and pyarrow makes arrays of them.
+Spark imports this file in its workers. A replay returns prepared batches. The records
+of a peer are collected in one list per column, and converted to arrays by pyarrow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CLASSES = {
     "aiokafka": "aiokafka.record.memory_records:MemoryRecords",
     "kafka-python": "kafka.record.memory_records:MemoryRecords",
 }
-"""The class of each peer, which is imported in the worker that reads."""
+"""Record class by peer. It is only imported in the worker that reads."""
 
 HEADERS = pa.list_(
     pa.field("element", pa.struct([("key", pa.string()), ("value", pa.binary())]))
@@ -46,40 +46,41 @@ SPARK_SCHEMA = (
 
 
 def save(batch: pa.RecordBatch, path: str) -> None:
-    """Write a batch for ``ready_batch``."""
+    """Write a batch in a format that ``ready_batch`` can read."""
     with pa.ipc.new_file(path, batch.schema) as file:
         file.write(batch)
 
 
 @cache
 def ready_batch(path: str) -> pa.RecordBatch:
-    """Read a batch that ``save`` wrote, once in each process."""
+    """Read a batch that ``save`` has written. It is cached in every process."""
     with open(path, "rb") as file:
         return pa.ipc.open_file(pa.py_buffer(file.read())).get_batch(0)
 
 
 class ReplaySource(DataSource):
-    """Gives one prepared batch again and again, until there are enough rows.
+    """Data source that repeats one prepared batch for the requested number of rows.
 
-    Options: ``batch``, the file of the batch, and ``rows`` of each task, with commas.
+    Options: ``batch`` is the file of the batch, and ``rows`` is a comma-separated list
+    with the number of rows in every task.
     """
 
     @classmethod
     def name(cls) -> str:
-        """Name the format."""
+        """Return the format name."""
         return "replay"
 
     def reader(self, schema: Any) -> DataSourceReader:
-        """Make the reader; the schema is always given."""
+        """Create the reader. Spark always specifies a schema for this source."""
         rows = [int(text) for text in self.options["rows"].split(",")]
         return ReplayReader(self.options["batch"], rows)
 
 
 class ReplayReader(DataSourceReader):
-    """Plans tasks of so many rows, and replays."""
+    """Reader that plans one task per number of rows, and returns the prepared batch."""
 
     def __init__(self, path: str, rows: list[int]) -> None:
-        """Take the file and the rows of each task."""
+        """Store the file of the batch and the number of rows for each task."""
         self._path = path
         self._rows = rows
 
@@ -88,7 +89,7 @@ class ReplayReader(DataSourceReader):
         return [InputPartition(rows) for rows in self._rows]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Give the batch, as often as it fits, and a part of it at the end."""
+        """Repeat the batch, and finally return a slice of it for the remaining rows."""
         batch, left = ready_batch(self._path), partition.value
         while left >= batch.num_rows:
             yield batch
@@ -98,23 +99,23 @@ class ReplayReader(DataSourceReader):
 
 
 class PeerSource(DataSource):
-    """Reads a segment with the record classes of a peer's consumer.
+    """Data source that reads a segment with the record classes of a peer's consumer.
 
-    Options: ``peer``, ``segment``, ``size`` of the segment, ``step`` in bytes, at
-    whose multiples batches begin, and ``tasks``.
+    Options: ``peer``, ``segment`` (path), ``size`` of the segment in bytes, ``step``
+    and ``tasks``. Batches begin at multiples of ``step`` bytes.
     """
 
     @classmethod
     def name(cls) -> str:
-        """Name the format."""
+        """Return the format name."""
         return "peer"
 
     def schema(self) -> str:
-        """Name the columns of ``kafka-log`` with headers."""
+        """Return the columns of ``kafka-log`` with headers."""
         return SPARK_SCHEMA
 
     def reader(self, schema: Any) -> DataSourceReader:
-        """Make the reader of a batch."""
+        """Create the reader for a batch query."""
         size, step = int(self.options["size"]), int(self.options["step"])
         each = -(-size // int(self.options["tasks"]) // step) * step
         ranges = [(at, min(at + each, size)) for at in range(0, size, each)]
@@ -122,12 +123,12 @@ class PeerSource(DataSource):
 
 
 class PeerReader(DataSourceReader):
-    """Reads ranges of a segment in chunks, each of which becomes a batch."""
+    """Reader for ranges of a segment. Every chunk becomes an Arrow record batch."""
 
     def __init__(
         self, peer: str, path: str, ranges: list[tuple[int, int]], step: int
     ) -> None:
-        """Take what to read, and with whom."""
+        """Store the peer, the path and the byte ranges."""
         self._peer = peer
         self._path = path
         self._ranges = ranges
@@ -150,9 +151,10 @@ class PeerReader(DataSourceReader):
 
 
 def peer_batch(found: Any, topic: str, partition: int) -> pa.RecordBatch:
-    """Gather a peer's records column by column; CRCs are checked, as its consumer does.
+    """Collect the records of a peer by column.
 
-    What all records share is not gathered but repeated by pyarrow.
+    CRCs are verified, like in the peer's consumer. Values that all records share are
+    not collected, but repeated by pyarrow. Raises ValueError if a CRC is wrong.
     """
     offsets: list[int] = []
     timestamps: list[int] = []
@@ -202,14 +204,16 @@ def peer_batch(found: Any, topic: str, partition: int) -> pa.RecordBatch:
 
 
 class ReplayHeaders:
-    """What ``mapInArrow`` calls for a replay: it returns columns made beforehand."""
+    """Replay function for ``mapInArrow``. It returns prepared columns."""
 
     def __init__(self, path: str) -> None:
-        """Take the file of a batch with as many rows as any that comes."""
+        """Store the path of a batch that has at least as many rows as any input
+        batch.
+        """
         self._path = path
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-        """Give as many rows as come in."""
+        """Return the same number of rows as in each input batch."""
         ready = ready_batch(self._path)
         for batch in batches:
             yield ready.slice(0, batch.num_rows)

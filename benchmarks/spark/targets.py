@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a run in Spark, and whether each target was reached in it.
+"""Figures of a Spark run, and the verdicts on its targets.
 
-Who is held against another ran beside it in each round: their ratio is that of a
-round, and the median over the rounds counts.
+Cases that are compared run consecutively in every round. Their ratio is computed per
+round, and the median over all rounds counts.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ SHARES = (
     (cases.LOG_VALUE, cases.REPLAY_VALUE, 0.85),
     (cases.HEADERS, cases.HEADERS_REPLAY, 0.90),
 )
-"""At least so much of a replay's rate."""
+"""Minimum rate, relative to the replay."""
 
 LEADS = dict(zip(cases.PEERS, (8, 15), strict=True))
-"""At least so many times a peer's rate, or a share of the replay's lead."""
+"""Minimum speedup compared with a peer.
+
+A share of the replay's speedup is sufficient.
+"""
 
 SHARE_OF_LEAD = 0.85
 FLAT_RATIO = 1.3
@@ -33,58 +36,58 @@ WORKER_BYTES = 200_000_000
 
 
 class SparkFigures:
-    """What the JSON of one run says."""
+    """Figures from the JSON report of one run."""
 
     def __init__(self, run: dict[str, Any]) -> None:
-        """Take what the JSON of one run holds."""
+        """Store the parsed JSON report of a run."""
         self.run = run
         self._cases: dict[str, dict[str, Any]] = run["cases"]
 
     @classmethod
     def read(cls, path: Path) -> SparkFigures:
-        """Read the JSON of one run."""
+        """Read the JSON report of one run."""
         return cls(json.loads(path.read_text()))
 
     def rows(self, case: str) -> int:
-        """Return the rows of a case."""
+        """Return the number of rows in a case."""
         rows: int = self._cases[case]["rows"]
         return rows
 
     def size(self, case: str) -> int:
-        """Return the bytes of input of a case."""
+        """Return the input size of a case in bytes."""
         size: int = self._cases[case]["bytes"]
         return size
 
     def rounds(self, case: str) -> list[float]:
-        """Return the seconds of each round."""
+        """Return the duration of each round in seconds."""
         seconds: list[float] = self._cases[case]["seconds"]
         return seconds
 
     def seconds(self, case: str) -> float:
-        """Return the median seconds of a case."""
+        """Return the median duration of a case in seconds."""
         return statistics.median(self.rounds(case))
 
     def rate(self, case: str) -> float:
-        """Return the rows per second of a case, all that a job costs included."""
+        """Return the rows per second of a case, including the overhead of the job."""
         return self.rows(case) / self.seconds(case)
 
     def core_seconds(self, case: str) -> float:
-        """Return the seconds of a core that a row takes, if the job keeps all busy."""
+        """Return the core seconds per row, if the job keeps all cores busy."""
         cpus: int = self.run["machine"]["cpus"]
         return cpus * self.seconds(case) / self.rows(case)
 
     def reading(self, name: str) -> float:
-        """Return the seconds of a core that a row takes without Spark."""
+        """Return the core seconds per row without Spark."""
         seconds: float = self.run["reading"][name]
         return seconds
 
     def share(self, case: str, replay: str) -> float:
-        """Return how much of a replay's rate is reached."""
+        """Return the rate of a case, relative to its replay."""
         rounds = zip(self.rounds(replay), self.rounds(case), strict=True)
         return statistics.median(most / own for most, own in rounds)
 
     def row_seconds(self, case: str) -> list[float]:
-        """Return the seconds per row in each round, less the empty job's of it."""
+        """Return the seconds per row in each round, after subtracting the empty job."""
         rounds = zip(self.rounds(case), self.rounds(cases.EMPTY), strict=True)
         return [(own - empty) / self.rows(case) for own, empty in rounds]
 
@@ -93,17 +96,21 @@ class SparkFigures:
         return statistics.median(self.row_seconds(case))
 
     def lead(self, case: str, peer: str) -> float:
-        """Return how many times a peer's rate, less the empty job, a case has."""
+        """Return the speedup of a case compared with a peer, after subtracting the
+        empty job.
+        """
         return self.row(peer) / self.row(case)
 
     def spread(self) -> float:
-        """Return the cost of the slowest row over the fastest, of all input sizes."""
+        """Return the ratio between the maximum and minimum cost per row over all
+        input sizes.
+        """
         rows = [self.row(cases.log_case(size)) for size in cases.SIZES]
         return max(rows) / min(rows)
 
 
 def spark_verdicts(figures: SparkFigures) -> Iterator[Verdict]:
-    """Judge every target there is."""
+    """Check all targets for Spark."""
     for case, replay, least in SHARES:
         reached = figures.share(case, replay)
         yield Verdict(

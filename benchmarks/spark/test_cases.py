@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``python -m benchmarks spark`` measures: equal values and row counts.
+"""Test the Spark benchmark: equal values and row counts, and the verdicts.
 
-The figures are made up here: that a slow case misses its target is not to be found out
-by measuring.
+The verdicts are tested with artificial figures, so that a missed target does not have
+to be produced by a slow measurement.
 """
 
 import os
@@ -16,10 +16,10 @@ from benchmarks.spark.targets import SparkFigures, spark_verdicts
 from kwire import log
 
 
-# kafka-python reads its own files in a way that Python no longer likes.
+# kafka-python reads its own package files with a deprecated function.
 @pytest.mark.filterwarnings("ignore:.*_text is deprecated")
 def test_cases_give_their_rows_and_equal_values(spark, tmp_path, monkeypatch):
-    """Limits, peers and kwire alike, in a run as small as can be."""
+    """Covers replays, peers and kwire with minimal inputs."""
     monkeypatch.setattr(work, "_FRAME_ROWS", 1)
     small = inputs.write_log(tmp_path / "log", 1)
     four = inputs.write_log(tmp_path / "four", 1, partitions=4)
@@ -35,7 +35,7 @@ def test_cases_give_their_rows_and_equal_values(spark, tmp_path, monkeypatch):
 
 
 def test_logs_are_sound(tmp_path):
-    """No problem in any byte, offsets without gaps, an index that is trusted."""
+    """Covers valid segments, consecutive offsets, and a usable index."""
     made = inputs.write_log(tmp_path, 3 << 20, partitions=2)
     for number, partition in enumerate(log.LogDirectory(made.path)):
         full, begun = partition.segments
@@ -48,7 +48,7 @@ def test_logs_are_sound(tmp_path):
 
 
 def test_memory_of_workers_is_seen(spark):
-    """A job that holds 64 MB shows in the private memory of a worker."""
+    """If a job allocates 64 MiB, the private memory of a worker must include it."""
 
     def job():
         def hold(batches):
@@ -63,7 +63,9 @@ def test_memory_of_workers_is_seen(spark):
 
 
 def made_up(slow=1.0, private=100):
-    """Make the JSON of a run in which kwire takes ``slow`` times as long as it may."""
+    """Return the JSON of a run in which kwire needs ``slow`` times the permitted
+    time.
+    """
     seconds = {
         work.REPLAY: 0.84,
         work.REPLAY_VALUE: 0.84,
@@ -96,7 +98,9 @@ def made_up(slow=1.0, private=100):
 
 
 def test_targets_are_met_or_missed():
-    """What is good enough by little is met, and missed where it is little slower."""
+    """Figures slightly above a limit meet the target, and figures slightly below
+    miss it.
+    """
     assert all(verdict.met for verdict in spark_verdicts(SparkFigures(made_up())))
     found = list(spark_verdicts(SparkFigures(made_up(slow=1.25, private=201))))
     assert [verdict.met for verdict in found] == [False] * 7 + [True]

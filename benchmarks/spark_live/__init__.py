@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Spark tables from a running broker, beside Spark's own source and sink."""
+"""Compare Spark tables from a running broker with Spark's own source and sink."""

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read and write topics of a broker in Spark, beside Spark's own source and sink.
+"""Read and write a broker's topics in Spark, compared with its own source and sink.
 
-All read the same topic of one live broker, in one Spark of two threads, rows written
-to nowhere; two write the rows of a table in memory to new topics. The broker and
-the jars of Spark's own source come from Maven, so this is a run of its own; it writes a
-chapter of its own.
+All sources read the same topic of one live broker. Spark has two threads, and the rows
+are discarded. Both sinks write the rows of a cached table to new topics. The broker and
+the JAR files of Spark's own source are downloaded from Maven, therefore this benchmark
+has a separate run and a separate chapter.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ LEADS = {
     "kafka-log, 8 columns": 2.5,
     "kafka-log, value alone": 4.0,
 }
-"""At least so many times the rows per second of Spark's own source or sink."""
+"""Minimum rows per second, relative to Spark's own source or sink."""
 
 
 def write_topic(kafka: Any) -> None:
-    """Write the records, half of them into each partition."""
+    """Write the records, distributed equally over the partitions."""
     from tools.interop.broker import clients, workloads
     from tools.interop.broker.bulk_writing import BulkRecord, write_records
 
@@ -69,14 +69,17 @@ def write_topic(kafka: Any) -> None:
 
 
 def list_sources(case: str) -> Sequence[str]:
-    """List who takes part in a case; files cannot be written to."""
+    """Return the sources of a case.
+
+    ``kafka-log`` is omitted for writing, because it is read-only.
+    """
     return SOURCES if case == WRITTEN else READERS
 
 
 def make_table(
     session: Any, kafka: Any, source: str, case: str, topic: str = TOPIC
 ) -> Any:
-    """Make the table of a case: the value alone, or eight columns."""
+    """Create the table of a case, with eight columns or only with the value."""
     reader = session.read.format(source).option("subscribe", topic)
     if source == "kafka-log":
         reader = reader.option("path", str(kafka.data))
@@ -90,7 +93,10 @@ def make_table(
 
 
 def make_job(session: Any, kafka: Any, source: str, case: str, rows: Any) -> Any:
-    """Prepare what is timed: a call that reads, or writes to a topic that is new."""
+    """Prepare a job.
+
+    Return a function that reads, or writes to a newly created topic.
+    """
     from tools.interop.broker import workloads
 
     if case != WRITTEN:
@@ -102,14 +108,18 @@ def make_job(session: Any, kafka: Any, source: str, case: str, rows: Any) -> Any
 
 
 def delete_topics(kafka: Any) -> None:
-    """Delete what the sinks wrote."""
+    """Delete the topics that the sinks have written."""
     from tools.interop.broker import workloads
 
     workloads.administer(kafka, "delete_topics", [f"to-{each}" for each in SOURCES])
 
 
 def check(session: Any, kafka: Any, rows: Any) -> None:
-    """Compare what both read, and what both write, as sums."""
+    """Compare the sums of all rows that were read, and of all rows that were
+    written.
+
+    Raises SystemExit if they differ.
+    """
     for each in SOURCES:
         make_job(session, kafka, each, WRITTEN, rows)()
     tables = [
@@ -137,7 +147,10 @@ def check(session: Any, kafka: Any, rows: Any) -> None:
 def _run_rounds(
     session: Any, kafka: Any, rows: Any
 ) -> dict[str, list[tuple[float, float]]]:
-    """Run all cases in turn, round after round; return wall and CPU seconds of each."""
+    """Run all cases in turn for several rounds.
+
+    Return the wall and CPU seconds of each.
+    """
     found: dict[str, list[tuple[float, float]]] = {}
     order = random.Random("live")
     for number in range(WARM_ROUNDS + ROUNDS):
@@ -162,7 +175,7 @@ def _run_rounds(
 
 
 def cache_rows(session: Any, kafka: Any) -> Any:
-    """Read the records that are written into Spark's memory."""
+    """Load the rows for the sinks into Spark's cache."""
     rows = make_table(session, kafka, "kafka", "8 columns")
     rows = rows.select("key", "value", "headers").cache()
     assert rows.count() == ROWS
@@ -170,7 +183,7 @@ def cache_rows(session: Any, kafka: Any) -> Any:
 
 
 def measure(json_path: Path) -> None:
-    """Measure and write it down."""
+    """Start the broker and Spark, measure all cases, and save the figures as JSON."""
     from tools.interop.broker import broker as brokers
     from tools.interop.spark.own_source import own_jars
 
@@ -194,7 +207,10 @@ def measure(json_path: Path) -> None:
 
 
 def write_chapter(json_path: Path) -> str:
-    """Put the chapter of one run into the report; return its verdicts as text."""
+    """Write the chapter for a finished run into the report.
+
+    Return the verdicts as text.
+    """
     found = json.loads(json_path.read_text())
     lines, verdicts = [], []
     for case in CASES:
@@ -236,7 +252,9 @@ def write_chapter(json_path: Path) -> str:
 
 
 def _lead(own: list[list[float]], live: list[list[float]], index: int) -> float:
-    """Return how many times as long the other source takes, as a median of rounds."""
+    """Return the speedup compared with Spark's own source, as the median of all
+    rounds.
+    """
     return statistics.median(
         a[index] / b[index] for a, b in zip(own, live, strict=True)
     )

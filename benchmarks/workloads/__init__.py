@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The values that every contender encodes and decodes. Imports no contender."""
+"""Values that all contenders encode and decode. No contender is imported here."""

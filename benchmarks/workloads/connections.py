@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The frames that come in on the connections that are measured.
+"""Frames that are received on the measured connections.
 
-A stream of small Fetch responses, each with numbers and records of its own, and the
-answers of brokers that are asked for their versions. Nothing here knows a contender.
+They are a stream of small Fetch responses with different numbers and records, and the
+ApiVersions responses of brokers. This module does not depend on any contender.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from benchmarks.workloads.messages import Values, Workload
 
 FRAMES = 1_000
 RECORD_BYTES = 100
-#: What a socket gives at a time.
+#: Maximum number of bytes that a socket returns per read.
 CHUNK_BYTES = 65_536
 
-#: How often a broker of a release is asked before it answers: 4.1 does not know the
-#: newest version of the question, 4.4 does.
+#: Number of ApiVersions requests until a broker release answers. Release 4.1 does not
+#: support the latest version of the request, so the client must repeat it. Release 4.4
+#: supports it.
 QUESTIONS = {"4.1": 2, "4.4": 1}
-#: What is picked of Fetch then.
+#: Fetch version that the negotiation selects, by broker release.
 FETCH_PICKED = {"4.1": 18, "4.4": 18}
 
 CLIENT_ID = "benchmark"
@@ -60,7 +61,7 @@ def _fetch(version: int, number: int, records: bytes) -> Workload:
 
 @functools.lru_cache(maxsize=2)
 def responses(version: int) -> tuple[Workload, ...]:
-    """Return the responses of a stream, in the order of their correlation ids."""
+    """Return the responses of a stream, ordered by correlation id."""
     source = random.Random(version)
     return tuple(
         _fetch(version, number, source.randbytes(RECORD_BYTES))
@@ -69,9 +70,9 @@ def responses(version: int) -> tuple[Workload, ...]:
 
 
 def framed(bodies: list[bytes], version: int) -> bytes:
-    """Put sizes and headers before the bodies of a stream.
+    """Encode a stream of responses with their sizes and headers.
 
-    A header is the correlation id, and an empty tag section in flexible versions.
+    A header is the correlation id. In flexible versions, an empty tag section follows.
     """
     tags = b"\0" if version >= FIRST_FLEXIBLE else b""
     stream = bytearray()
@@ -82,10 +83,10 @@ def framed(bodies: list[bytes], version: int) -> bytes:
 
 
 def chunks(stream: bytes) -> list[bytes]:
-    """Cut a stream as it comes from a socket."""
+    """Split a stream into chunks, like reads from a socket."""
     return [stream[at : at + CHUNK_BYTES] for at in range(0, len(stream), CHUNK_BYTES)]
 
 
 def expected(version: int) -> list[list[object]]:
-    """Return what must come out of a stream: correlation ids and plain values."""
+    """Return the expected result for a stream: correlation ids and plain values."""
     return [[number, load.values] for number, load in enumerate(responses(version))]

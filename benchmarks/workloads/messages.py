@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The values that every contender builds, encodes and decodes.
+"""Messages that all contenders build, encode and decode.
 
-A workload is one message at one version as plain dicts and lists, with Kafka's
-field names in snake case and in wire order. Nothing here knows a contender.
+A workload is one message version as plain dicts and lists. The field names are Kafka's
+names in snake case and in wire order. This module does not depend on any contender.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ RECORD_SIZES = (200, 1_000, 10_000, 100_000, 1_000_000)
 
 @dataclass(frozen=True)
 class Workload:
-    """One message at one version.
+    """Message at one version.
 
-    ``structs`` names the struct of each array field, for contenders that have a
-    class for it.
+    ``structs`` maps array fields to struct names, for contenders with a class per
+    struct.
     """
 
     message: str
@@ -34,7 +34,9 @@ class Workload:
     structs: Mapping[str, str]
 
     def counts(self) -> dict[str, int]:
-        """Count the structs, arrays, strings and byte strings of the values."""
+        """Return the number of structs, arrays, strings and byte strings in the
+        values.
+        """
         found = {"structs": 0, "arrays": 0, "strings": 0, "bytes": 0}
         kinds = {dict: "structs", list: "arrays", str: "strings", bytes: "bytes"}
         pending: list[Any] = [self.values]
@@ -50,7 +52,9 @@ class Workload:
 
 
 def neutral(value: Any, like: Any, field: Callable[[Any, str], Any] = getattr) -> Any:
-    """Return a contender's value as plain dicts and lists of the shape of ``like``."""
+    """Convert a contender's value to plain dicts and lists with the same shape as
+    ``like``.
+    """
     if isinstance(like, dict):
         return {name: neutral(field(value, name), like[name], field) for name in like}
     if isinstance(like, list):
@@ -81,8 +85,9 @@ def _metadata(version: int, brokers: int, first_id: int = 1) -> Workload:
     ids = range(first_id, first_id + brokers)
 
     def partition(index: int) -> Values:
-        # Three brokers give three replica lists, as in a small cluster. With many
-        # brokers hardly two lists are the same, so nothing is won by sharing them.
+        # Use three replica lists for three brokers, as in a small cluster. If there are
+        # many brokers, almost all replica lists are different, so that sharing them is
+        # not an advantage.
         if brokers == 3:
             replicas = [(index + step) % 3 + 1 for step in range(3)]
             in_sync = [1, 2, 3]
@@ -290,14 +295,17 @@ NAMES = tuple(_MAKERS)
 
 @functools.lru_cache(maxsize=2)
 def workload(name: str) -> Workload:
-    """Return the workload of this name; the large ones are not kept for long."""
+    """Return a workload by name.
+
+    Only two are cached, because some of them are large.
+    """
     return _MAKERS[name]()
 
 
 def integers(kind: str, count: int) -> list[int]:
-    """Return integers for varints: every bit length of int32 is as likely.
+    """Return integers for varints. All bit lengths up to 31 are equally likely.
 
-    ``kind`` is ``unsigned_varint`` (no sign) or ``varint`` (half are negative).
+    ``kind`` is ``unsigned_varint`` (never negative) or ``varint`` (half are negative).
     """
     source = random.Random(count)
     values = [source.getrandbits(source.randint(1, 31)) for _ in range(count)]

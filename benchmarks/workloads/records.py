@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The records that every contender encodes and decodes, and their bytes.
+"""Records that all contenders encode and decode, and their bytes.
 
-The bytes are written here, from the protocol alone, so that no contender decides what
-the others read. Nothing here knows a contender; compression is the libraries' own.
+The bytes are encoded here according to the protocol, so that no contender defines the
+input of the others. This module does not depend on any contender, but compresses with
+the regular libraries.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from benchmarks.workloads.messages import Values, workload
 Row = tuple[bytes, bytes, int, list[tuple[str, bytes]]]
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-#: Kafka's own levels; gzip's is the library's default.
+#: Default levels in Kafka. For gzip, this is the default of the library.
 LEVELS = {"gzip": 6, "lz4": 9, "zstd": 3}
 SNAPPY_BLOCK = 32 * 1024
 
@@ -52,7 +53,7 @@ _CRC_FROM = 21
 _XERIAL_HEADER = b"\x82SNAPPY\x00\x00\x00\x00\x01\x00\x00\x00\x01"
 _FIRST_TIMESTAMP = 1_700_000_000_000
 
-#: Name: magic, records, bytes of a value, headers of a record.
+#: Workload shapes: magic, records, bytes per value, headers per record.
 _SHAPES = {
     "1k_100B": (2, 1_000, 100, 0),
     "1k_100B_3hdr": (2, 1_000, 100, 3),
@@ -69,16 +70,17 @@ _TEXT = (
 
 
 def magic(name: str) -> int:
-    """Return the format of a workload."""
+    """Return the record format (magic) of a workload."""
     return _SHAPES[name][0]
 
 
 @functools.cache
 def rows(name: str) -> list[Row]:
-    """Return the records of a workload: 10 B keys, values of words and numbers.
+    """Return the records of a workload, with keys of 10 bytes.
 
-    Such values compress to about a third, as event data does. A hundred records
-    share one whole second, the finest timestamp that all contenders can tell.
+    Values consist of words and numbers and compress to about a third, like event data.
+    One hundred records share a timestamp in whole seconds, which is the finest
+    resolution that all contenders support.
     """
     _, count, size, headers = _SHAPES[name]
     source = random.Random(name)
@@ -110,7 +112,7 @@ def rows(name: str) -> list[Row]:
 
 
 def decoded(name: str) -> list[Any]:
-    """Return what decoding must give, as lists in the order of ``FIELDS``."""
+    """Return the expected records, as lists in the order of ``record_loop.FIELDS``."""
     return [
         [offset, timestamp, key, value, [list(header) for header in headers]]
         for offset, (key, value, timestamp, headers) in enumerate(rows(name))
@@ -154,20 +156,20 @@ def _message(offset: int, row: Row) -> bytes:
 
 @functools.cache
 def section(name: str) -> bytes:
-    """Return the records alone, uncompressed: a batch without its header."""
+    """Return the uncompressed records of a batch, without the batch header."""
     write = _record if magic(name) == 2 else _message
     return b"".join(itertools.starmap(write, enumerate(rows(name))))
 
 
 def snappy_blocks(data: bytes) -> Iterator[memoryview]:
-    """Cut data as the snappy stream of Java producers does."""
+    """Split data into blocks, like the snappy stream of Java producers."""
     view = memoryview(data)
     for start in range(0, len(data), SNAPPY_BLOCK):
         yield view[start : start + SNAPPY_BLOCK]
 
 
 def compressed_blocks(data: bytes) -> Iterator[memoryview]:
-    """Cut a snappy stream into its compressed blocks."""
+    """Split a snappy stream into its compressed blocks."""
     view = memoryview(data)
     start = len(_XERIAL_HEADER)
     while start < len(data):
@@ -177,12 +179,12 @@ def compressed_blocks(data: bytes) -> Iterator[memoryview]:
 
 
 def joined(result: Any) -> bytes:
-    """Return what a library gave as one byte string; for snappy it gave blocks."""
+    """Return the output of a library as bytes. For snappy, it is a list of blocks."""
     return b"".join(map(bytes, result)) if isinstance(result, list) else bytes(result)
 
 
 def _compress(codec: str, data: bytes) -> bytes:
-    """Compress as Java producers do: small frames that do not tell their size."""
+    """Compress like a Java producer: small frames without the uncompressed size."""
     if codec == "gzip":
         return zlib.compress(data, LEVELS[codec], wbits=31)
     if codec == "snappy":
@@ -214,13 +216,13 @@ def _decompress(codec: str, data: bytes) -> bytes:
 
 @functools.cache
 def compressed(name: str, codec: str) -> bytes:
-    """Return the records alone, compressed."""
+    """Return the compressed records of a batch, without the batch header."""
     data = section(name)
     return data if codec == "none" else _compress(codec, data)
 
 
 def encoded(name: str, codec: str) -> bytes:
-    """Return the bytes that every contender decodes."""
+    """Return the bytes that all contenders decode."""
     if magic(name) == 1:
         return section(name)
     records = compressed(name, codec)
@@ -242,10 +244,12 @@ def encoded(name: str, codec: str) -> bytes:
 
 
 def apart(data: bytes) -> Values:
-    """Take one batch apart, check its size and CRC, and decompress its records.
+    """Parse one batch, verify its size and CRC, and decompress its records.
 
-    Left out is what may differ between equal batches: the size and the CRC of the
-    compressed bytes, and the leader's epoch, which the broker writes.
+    Fields that may differ between equal batches are omitted: the size and the CRC of
+    the compressed bytes, and the leader epoch, which is written by the broker. Messages
+    of magic 0 and 1 are returned unchanged. Raises ValueError if the size or the CRC is
+    wrong.
     """
     if data[16] < 2:
         return {"messages": data}
@@ -262,7 +266,7 @@ def apart(data: bytes) -> Values:
 
 
 def messages(name: str, count: int) -> list[Values]:
-    """Return the values of many messages of one kind, no two the same."""
+    """Return the values of ``count`` messages of one type, all of them different."""
     values = workload(name).values
     if name.startswith("heartbeat"):
         member = values["member_id"]

@@ -1,17 +1,18 @@
 /* SPDX-FileCopyrightText: 2026 The kwire authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The yardsticks for bulk varints and for columns of records: plain C loops with the
+/*
+ * Reference implementation for bulk varints and record columns: plain C loops with the
  * checks of the protocol.
  *
- * Each function does its work `rounds` times, so that the price of one call from
- * Python does not count, and returns the bytes read or written, or -1 on bad input.
- * `zigzag` is 0 for unsigned varints and 1 for signed ones.
+ * Each function repeats its work `rounds` times, so that the cost of the call from
+ * Python is negligible. It returns the number of bytes read or written, or -1 if the
+ * input is invalid. `zigzag` is 0 for unsigned varints and 1 for signed ones.
  */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Keeps the compiler from doing the rounds once. */
+/* Prevents the compiler from merging the rounds. */
 #define AGAIN() __asm__ volatile("" ::: "memory")
 
 long decode(const uint8_t *data, long size, uint32_t *values, long count, int zigzag,
@@ -59,8 +60,10 @@ long encode(const uint32_t *values, long count, uint8_t *data, int zigzag, long 
     return next - data;
 }
 
-/* Where the loops over records write: the numbers, the ends of keys and values, and
- * their bytes. Headers are counted and not kept. */
+/*
+ * Output of the loops over records: numbers, end positions of keys and values, and
+ * their bytes. Headers are counted but not stored.
+ */
 struct columns {
     int64_t *offsets;
     int64_t *timestamps;
@@ -98,7 +101,7 @@ static int read_part(const uint8_t **at, const uint8_t *end, uint8_t *data,
     return 1;
 }
 
-/* Take the records of a batch apart. */
+/* Split the records of a batch into columns. */
 long split_records(const uint8_t *data, long size, long count, int64_t first_offset,
                    int64_t first_timestamp, struct columns *out)
 {
@@ -144,7 +147,7 @@ static long varint_size(int64_t value)
     return size;
 }
 
-/* Put records together from columns; the room was made beforehand. */
+/* Encode columns as records. The caller must allocate enough memory. */
 long join_records(const struct columns *in, long count, uint8_t *data)
 {
     uint8_t *at = data;

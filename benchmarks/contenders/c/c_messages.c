@@ -1,13 +1,15 @@
 /* SPDX-FileCopyrightText: 2026 The kwire authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The yardstick for messages as objects: C written for one message and version, which
- * makes an object of each struct with Python's own functions, and has the checks of the
+/*
+ * Reference implementation for messages as objects: C code for one message version. It
+ * creates an object per struct with functions of CPython, and has the checks of the
  * protocol.
  *
- * It does what kwire's engine found worth doing: freed structs are kept for the next
- * ones, ints over 256 are one object within a message, and the collector does not look
- * at tuples. It has no plan to follow: fields, their order and their number are in the
- * code. Tag sections have to be empty, and errors have no path.
+ * It includes the optimizations that were useful in kwire's engine: freed structs are
+ * reused, an integer above 256 is shared within a message, and tuples are not tracked
+ * by the garbage collector. It does not follow a plan, because fields, their order and
+ * their number are part of the code. Tag sections must be empty, and errors have no
+ * path.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -30,7 +32,7 @@ static PyObject *small_ints[262], *no_values, *no_text;
 #define SLOTS(self) ((PyObject **)((char *)(self) + sizeof(PyObject)))
 #define LEFT(in) ((in)->end - (in)->at)
 
-/* The class of a struct with as many slots, and its freed objects. */
+/* The class of a struct with COUNT slots, and a list of its freed objects. */
 #define STRUCT(NAME, COUNT)                                                           \
     static PyTypeObject *NAME##_class;                                                \
     static PyObject *NAME##_spare;                                                    \
@@ -60,7 +62,7 @@ static PyObject *small_ints[262], *no_values, *no_text;
         return NULL;                                                                  \
     }
 
-/* Fill a slot of ``self``, or drop it. */
+/* Fill a slot of ``self``. If that fails, release ``self`` and return NULL. */
 #define FILL(NAME, SLOT, VALUE)                                                       \
     if ((SLOTS(self)[SLOT] = (VALUE)) == NULL)                                        \
         return NAME##_drop(self, SLOT);
@@ -72,7 +74,7 @@ static PyObject *damaged(void)
     return NULL;
 }
 
-/* Python's own small ints are met without a call. */
+/* Share CPython's own small integers without a function call. */
 static inline PyObject *make_int(int64_t number)
 {
     if ((uint64_t)number + 5 < 262)
@@ -140,7 +142,10 @@ static inline PyObject *read_bool(struct input *in)
     return Py_NewRef(*in->at++ ? Py_True : Py_False);
 }
 
-/* Read a length or count, -1 for null; -2 if it is damaged, or more than is left. */
+/*
+ * Read a length or count. Return -1 for null, and -2 if it is invalid or exceeds the
+ * remaining input.
+ */
 static inline int64_t read_length(struct input *in, int64_t least)
 {
     uint64_t value = 0;
@@ -328,7 +333,7 @@ static PyObject *read_metadata(struct input *in)
     return self;
 }
 
-/* Make a class with a member for each name. */
+/* Create a class with one member per name. */
 static PyTypeObject *make_class(const char *name, destructor free_one,
                                 const char *const *names)
 {
@@ -355,7 +360,7 @@ static PyTypeObject *make_class(const char *name, destructor free_one,
     if ((NAME##_class = make_class(#NAME, NAME##_free, NAME##_names)) == NULL)        \
         return NULL;
 
-/* Make the classes, and meet what Python keeps. */
+/* Create the classes and cache the objects that CPython shares. */
 PyObject *prepare(void)
 {
     CLASS(owner, "partition_index", "committed_offset", "committed_leader_epoch",
@@ -409,7 +414,7 @@ static PyMethodDef methods[] = {
     {"metadata_v9_ids", decode_metadata, METH_O, NULL},
 };
 
-/* Return the function for one workload: a call of it is one from Python into C. */
+/* Return the decoder of one workload. Calling it is one call from Python into C. */
 PyObject *function_of(int index)
 {
     return PyCFunction_New(&methods[index], NULL);

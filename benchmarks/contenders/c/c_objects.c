@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 The kwire authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The yardstick for records as objects: a plain C loop that makes a tuple of each
- * record, with Python's own functions and the checks of the protocol.
+/*
+ * Reference implementation for records as objects: a plain C loop that creates one
+ * tuple per record, with functions of CPython and the checks of the protocol.
  *
- * It makes what a reader needs and no more: equal timestamps in a row are one object,
- * and the collector does not look at tuples, which cannot be in a circle here.
+ * It only creates objects that a reader needs. Consecutive records with equal
+ * timestamps share one object. Tuples are not tracked by the garbage collector, because
+ * they cannot be part of a reference cycle here.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -42,7 +44,10 @@ static PyObject *read_part(struct cursor *c)
     return made;
 }
 
-/* Fill a tuple from a record; 0 if the record is damaged, or there is no memory. */
+/*
+ * Fill a tuple with the fields of a record. Return 0 if the record is damaged or memory
+ * allocation fails.
+ */
 static int fill_record(PyObject *record, struct cursor *c, int64_t first_timestamp,
                        PyObject **timestamp, int64_t *last_delta, PyObject *no_headers)
 {
@@ -72,7 +77,7 @@ static int fill_record(PyObject *record, struct cursor *c, int64_t first_timesta
     return read_varint(c, &headers) && headers == 0 && c->at == c->end;
 }
 
-/* Make a tuple of (offset, timestamp, key, value, headers) of each record. */
+/* Create a tuple (offset, timestamp, key, value, headers) for each record. */
 PyObject *build_records(PyObject *data, long count, int64_t first_timestamp,
                         PyObject *no_headers)
 {

@@ -1,14 +1,18 @@
 /* SPDX-FileCopyrightText: 2026 The kwire authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The yardstick for `zero_copy`: a C loop that makes memoryviews by the function of
- * Python that takes the least time for it, frees them, and does nothing else.
+/*
+ * Reference implementation for `zero_copy`: a C loop that creates memoryviews with the
+ * fastest function of CPython, frees them, and does nothing else.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 enum { MOST = 1000 };
 
-/* Make `count` views of a view and free them, `rounds` times; None, or NULL. */
+/*
+ * Create `count` views of a view and free them, `rounds` times. Return None, or NULL if
+ * memory allocation fails.
+ */
 PyObject *make_views(PyObject *view, long count, long rounds)
 {
     PyObject *made[MOST];
