@@ -7,7 +7,7 @@
 ``rewriting`` replaces broker addresses so that clients stay on the relay, and
 ``buffering`` decides when rows are written. Reports about recordings are in ``jobs``.
 May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``, ``messages``,
-``records``, ``connection``, ``client``.
+``connection``, ``client``.
 """
 
 from .capture_files import CAPTURE_COLUMNS as CAPTURE_COLUMNS
