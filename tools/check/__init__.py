@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of ``make check`` that no library provides."""
+"""Checks for ``make check`` that are not available in any library."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``tools/check/words.py`` finds banned words, in files and in messages of commits."""
+"""Test that ``tools/check/words.py`` finds banned words in files and commits."""
 
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ FOUND = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_prose_is_searched_and_names_are_not(tmp_path, name):
-    """Docstrings, comments, strings and pages, each with its line."""
+    """Search docstrings, comments, strings and pages, and report line numbers."""
     (tmp_path / name).write_text(FILES[name])
     found = words.find_words(tmp_path / name)
     assert [(use.line, use.words) for use in found] == FOUND[name]
@@ -44,7 +44,7 @@ def test_prose_is_searched_and_names_are_not(tmp_path, name):
 def test_a_banned_word_in_the_tree_fails(
     tmp_path, monkeypatch, capsys, text, code, output
 ):
-    """The report has the file, the line and the word to use instead."""
+    """The report contains the file, the line and the recommended word."""
     (tmp_path / "page.md").write_text(text)
     monkeypatch.setattr(words, "ROOT", tmp_path)
     monkeypatch.setattr(words, "check_commits", lambda: 0)
@@ -72,7 +72,10 @@ def test_a_banned_word_in_the_tree_fails(
     ],
 )
 def test_messages_of_commits_are_checked(tmp_path, monkeypatch, message, problem):
-    """An imperative and short subject, and no banned word; also as a hook of git."""
+    """The subject must be short and imperative, without banned words.
+
+    The check is also available as a git hook.
+    """
     found = list(words.check_message(message))
     assert len(found) == (problem is not None)
     assert problem is None or problem in found[0]
@@ -84,7 +87,10 @@ def test_messages_of_commits_are_checked(tmp_path, monkeypatch, message, problem
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_commits_since_the_base_are_checked(tmp_path, monkeypatch, capsys):
-    """Earlier ones are not; without the base, as in a shallow clone, none is."""
+    """Earlier commits are ignored.
+
+    If the base does not exist, as in a shallow clone, no commit is checked.
+    """
 
     def git(*arguments):
         who = ("-c", "user.name=kwire", "-c", "user.email=kwire@localhost")

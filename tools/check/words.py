@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds words in prose that kwire writes in another way.
+"""Find words in prose that kwire replaces with more precise terms.
 
     python -m tools.check.words             exit 1 if a file has such a word, or if a
                                             commit since ``COMMITS_SINCE`` breaks a rule
@@ -8,8 +8,9 @@
     python -m tools.check.words --commit FILE    check the message of one commit, as a
                                                  commit-msg hook does
 
-Prose is Markdown, and docstrings, comments and strings of Python and Cython; names are
-not looked at. The subject of a commit is imperative and short.
+Markdown files are searched completely. Python and Cython files are searched in
+docstrings, comments and strings, but not in names. Commit subjects must be short and
+imperative.
 """
 
 import argparse
@@ -48,18 +49,18 @@ BANNED = {
     r"expected another": "what is wrong and what it got",
     r"is one in the input|asked for was": "what is wrong and what it got",
 }
-"""What is not written, as a pattern, and what is written instead."""
+"""Banned patterns with the recommended replacement."""
 
 COMMITS_SINCE = "5fe200f529b839cb2e1137e1fa80d2eff6cbf8f2"
-"""The messages of later commits are checked, if this one is in the clone."""
+"""Later commit messages are checked if this commit exists in the clone."""
 
 SUBJECT_LENGTH = 60
-"""A subject is shorter."""
+"""Subjects must be shorter than this number of characters."""
 
 _OTHER_MOODS = ("ed", "ing", "s")
 _IMPERATIVES = {"Address", "Bring", "Compress", "Discuss", "Embed", "Express", "Feed"}
 _IMPERATIVES |= {"Pass", "Process", "Speed", "Suppress"}
-"""Verbs that end as other moods do."""
+"""Imperative verbs with the ending of another verb form."""
 
 _PATTERN = re.compile(
     "|".join(
@@ -73,7 +74,7 @@ _IN_CYTHON = re.compile(r'"""[\s\S]*?"""|#.*|"(?:[^"\\\n]|\\.)*"')
 
 
 class Use(NamedTuple):
-    """A banned word in a file."""
+    """Banned word with its position in a file."""
 
     line: int
     words: str
@@ -91,7 +92,7 @@ def find_words(path: Path) -> list[Use]:
 
 
 def _find_in_prose(prose: str) -> Iterator[Use]:
-    """Find the banned words in a piece of prose, whose first line is 0."""
+    """Find the banned words in a piece of prose. Its first line has the number 0."""
     for match in _PATTERN.finditer(prose):
         number = int(str(match.lastgroup)[1:])
         line = prose.count("\n", 0, match.start())
@@ -99,12 +100,12 @@ def _find_in_prose(prose: str) -> Iterator[Use]:
 
 
 def _find_prose(text: str, suffix: str) -> Iterator[tuple[int, str]]:
-    """Yield each piece of prose with the number of its first line."""
+    """Yield all pieces of prose with the number of their first line."""
     if suffix == ".md":
         yield 1, text
     elif suffix == ".py":
         prose = {tokenize.COMMENT, tokenize.STRING}
-        # A formatted string is a token of its own kind from CPython 3.12 on.
+        # Since CPython 3.12, formatted strings have a separate token type.
         prose.add(getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING))
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type in prose:
@@ -115,20 +116,20 @@ def _find_prose(text: str, suffix: str) -> Iterator[tuple[int, str]]:
 
 
 def find_files() -> list[Path]:
-    """List the files with prose that is written by hand."""
+    """List the manually written files that contain prose."""
     files = [
         file
         for folder in FOLDERS
         for file in (ROOT / folder).rglob("*")
         if file.suffix in ENDINGS and file.name not in GENERATED
     ]
-    # The list of words itself, and its test.
+    # Exclude the list of words and its test, because they contain the banned words.
     own = {ROOT / "tools" / "check" / name for name in ("words.py", "test_words.py")}
     return sorted({*files, *ROOT.glob("*.md")} - own)
 
 
 def check_message(message: str) -> Iterator[str]:
-    """Yield what is wrong with the message of a commit."""
+    """Yield all problems of a commit message."""
     subject, _, rest = message.strip().partition("\n")
     if subject.startswith('Revert "'):
         return
@@ -148,9 +149,11 @@ def check_message(message: str) -> Iterator[str]:
 
 
 def read_commits() -> list[tuple[str, str]] | None:
-    """Read the hash and message of each later commit; None without ``COMMITS_SINCE``.
+    """Return the hashes and messages of later commits, or None without
+    ``COMMITS_SINCE``.
 
-    A shallow clone lacks that commit, an archive of the sources has none.
+    A shallow clone does not contain that commit, and a source archive contains no
+    commits.
     """
     form = "--format=%h %B%x00"
     command = ["git", "log", "--no-merges", form, f"{COMMITS_SINCE}..HEAD"]
@@ -164,7 +167,7 @@ def read_commits() -> list[tuple[str, str]] | None:
 
 
 def check_commits() -> int:
-    """Print what is wrong with the later commits; return how many rules they break."""
+    """Print all problems of later commit messages. Returns the number of problems."""
     commits = read_commits()
     if commits is None:
         print(f"commits: not checked, {COMMITS_SINCE} is not in this clone")
@@ -178,7 +181,7 @@ def check_commits() -> int:
 
 
 def main() -> int:
-    """Check, record or print; return the exit code."""
+    """Run the command line. Returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--commit", type=Path, metavar="FILE")
     parser.add_argument("files", nargs="*", type=Path)

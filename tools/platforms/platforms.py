@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tests on other processors and Pythons, and writes a table of the results.
+"""Run tests on other processors and Pythons, and document the results in a table.
 
-The C of the engine is compiled for each platform, by Debian's cross compilers where the
-processor is another, and the tests of ``LANE`` run there on both engines; those of
-``PURE_LANE`` where there is no compiled engine; ``--whole`` runs those of ``make
-quick``. ``--record`` writes the rows of what ran into the table of
-docs/project/platforms.md and leaves the others.
-Logs and everything unpacked are in build/platforms.
+The generated C code of the engine is compiled for every platform. If the processor is
+different, Debian's cross compilers are used. The tests in ``LANE`` run with both
+engines. If a platform does not support the compiled engine, the tests in ``PURE_LANE``
+run instead. ``--whole`` runs the tests of ``make quick``. ``--record`` updates the rows
+of the tested platforms in docs/project/platforms.md, and preserves all other rows. Logs
+and unpacked files are stored in build/platforms.
 
-It installs what it needs by apt and changes its root directory, so it runs as root on
-Debian 12.
+The program installs packages with apt and changes its root directory. It therefore
+requires root permissions on Debian 12.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from tools.prove import engine_copy
 from tools.release.pythons import pythons
 
 PAGE = ROOT / "docs" / "project" / "platforms.md"
-# Of the libraries of the lane, those that may have no wheel on a platform.
+# Optional libraries, because wheels are not available for every platform.
 OPTIONAL = ("numpy", "cramjam", "zstandard", "isal", "pyarrow", "markupsafe", "jinja2")
 LANE_LIBRARIES = ("numpy", "cramjam", "zstandard")
-# What runs anywhere.
+# Platform-independent libraries.
 PLAIN = ("pytest", "pytest-xdist", "hypothesis", "click", "rich")
 MANYLINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 MUSLLINUX = ("musllinux_1_2", "musllinux_1_1")
@@ -58,14 +58,14 @@ LANE = (
     "tests/records/test_formats.py",
     "tests/records/test_column_bytes.py",
 )
-# What needs no cramjam, and is run where that has no wheel.
+# Tests without cramjam, for platforms without a cramjam wheel.
 PLAIN_LANE = (
     "tests/messages/test_wire.py",
     "tests/engine/test_varint_readers.py",
     "tests/records/test_column_bytes.py",
     "tests/safety/test_threads.py",
 )
-# What needs no library, for Pythons that have none.
+# Tests without any library, for Pythons without wheels.
 PURE_LANE = (
     "tests/messages/test_vectors.py",
     "tests/messages/test_framing.py",
@@ -76,7 +76,7 @@ COUNTS = re.compile(r"(\d+) (passed|failed|skipped|errors?)")
 
 
 class Platform(NamedTuple):
-    """A row of the table: what to build for, and the tests that run there."""
+    """Table row: the target platform, and the tests that run there."""
 
     name: str
     words: str
@@ -87,12 +87,12 @@ class Platform(NamedTuple):
 
     @property
     def is_pure(self) -> bool:
-        """Whether there is no compiled engine."""
+        """Return whether there is no compiled engine."""
         return self.name in ("pypy3.11", "wasm")
 
     @property
     def version(self) -> str:
-        """The version of its CPython, with a t where it is free-threaded."""
+        """Python version. A "t" indicates a free-threaded build."""
         if self.name == "windows":
             return windows.VERSION
         name = self.debian.python if self.debian else self.name
@@ -100,35 +100,36 @@ class Platform(NamedTuple):
 
     @property
     def is_musl(self) -> bool:
-        """Whether its C library is musl."""
+        """Return whether the C library is musl."""
         return self.name.endswith("-musl")
 
     @property
     def is_emulated(self) -> bool:
-        """Whether qemu runs the tests."""
+        """Return whether qemu runs the tests."""
         return bool(self.model or (self.debian and self.debian.emulator))
 
 
 def debian(
     arch: str, triplet: str, wheels: str, words: str, emulator: str = ""
 ) -> Platform:
-    """Describe an architecture of Debian with the CPython and numpy of its suite."""
-    # Debian has RISC-V in newer suites alone.
+    """Define a Debian architecture with the CPython and numpy versions of its suite."""
+    # Only newer Debian suites support RISC-V.
     suite, version = ("bookworm", "3.11") if arch != "riscv64" else ("forky", "3.14")
     root = Debian(suite, arch, triplet, f"python{version}", True, emulator)
     return Platform(arch, f"{arch}: {words}", f"CPython {version}", root, wheels)
 
 
 def newer(name: str, words: str) -> Platform:
-    """Describe another Python of Debian on this processor."""
+    """Define a different Python from Debian for the native processor."""
     root = Debian("sid", "amd64", "x86_64-linux-gnu", name, False)
     return Platform(name, "amd64", words, root)
 
 
-# What emulated processors have of what the checksums look for.
+# Processor features that the checksum code detects, by emulated processor model.
 CLMUL = "sse4_2 pclmulqdq"
 MODELS = {"qemu64": "", "Nehalem": "sse4_2", "Westmere": CLMUL, "Haswell": CLMUL}
-# What runs before each change takes five minutes, and a minute and a half again.
+# Platforms for the check before each change. It requires five minutes the first time,
+# and afterwards 90 seconds.
 SHORT = ("i386", "arm64", "s390x", *(f"cpu-{model}" for model in MODELS))
 PLATFORMS = (
     debian("i386", "i386-linux-gnu", "i686", "32 bits"),
@@ -154,7 +155,7 @@ PLATFORMS = (
 
 
 class Result(NamedTuple):
-    """What the tests of one platform came to."""
+    """Test results of one platform."""
 
     platform: Platform
     tests: str
@@ -164,7 +165,7 @@ class Result(NamedTuple):
     seconds: float
 
     def row(self) -> str:
-        """Write the row of the table."""
+        """Format the table row."""
         one = self.platform
         by = "this processor"
         if one.model:
@@ -184,7 +185,7 @@ class Result(NamedTuple):
 
 
 def install_plain() -> Path:
-    """Unpack what runs anywhere, once."""
+    """Install the platform-independent libraries if they are missing."""
     place = WORK / "wheels" / "plain"
     tags = ("--platform=any", "--python-version=3.11")
     if not place.exists() and not install(place, *tags, *PLAIN):
@@ -193,7 +194,7 @@ def install_plain() -> Path:
 
 
 def install(place: Path, *arguments: str) -> bool:
-    """Unpack wheels into a directory; False where one has none for the platform."""
+    """Install wheels into a directory. Returns False if a wheel is not available."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary=:all:"]
     done = subprocess.run(
         [*pip, f"--target={place}", *arguments],
@@ -201,14 +202,17 @@ def install(place: Path, *arguments: str) -> bool:
         text=True,
         check=False,
     )
-    # What could not be asked for is not missing.
+    # A network error does not mean that the wheel is missing, so exit.
     if done.returncode and "after connection broken" in done.stderr:
         sys.exit(done.stderr)
     return not done.returncode
 
 
 def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
-    """Unpack the libraries a platform has wheels of, once; return what is missing."""
+    """Install the available library wheels of a platform if they are missing.
+
+    Returns the directory and the names of unavailable libraries.
+    """
     names = list(OPTIONAL if whole else LANE_LIBRARIES)
     place = WORK / "wheels" / f"{one.name}{'-whole' if whole else ''}"
     if one.debian and one.debian.numpy:
@@ -229,14 +233,14 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
         missing = []
         if not install(place, *tags, *names):
             missing = [name for name in names if not install(place, *tags, name)]
-        # The one is of no use without the other.
+        # Jinja2 cannot be used without MarkupSafe.
         found = ["jinja2" if name == "markupsafe" else name for name in missing]
         note.write_text("\n".join(found))
     return place, note.read_text().split()
 
 
 def copy_tree(name: str) -> Path:
-    """Copy the tree for one platform; return its directory."""
+    """Copy the tree for one platform. Returns its directory."""
     tree = WORK / "trees" / name
     shutil.rmtree(tree, ignore_errors=True)
     engine_copy.copy_tree(tree)
@@ -251,7 +255,10 @@ def compile_engine(
     libraries: tuple[str, ...] = (),
     suffix: str = ".so",
 ) -> None:
-    """Compile the C that Cython wrote; a name without a tag loads in every CPython."""
+    """Compile the generated C code.
+
+    Module names without a tag load in every CPython.
+    """
     engine = Path("src/kwire/_engine/fast")
     built = WORK / "engines" / tree.name
     built.mkdir(parents=True, exist_ok=True)
@@ -273,7 +280,7 @@ def compile_engine(
 
 
 class Start(NamedTuple):
-    """How to start pytest on a platform, and the libraries that are missing there."""
+    """Command that starts pytest on a platform, and the missing libraries."""
 
     command: list[str]
     directory: Path
@@ -282,7 +289,7 @@ class Start(NamedTuple):
 
 
 def prepare_model(one: Platform) -> Start:
-    """Have qemu show this machine's Python an older processor."""
+    """Run this machine's Python in qemu with an older processor model."""
     install_missing({"qemu-x86_64": "qemu-user"})
     python = os.path.realpath(sys.executable)
     paths = [ROOT / "src", sysconfig.get_path("purelib")]
@@ -291,13 +298,17 @@ def prepare_model(one: Platform) -> Start:
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
     }
     command = ["qemu-x86_64", "-cpu", one.model, python, "-m", "pytest"]
-    # It imports numpy, whose wheels need more than the oldest model has.
+    # The randomly plugin imports numpy, whose wheels require more than the oldest
+    # model.
     command += ["-p", "no:randomly"]
     return Start(command, ROOT, environment, [])
 
 
 def prepare_own(one: Platform) -> Path | None:
-    """Find a CPython of this machine, or build it from source."""
+    """Return a CPython of this machine, or build it from source.
+
+    None if it is missing.
+    """
     name = one.name.removeprefix("python")
     if name in sources.BUILDS:
         return sources.build(name)
@@ -306,7 +317,7 @@ def prepare_own(one: Platform) -> Path | None:
 
 
 def prepare_root(one: Platform, root: Debian, tree: Path) -> Path:
-    """Unpack a Debian root and compile the engine against its headers."""
+    """Unpack a Debian root and compile the engine with its headers."""
     compiler = "gcc"
     tools = {"mmdebstrap": "mmdebstrap"}
     if root.arch != "amd64":
@@ -323,7 +334,10 @@ def prepare_root(one: Platform, root: Debian, tree: Path) -> Path:
 
 
 def prepare(one: Platform, whole: bool) -> Start | None:
-    """Build for a platform; None where the machine lacks its Python."""
+    """Build everything for a platform.
+
+    Returns None if this machine lacks its Python.
+    """
     if one.model:
         return prepare_model(one)
     plain = install_plain()
@@ -347,7 +361,7 @@ def prepare(one: Platform, whole: bool) -> Start | None:
         if found is None:
             return None
         python = found
-        # Above bin/python, where ``sources`` put it.
+        # ``sources`` has created the compiler script in the directory above bin/python.
         compiler = str(python.parents[1] / "musl-gcc") if one.is_musl else "gcc"
         compile_engine(tree, compiler, [find_headers(python)])
     wheels, missing = install_wheels(one, whole)
@@ -366,14 +380,14 @@ def prepare(one: Platform, whole: bool) -> Start | None:
 
 
 def find_headers(python: Path) -> Path:
-    """Ask a Python for the directory of its headers."""
+    """Return the directory with the C headers of a Python."""
     code = "import sysconfig; print(sysconfig.get_path('include'))"
     found = subprocess.check_output([str(python), "-c", code], text=True)
     return Path(found.strip())
 
 
 def test(one: Platform, whole: bool) -> Result | None:
-    """Build for a platform and run tests there."""
+    """Build everything for a platform and run its tests."""
     begin = time.monotonic()
     start = prepare(one, whole)
     if start is None:
@@ -398,7 +412,7 @@ def test(one: Platform, whole: bool) -> Result | None:
 def choose_tests(
     one: Platform, whole: bool, missing: list[str]
 ) -> tuple[str, list[str]]:
-    """Choose the tests of a platform; return their name, and pytest's arguments."""
+    """Select the tests for a platform. Returns their name and pytest's arguments."""
     if one.model:
         return "checksums", ["tests/engine/test_checksums.py"]
     if whole:
@@ -411,12 +425,12 @@ def choose_tests(
 
 
 def count(log: Path, code: int) -> tuple[int, int, int]:
-    """Read what passed, failed and was skipped from the last line of pytest."""
+    """Parse the number of passed, failed and skipped tests from pytest's last line."""
     text = log.read_text()
     last = next((line for line in text.splitlines()[::-1] if COUNTS.search(line)), "")
     counts = {what.rstrip("s"): int(number) for number, what in COUNTS.findall(last)}
     failed = counts.get("failed", 0) + counts.get("error", 0)
-    # A run that ended before its end has failed too.
+    # If a run was aborted, it counts as failed.
     failed = failed or int(code != 0 or not counts)
     if failed:
         print(text[-3000:])
@@ -424,7 +438,7 @@ def count(log: Path, code: int) -> tuple[int, int, int]:
 
 
 def write_rows(results: list[Result]) -> None:
-    """Put the rows of what ran into the page; the other rows stay."""
+    """Update the rows of tested platforms in the page, and preserve all other rows."""
     names = "processor|Python|engines|run by|tests|passed|failed|skipped|date"
     title = f"| {names.replace('|', ' | ')} |"
     head, mark, rest = PAGE.read_text().partition("<!-- table -->\n")
@@ -444,7 +458,7 @@ def write_rows(results: list[Result]) -> None:
 
 
 def check_machine() -> None:
-    """Stop where nothing can be installed by apt, or no root directory changed."""
+    """Exit if apt is not available or the root directory cannot be changed."""
     system = platform.freedesktop_os_release()
     if os.geteuid() != 0 or system["ID"] != "debian":
         sys.exit(
@@ -454,7 +468,7 @@ def check_machine() -> None:
 
 
 def main() -> int:
-    """Test on the platforms that are named, or on all."""
+    """Test the specified platforms, by default all of them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = [one.name for one in PLATFORMS]
     parser.add_argument("name", nargs="*", help=f"one of {', '.join(names)}; or all")

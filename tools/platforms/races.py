@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Looks for races of threads on a free-threaded CPython.
+"""Search for thread races with a free-threaded CPython.
 
-The tests in which threads share messages, classes and columns run again and again for
-``--minutes``. With ``--sanitize`` CPython and the engine are compiled with
-ThreadSanitizer, which reports two accesses to memory that nothing orders, and the tests
-run once. A report on an access of the engine fails; others are CPython's own, and are
-counted.
+Tests that share messages, classes and columns between threads are repeated for
+``--minutes``. With ``--sanitize``, CPython and the engine are compiled with
+ThreadSanitizer, and the tests run once. ThreadSanitizer reports unsynchronized memory
+accesses. If the engine is responsible for a reported access, the program fails. Reports
+that only involve CPython are counted.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ from pathlib import Path
 from tools.platforms import platforms, sources
 from tools.platforms.roots import WORK
 
-# Plain Python has no races that are not CPython's.
+# The Python engine cannot have races, except for races inside CPython.
 TESTS = ("tests/safety/test_threads.py", "-k", "fast")
-# It takes ten times as long and needs no luck: two accesses are enough for a report.
+# ThreadSanitizer is ten times slower, but it reports every unsynchronized pair of
+# accesses, so few rounds are sufficient.
 SANITIZED_ROUNDS = "4"
-# The C of the engine in a frame of a report.
+# Generated C code of the engine in a stack frame.
 ENGINE = re.compile(r"/_engine/fast/\w+\.c:")
 REPORT = re.compile(r"^WARNING: ThreadSanitizer: .*?^={18}$", re.M | re.S)
-# Where the two accesses of a report were, the innermost frames first.
+# Stack frames of the two accesses in a report. The innermost frame is first.
 ACCESS = re.compile(r"^  \S.* of size .*\n((?:    #\d+ .*\n)+)", re.M)
-# A frame of CPython above so many others of the engine is the engine's to answer for:
-# it passed what CPython read.
+# Maximum number of inspected frames. If the engine calls CPython with an object and
+# CPython accesses it, the engine is responsible for the access.
 DEPTH = 3
 
 
 class Races:
-    """A free-threaded CPython and the engine for it."""
+    """Free-threaded CPython with a compatible engine."""
 
     def __init__(self, is_sanitized: bool) -> None:
-        """Compile both, where that is not done yet."""
+        """Compile CPython and the engine if necessary."""
         one = next(each for each in platforms.PLATFORMS if each.name == "python3.13t")
         name = "3.13t-sanitized" if is_sanitized else "3.13t"
         self.python = sources.build(name)
@@ -68,7 +69,7 @@ class Races:
         }
 
     def run(self) -> int:
-        """Run the tests once; return how many passed."""
+        """Run the tests once. Returns the number of passed tests."""
         done = subprocess.run(
             [self.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS],
             cwd=self.tree,
@@ -84,7 +85,7 @@ class Races:
         return int(found.group(1))
 
     def read_reports(self) -> tuple[list[str], int]:
-        """Return the reports on the engine, and how many there are on CPython alone."""
+        """Return the engine's reports, and the number of CPython's own reports."""
         every = [
             report
             for path in sorted(self.reports.glob("report.*"))
@@ -95,7 +96,7 @@ class Races:
 
 
 def is_ours(report: str) -> bool:
-    """Whether the engine made one of the two accesses, or called what made it."""
+    """Return whether the engine made an access, directly or through CPython."""
     return any(
         ENGINE.search("\n".join(frames.splitlines()[:DEPTH]))
         for frames in ACCESS.findall(report)
@@ -103,7 +104,7 @@ def is_ours(report: str) -> bool:
 
 
 def main() -> int:
-    """Run the tests until the time is over."""
+    """Repeat the tests until the time limit."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=0, help="again for so long")
     parser.add_argument("--sanitize", action="store_true", help="by ThreadSanitizer")

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Debian roots of other processors and Pythons, and how to start their Python.
+"""Debian root directories for other processors and Pythons, and their launchers.
 
-A root is unpacked by mmdebstrap, without running anything in it. Its Python runs by
-chroot where this processor can, elsewhere by qemu-user. Nothing here knows of kwire.
+mmdebstrap unpacks a root directory without executing its programs. If the native
+processor is compatible, chroot runs its Python. Otherwise qemu-user runs it. This
+module does not depend on kwire.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from typing import NamedTuple
 from tools import ROOT
 
 WORK = ROOT / "build" / "platforms"
-# Programs that a test starts are to be this Python too, by its launcher.
+# Subprocesses that tests start must use the same Python through its launcher.
 SITE = 'import os, sys\nsys.executable = os.environ["KWIRE_PLATFORM_PYTHON"]\n'
 
 
 class Debian(NamedTuple):
-    """One Python of one suite of Debian for one architecture."""
+    """Python of a Debian suite for one architecture."""
 
     suite: str
     arch: str
@@ -33,30 +34,31 @@ class Debian(NamedTuple):
     emulator: str = ""
 
     def path(self) -> Path:
-        """Say where the root is unpacked."""
+        """Return the directory where the root is unpacked."""
         return WORK / "roots" / f"{self.arch}-{self.python}"
 
     def headers(self) -> list[Path]:
-        """List the directories of the headers of Python and of the C library."""
+        """Return the header directories of Python and the C library."""
         include = self.path() / "usr/include"
         return [include / self.python, include]
 
     def packages(self) -> list[str]:
-        """Name what Python, its headers and numpy are in."""
+        """Return the Debian packages for Python, its headers and numpy."""
         if self.python.startswith("pypy"):
             return ["pypy3"]
         found = [self.python, f"lib{self.python}-dev", "libc6-dev"]
-        # The wheels of numpy need what its package brings along.
+        # Without the numpy package, numpy wheels require libraries that it would
+        # install.
         return [*found, "python3-numpy" if self.numpy else "libstdc++6"]
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> None:
-    """Run a command, which has to succeed."""
+    """Run a command. Raises an error if it fails."""
     subprocess.run([str(each) for each in command], check=True, cwd=cwd)
 
 
 def install_missing(tools: dict[str, str]) -> None:
-    """Install the packages of the tools, by their commands, that are missing."""
+    """Install the packages of missing tools. ``tools`` maps commands to packages."""
     missing = [names for tool, names in tools.items() if shutil.which(tool) is None]
     if missing:
         packages = sorted({name for names in missing for name in names.split()})
@@ -65,7 +67,7 @@ def install_missing(tools: dict[str, str]) -> None:
 
 
 def find_mirror() -> str:
-    """Find the address of the mirror of Debian that this machine's apt uses."""
+    """Return the Debian mirror that apt uses on this machine."""
     form = "$(LABEL) $(REPO_URI)"
     command = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
     found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -77,7 +79,7 @@ def find_mirror() -> str:
 
 
 def make_root(debian: Debian) -> None:
-    """Unpack Python and its libraries, once."""
+    """Unpack Python and its libraries if they are missing."""
     root = debian.path()
     if (root / ".complete").exists():
         return
@@ -87,20 +89,21 @@ def make_root(debian: Debian) -> None:
         "mmdebstrap",
         "--quiet",
         "--variant=extract",
-        # A mirror may be older than the date in its signed index.
+        # The mirror may be older than the expiration date in its signed index.
         "--aptopt=Acquire::Check-Valid-Until false",
         f"--architectures={debian.arch}",
         f"--include={','.join(debian.packages())}",
         debian.suite,
         root,
-        # Updates and security fixes change nothing that is tested here.
+        # Updates and security fixes are irrelevant for these tests.
         f"deb {find_mirror()} {debian.suite} main",
     )
-    # The links of Debian's base files, which are not installed.
+    # Create links that would belong to Debian's base-files package, which is not
+    # installed.
     for name in ("bin", "sbin", "lib", "lib32", "lib64"):
         if (root / "usr" / name).is_dir() and not (root / name).exists():
             (root / name).symlink_to(f"usr/{name}")
-    # Absolute links would lead qemu to this machine's files.
+    # qemu would resolve absolute links to files of this machine.
     for link in root.glob("lib*/ld*.so*"):
         target = os.readlink(link)
         if target.startswith("/"):
@@ -110,7 +113,7 @@ def make_root(debian: Debian) -> None:
 
 
 def write_launcher(script: Path, command: str) -> Path:
-    """Write the program that starts a Python."""
+    """Write a script that starts a Python."""
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(f"#!/bin/sh\n{command}\n")
     script.chmod(0o755)
@@ -118,10 +121,10 @@ def write_launcher(script: Path, command: str) -> Path:
 
 
 def launch(debian: Debian) -> Path:
-    """Write the program that starts the Python of a root."""
+    """Write a script that starts the Python of a root directory."""
     root = debian.path()
     script = WORK / "launchers" / root.name
-    # qemu finds the root's files by their own paths where it has not mapped them.
+    # qemu does not map all paths, so specify the full path of the root directory.
     prefix = root if debian.emulator else ""
     libraries = f"{prefix}/usr/lib/{debian.triplet}"
     path = ":".join(f"{libraries}{part}" for part in ("", "/blas", "/lapack"))
@@ -148,7 +151,7 @@ def launch(debian: Debian) -> Path:
 
 
 def write_site() -> Path:
-    """Write what makes the launcher the program of the Python that it started."""
+    """Write a module that sets ``sys.executable`` to the launcher."""
     site = WORK / "site"
     site.mkdir(parents=True, exist_ok=True)
     (site / "sitecustomize.py").write_text(SITE)

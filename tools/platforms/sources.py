@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds CPythons that Debian has no packages of, from Debian's source of CPython.
+"""Build CPython variants that Debian does not package, from Debian's CPython source.
 
-Those are the free-threaded ones, one of them with ThreadSanitizer, and one that uses
-musl as its C library, with the libraries that it needs.
+The variants are free-threaded builds, one of them with ThreadSanitizer, and a build
+with musl as its C library, including the required libraries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tools.platforms.roots import (
 
 
 class Build(NamedTuple):
-    """How a CPython is configured, and the suite of Debian with its source."""
+    """Configuration of a CPython build, and the Debian suite with its source."""
 
     suite: str
     options: tuple[str, ...] = ()
@@ -37,10 +37,10 @@ BUILDS = {
     "3.13-musl": Build("trixie", is_musl=True),
 }
 MUSL = "usr/lib/x86_64-linux-musl"
-# What CPython needs that musl-gcc does not find among this machine's libraries.
+# Libraries that CPython requires. musl-gcc does not use the libraries of this machine.
 MUSL_LIBRARIES = {
     "zlib": ("--static",),
-    # Trampolines want headers of the kernel, which musl-gcc does not find either.
+    # Trampolines require kernel headers, which musl-gcc does not find.
     "libffi": (
         "--disable-shared",
         "--with-pic",
@@ -48,7 +48,8 @@ MUSL_LIBRARIES = {
         "--disable-docs",
     ),
 }
-# The source of libffi has no configure script; the last of these brings no command.
+# Required because the libffi source has no configure script. The last package has no
+# command of its own.
 MUSL_TOOLS = {
     "autoreconf": "autoconf",
     "automake": "automake",
@@ -56,12 +57,12 @@ MUSL_TOOLS = {
     "pkg-config": "pkg-config",
     "ltdl.m4": "libltdl-dev",
 }
-# Reports of CPython itself that its authors know.
+# Known reports for CPython itself, maintained by its authors.
 SUPPRESSIONS = "Tools/tsan/suppressions_free_threading.txt"
 
 
 def read_lists(suite: str, apt: Path) -> list[str]:
-    """Have apt read a suite beside the machine's own; return the options for that."""
+    """Configure apt for an additional suite. Returns the required apt options."""
     for name in ("etc/preferences.d", "etc/apt.conf.d", "lists/partial", "dpkg"):
         (apt / name).mkdir(parents=True, exist_ok=True)
     place = (
@@ -83,9 +84,9 @@ def read_lists(suite: str, apt: Path) -> list[str]:
 
 
 def download(package: str, suite: str, apt: Path) -> Path:
-    """Unpack Debian's source of a package."""
+    """Download and unpack the Debian source of a package."""
     options = read_lists(suite, apt)
-    # Debian's changes are left out, and may be newer than the index of a mirror says.
+    # Omit Debian's patches. They can be newer than the index of a mirror.
     run("apt-get", *options, "source", "--tar-only", package, cwd=apt)
     (archive,) = apt.glob(f"{package}_*.orig.tar.*z")
     source = apt / package
@@ -97,8 +98,9 @@ def download(package: str, suite: str, apt: Path) -> Path:
 def download_musl(suite: str, apt: Path, place: Path) -> None:
     """Unpack musl, and write ``musl-gcc``, which compiles with it.
 
-    It is not installed: Java's libraries take a machine that has its loader for one
-    that has no other C library. That of Debian 12 is too old for today's wheels.
+    musl is not installed, because Java libraries assume that a machine with the musl
+    loader has no other C library. The musl version in Debian 12 is too old for current
+    wheels.
     """
     run("apt-get", *read_lists(suite, apt), "download", "musl", "musl-dev", cwd=apt)
     root = place / "musl"
@@ -108,7 +110,8 @@ def download_musl(suite: str, apt: Path, place: Path) -> None:
     specs = root / MUSL / "musl-gcc.specs"
     text = specs.read_text().replace("/lib/ld-musl-x86_64.so.1", f"/{MUSL}/libc.so")
     specs.write_text(text.replace("/usr/", f"{root}/usr/"))
-    # CPython's configure refuses a compiler that names another platform than it finds.
+    # CPython's configure rejects a compiler that reports a different platform than
+    # configure detects.
     write_launcher(
         place / "musl-gcc",
         'test "$1" = --print-multiarch && exec echo x86_64-linux-musl\n'
@@ -117,7 +120,7 @@ def download_musl(suite: str, apt: Path, place: Path) -> None:
 
 
 def build_musl_libraries(suite: str, work: Path, compiler: Path) -> list[str]:
-    """Compile ``MUSL_LIBRARIES``; return the options with which CPython finds them."""
+    """Compile ``MUSL_LIBRARIES``. Returns the configure options for CPython."""
     install_missing(MUSL_TOOLS)
     place = work / "libraries"
     for package, options in MUSL_LIBRARIES.items():
@@ -132,7 +135,7 @@ def build_musl_libraries(suite: str, work: Path, compiler: Path) -> list[str]:
 
 
 def build(name: str) -> Path:
-    """Compile one of ``BUILDS``, once; return its program."""
+    """Compile a variant from ``BUILDS`` if it is missing. Returns its executable."""
     place = WORK / "pythons" / name
     version, _, _ = name.partition("-")
     program = place / "bin" / f"python{version}"
@@ -158,7 +161,7 @@ def build(name: str) -> Path:
         cwd=work,
     )
     run("make", "--quiet", f"--jobs={os.cpu_count()}", cwd=work)
-    # All that Python would compile by itself takes the sanitized one minutes.
+    # Compiling all installed modules would require several minutes with the sanitizer.
     run("make", "--quiet", "install", "COMPILEALL_OPTS=-l", cwd=work)
     shutil.copy(source / SUPPRESSIONS, place)
     shutil.rmtree(work)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Starts pytest in Pyodide, which is CPython for WebAssembly, under Node.js."""
+"""Run pytest in Pyodide (CPython for WebAssembly) with Node.js."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ VERSION = "314.0.7"
 
 
 def prepare(tree: Path, packages: Path) -> list[str]:
-    """Install Pyodide, once; return the command, which takes pytest's arguments."""
+    """Install Pyodide if it is missing.
+
+    Returns a command that accepts pytest arguments.
+    """
     place = WORK / "wasm"
     if not (place / "node_modules/pyodide").exists():
         place.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""CPython for Windows under wine, and what compiles and links modules for it.
+"""CPython for Windows in wine, with the required compiler and linker options.
 
-It comes as a Maven artifact with its headers. wine 8 has most of Windows: what it lacks
-is written here, or the last version of a library that does without it is chosen.
+CPython is downloaded as a Maven artifact that includes its headers. wine 8 does not
+implement all Windows functions. Missing functions are implemented here, or an older
+library version is selected that does not require them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TOOLS = {
 PLACE = WORK / "windows"
 PYTHON = PLACE / "org/bytedeco/cpython/windows-x86_64"
 HEADERS = PYTHON / "include"
-# The C library of CPython, in place of the older one that mingw-w64 links by itself.
+# Use the C library of CPython instead of the older default of mingw-w64.
 DEFINED = ("-DMS_WIN64", "-D_UCRT")
 LIBRARIES = (
     "-nodefaultlibs",
@@ -39,9 +40,9 @@ LIBRARIES = (
     "-lkernel32",
     str(PYTHON / "python311.dll"),
 )
-# numpy 2 calls functions of complex numbers that wine has not.
+# numpy 2 calls complex number functions that wine does not implement.
 NUMPY = "numpy<2"
-# What Rust takes its random bytes from, which wine has by another name.
+# Rust obtains random bytes from this function. wine provides it with a different name.
 RANDOM = """
 __declspec(dllimport) unsigned char SystemFunction036(void *, unsigned long);
 __declspec(dllexport) int ProcessPrng(unsigned char *data, unsigned long long size)
@@ -52,7 +53,7 @@ __declspec(dllexport) int ProcessPrng(unsigned char *data, unsigned long long si
 
 
 def prepare() -> Path:
-    """Unpack CPython, once; return the program that starts it."""
+    """Unpack CPython if it is missing. Returns the launcher."""
     install_missing(TOOLS)
     if not (PLACE / ".complete").exists():
         shutil.rmtree(PLACE, ignore_errors=True)
@@ -62,7 +63,7 @@ def prepare() -> Path:
         (archive,) = PLACE.glob("*.jar")
         with zipfile.ZipFile(archive) as jar:
             jar.extractall(PLACE)
-        # wine looks for libraries beside the program.
+        # wine searches for libraries in the directory of the executable.
         for library in (PYTHON / "lib").glob("vcruntime140*.dll"):
             shutil.copy2(library, PYTHON)
         source = PLACE / "random.c"
@@ -71,7 +72,7 @@ def prepare() -> Path:
         library = PYTHON / "bcryptprimitives.dll"
         run(COMPILER, source, *options, library, "-ladvapi32")
         (PLACE / ".complete").touch()
-    # CPython takes no file for its output under wine, but a pipe.
+    # In wine, CPython cannot write its output to a file, only to a pipe.
     command = f'wine {PYTHON / "python.exe"} "$@" 2>&1 </dev/null | cat'
     return write_launcher(
         WORK / "launchers/windows",
@@ -82,5 +83,5 @@ def prepare() -> Path:
 
 
 def join_paths(paths: list[Path]) -> str:
-    """Write paths as Windows does, of the drive that is this machine's root."""
+    """Format paths for Windows. Drive Z: is the root directory of this machine."""
     return ";".join("Z:" + str(path).replace("/", "\\") for path in paths)

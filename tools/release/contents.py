@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what is in a release: ``python -m tools.release.contents [--all] dist/*``.
+"""Verify the files of a release: ``python -m tools.release.contents [--all] dist/*``.
 
-Each file is compared, name by name, with what the source tree says it has to hold: a
-module that was forgotten and a file that leaked are both errors. The bill of materials
-of each wheel has to be CycloneDX and to name what made the wheel. With ``--all`` there
-has to be a wheel for every Python and platform that kwire is published for.
+The files in each archive are compared with the source tree, so that missing modules and
+unexpected files are errors. The software bill of materials in a wheel must be valid
+CycloneDX and list the build tools. With ``--all``, a wheel must exist for every
+published Python and platform.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tools.release import install_lines
 META = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt")
 LICENSES = ("licenses/LICENSE", "licenses/NOTICE")
 BILL = "sboms/kwire.cdx.json"
-# Sources of the engine, which a wheel has compiled.
+# Engine sources, which wheels contain in compiled form.
 ENGINE = {".pyx", ".pxd", ".h"}
 PACKAGE = {".py", ".pyi", ".txt", ".json", ".typed", ".html", ".css", ".js"}
 LOOSE = (
@@ -71,7 +71,7 @@ PUBLISHED = ("py3-none-any", *(f"{p}-{on}" for p in PYTHONS for on in PLATFORMS)
 
 
 def sources(kinds: set[str]) -> set[str]:
-    """List the files of the package of some kinds, as the tree has them."""
+    """List the package files in the tree that have one of the suffixes."""
     home = ROOT / "src"
     return {
         path.relative_to(home).as_posix()
@@ -81,14 +81,14 @@ def sources(kinds: set[str]) -> set[str]:
 
 
 def compare(found: set[str], expected: set[str]) -> list[str]:
-    """Say what is missing and what should not be there."""
+    """Describe missing and unexpected files."""
     return [f"{name} is missing" for name in sorted(expected - found)] + [
         f"{name} should not be there" for name in sorted(found - expected)
     ]
 
 
 def sdist_faults(path: Path) -> list[str]:
-    """Check an sdist: the package with its engine, and the files of ``LOOSE``."""
+    """Verify an sdist: the package, the engine sources, and the ``LOOSE`` files."""
     with tarfile.open(path) as archive:
         names = {item.name.partition("/")[2] for item in archive if item.isfile()}
         folder = archive.getnames()[0].partition("/")[0]
@@ -103,7 +103,7 @@ def sdist_faults(path: Path) -> list[str]:
 
 
 def wheel_faults(path: Path) -> list[str]:
-    """Check a wheel: the package, one extension for each source, and its metadata."""
+    """Verify a wheel: the package, one extension for every source, and its metadata."""
     name, version, tags = path.stem.split("-", 2)
     pure = tags == "py3-none-any"
     info = f"{name}-{version}.dist-info"
@@ -125,9 +125,9 @@ def wheel_faults(path: Path) -> list[str]:
 
 
 def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
-    """Check a bill of materials: its form, kwire's version, and what made the wheel."""
+    """Verify a bill of materials: format, kwire version and build tools."""
     invalid = JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill))
-    # The first line names the wrong value; the others quote the schema.
+    # The first line contains the invalid value. The other lines quote the schema.
     reason = str(invalid).partition("\n")[0]
     checks = {
         f"the format: {reason}": invalid is None,
@@ -155,7 +155,7 @@ def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:
 
 
 def absent(paths: list[Path]) -> list[str]:
-    """List the wheels that a release lacks."""
+    """Describe the wheels that are missing in a release."""
     tags = [path.stem.split("-", 2)[2] for path in paths if path.suffix == ".whl"]
     return [
         f"there is no wheel of {pattern}"
@@ -165,7 +165,7 @@ def absent(paths: list[Path]) -> list[str]:
 
 
 def main() -> None:
-    """Check all files that are named; say what is wrong with them."""
+    """Verify the specified files and print all errors."""
     parser = argparse.ArgumentParser(description="What is in the files of a release")
     parser.add_argument("--all", action="store_true", help="is each wheel there, too?")
     parser.add_argument("files", type=Path, nargs="+")

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Switches install lines to PyPI: ``python -m tools.release.install_lines``.
+"""Switch install lines to PyPI: ``python -m tools.release.install_lines``.
 
-Before the first release, README.md and the quick start say that kwire is installed from
-a clone. The sdist is built after this switch, so PyPI shows a line that works there.
-The tree is switched once, in the commit of the first release. With ``--check`` this
-program fails if the tree still has the lines for a clone.
+Before the first release, README.md and the quick start describe the installation from a
+clone. The sdist is built after this switch, so that the README on PyPI shows a valid
+command. The tree is switched once, in the commit of the first release. With ``--check``
+this program fails if the tree still contains the lines for a clone.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ PAGES = {
     "README.md": (README_FROM_CLONE, README_FROM_PYPI),
     "docs/quick-start.md": (QUICK_START_FROM_CLONE, QUICK_START_FROM_PYPI),
 }
-"""Lines for a clone and lines for PyPI, by page."""
+"""Install lines for a clone and for PyPI, by page."""
 
 
 def is_switched(name: str, text: str) -> bool:
-    """Whether a page has the lines for PyPI.
+    """Return whether a page contains the install lines for PyPI.
 
-    Raises ValueError if it has neither these lines nor those for a clone.
+    Raises ``ValueError`` if it contains neither these lines nor the lines for a clone.
     """
     from_clone, from_pypi = PAGES[name]
     if text.count(from_clone) == 1:
@@ -63,7 +63,7 @@ def is_switched(name: str, text: str) -> bool:
 
 
 def switch_pages(root: Path, names: tuple[str, ...] = tuple(PAGES)) -> None:
-    """Give the pages of a tree the lines for PyPI; a switched page stays unchanged."""
+    """Replace the install lines for a clone. Pages that use PyPI remain unchanged."""
     for name in names:
         path = root / name
         text = path.read_text("utf-8")
@@ -72,7 +72,7 @@ def switch_pages(root: Path, names: tuple[str, ...] = tuple(PAGES)) -> None:
 
 
 def main() -> int:
-    """Switch or check the tree; return the exit code."""
+    """Switch or check the tree. Returns the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests installed wheels: ``python -m tools.release.installed dist``.
+"""Test installed wheels: ``python -m tools.release.installed dist``.
 
-Each wheel goes into empty environments of each CPython on the machine: one without
-anything else, one with ``kwire[all]``. A program tries the public names first; then a
-part of the tests runs on the installed package, from a folder without the sources.
+Every wheel is installed into new environments for every available CPython: one without
+any other package, and one with ``kwire[all]``. First a program tests the public names.
+Then some of the tests run with the installed package, in a directory without the
+sources.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tools.generate.promises import Figure, record
 from tools.prove.pure_suite import Counts, count_tests
 from tools.release.pythons import Python, environment, install, pythons, run
 
-# What needs pytest alone: messages on both sides of the wire, and what holds them.
+# Tests that only require pytest: encoding and decoding messages, and framing.
 MESSAGES = [
     "messages/test_vectors.py",
     "messages/test_framing.py",
@@ -40,7 +41,7 @@ MESSAGES = [
     "safety/test_message_bytes.py",
     "connection/test_client_connection.py",
 ]
-# What the extras add: columns, Arrow, compression, logs, the command line.
+# Tests of the extras: columns, Arrow, compression, logs, command line.
 MORE = [
     "messages/test_wire.py",
     "messages/test_round_trip.py",
@@ -55,7 +56,7 @@ MORE = [
     "cli/test_cli_dump.py",
     "schema/test_json_text.py",
 ]
-# What those tests use beside kwire and its extras, to compare with.
+# Additional libraries that the tests use for comparison.
 TOOLS = ["hypothesis", "crc32c", "lz4", "python-snappy", "kafka-python", "aiokafka"]
 
 SETTINGS = """[pytest]
@@ -70,7 +71,7 @@ markers =
 
 
 class Run(NamedTuple):
-    """One environment: an interpreter, a wheel, and whether the extras are there."""
+    """Environment: an interpreter, a wheel, and whether the extras are installed."""
 
     python: Python
     engine: str
@@ -78,7 +79,7 @@ class Run(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of a run."""
+    """Result of a run."""
 
     run: Run
     counts: Counts
@@ -86,7 +87,7 @@ class Result(NamedTuple):
     fault: str
 
     def row(self) -> str:
-        """Write the row of the table."""
+        """Format the table row."""
         one, state = self.run, "failed" if self.fault else "passed"
         return (
             f"{one.python!s:<17}{one.engine:<7}{'all' if one.extras else 'none':<7}"
@@ -103,7 +104,7 @@ HEAD = (
 
 
 def wheel_for(one: Run, folder: Path) -> Path:
-    """Find the wheel of a run among those of a release."""
+    """Return the wheel for a run from the wheels of a release."""
     tag = "py3-none-any" if one.engine == "pure" else f"-{one.python.tag}-manylinux"
     found = [path for path in folder.glob("*.whl") if tag in path.name]
     if len(found) != 1:
@@ -112,7 +113,7 @@ def wheel_for(one: Run, folder: Path) -> Path:
 
 
 def try_out(one: Run, folder: Path, scratch: Path) -> Result:
-    """Make the environment, run the smoke test and the tests, and count."""
+    """Create the environment, run the smoke test and the tests, and count them."""
     started = time.monotonic()
     empty = scratch / "empty"
     empty.mkdir(parents=True)
@@ -149,14 +150,14 @@ def try_out(one: Run, folder: Path, scratch: Path) -> Result:
 
 
 def runs(found: list[Python]) -> Iterator[Run]:
-    """List the environments: each interpreter, each engine, without and with extras."""
+    """Yield all combinations of interpreter and engine, with and without extras."""
     for python in found:
         for engine in ("fast", "pure"):
             yield from (Run(python, engine, extras) for extras in (False, True))
 
 
 def note_figures(results: list[Result], found: list[Python]) -> None:
-    """Write down what the promises say of wheels."""
+    """Store the figures for the promises about wheels."""
     pure = [one.counts for one in results if one.run.engine == "pure"]
     good = {one.run.python for one in results}
     good -= {one.run.python for one in results if one.fault}
@@ -175,7 +176,7 @@ def note_figures(results: list[Result], found: list[Python]) -> None:
 
 
 def main() -> None:
-    """Test all wheels everywhere, two environments at a time, and show a table."""
+    """Test all wheels in two parallel environments, and print a table."""
     parser = argparse.ArgumentParser(description="Test the wheels of a folder")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", help="the versions to test, as 3.12; all by default")

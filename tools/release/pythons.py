@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the CPythons of this machine that can run kwire, and makes environments."""
+"""Find installed CPythons that support kwire, and create virtual environments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ASK = (
 
 
 class Python(NamedTuple):
-    """One CPython: where it is, its version, and the tag of its wheels."""
+    """Installed CPython: path, version, and wheel tag."""
 
     path: Path
     version: str
@@ -36,7 +36,7 @@ class Python(NamedTuple):
 
 
 def candidates() -> Iterator[Path]:
-    """Find what is called python3.N, on the path and where pyenv keeps its own."""
+    """Yield executables named python3.N from PATH and from pyenv's directories."""
     folders = [Path(name) for name in os.environ.get("PATH", "").split(os.pathsep)]
     folders += sorted(Path.home().glob(".pyenv/versions/*/bin"))
     for folder in folders:
@@ -46,13 +46,13 @@ def candidates() -> Iterator[Path]:
 
 
 def pythons() -> list[Python]:
-    """List each CPython from 3.11 on once, the oldest first."""
+    """List every CPython since 3.11 once, starting with the oldest."""
     found: dict[tuple[str, str], Python] = {}
     for path in candidates():
         done = subprocess.run(
             [path, "-I", "-c", ASK], capture_output=True, text=True, check=False
         )
-        # A shim of pyenv fails unless its version is chosen.
+        # A pyenv shim fails if its version is not selected.
         if done.returncode:
             continue
         name, major, minor, debug, version, tag, prefix = done.stdout.split(maxsplit=6)
@@ -64,19 +64,19 @@ def pythons() -> list[Python]:
 
 
 def environment(python: Python, folder: Path) -> Path:
-    """Make an empty environment, without even pip, and name its interpreter."""
+    """Create an empty environment without pip. Returns its interpreter."""
     run([python.path, "-m", "venv", "--without-pip", folder])
     return folder / "bin" / "python"
 
 
 def install(python: Path, *what: str | Path) -> None:
-    """Install into an environment from outside it, at the versions of the project."""
+    """Install packages into an environment, with the pinned versions of the project."""
     pins = ROOT / "constraints.txt"
     run([*pip(python), "install", "--quiet", "--constraint", pins, *what])
 
 
 def pip(python: Path) -> list[str]:
-    """Begin a command of this process's pip for another environment."""
+    """Return a command prefix that runs this process's pip for another environment."""
     begin = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     return [*begin, "--python", str(python)]
 
@@ -86,7 +86,10 @@ def run(
     folder: Path | None = None,
     environment: dict[str, str] | None = None,
 ) -> str:
-    """Run a command, return what it says, and end with all of it where it fails."""
+    """Run a command and return its output.
+
+    If it fails, exit with the complete output.
+    """
     done = subprocess.run(
         command,
         cwd=folder,
@@ -103,6 +106,6 @@ def run(
 
 
 def epoch() -> str:
-    """Tell the time that all files of a release bear: that of its commit."""
+    """Return the timestamp for all release files, by default the commit's one."""
     said = os.environ.get("SOURCE_DATE_EPOCH")
     return said or run(["git", "log", "-1", "--format=%ct"], ROOT).strip()

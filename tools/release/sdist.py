@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the sdist: ``python -m tools.release.sdist dist``.
+"""Build the sdist: ``python -m tools.release.sdist dist``.
 
-It is built twice, from copies of the files that git knows, in folders of different
-names; both have to come out equal, byte by byte. What setuptools leaves to
-chance in the archive (owners, times, order) is taken from the commit or sorted.
+The sdist is built twice from copies of the tracked files in directories with different
+names, and both results must be identical. setuptools does not write reproducible
+owners, timestamps and orders, so this program replaces them with fixed values, the
+commit's timestamp, and sorted names.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tools.release.pythons import epoch, run
 
 
 def normalised(sdist: bytes, time: int) -> bytes:
-    """Write an sdist again, in order and with nothing of the machine in it."""
+    """Rewrite an sdist in sorted order, without information about this machine."""
     packed = io.BytesIO()
     with (
         tarfile.open(fileobj=io.BytesIO(sdist)) as old,
@@ -41,9 +42,10 @@ def normalised(sdist: bytes, time: int) -> bytes:
 
 
 def build(folder: Path) -> tuple[str, bytes]:
-    """Build an sdist of a tree: its name and its bytes."""
+    """Build an sdist from a tree. Returns its name and content."""
     backend = [sys.executable, "-m", "build", "--sdist", "--no-isolation"]
-    # The sources of the engine go into it either way; without, none is translated.
+    # The sdist contains the engine sources in any case. With this variable, they are
+    # not translated to C.
     pure = {"KWIRE_BUILD_PURE": "1"}
     run([*backend, "--outdir", folder / "out", folder / "tree"], environment=pure)
     (made,) = (folder / "out").iterdir()
@@ -51,12 +53,12 @@ def build(folder: Path) -> tuple[str, bytes]:
 
 
 def main() -> None:
-    """Build twice, compare, and keep one."""
+    """Build the sdist twice, compare the results and keep one."""
     target = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as scratch:
         one, other = Path(scratch, "one"), Path(scratch, "a-second-one")
         copy_tree(one / "tree")
-        # PyPI shows the README of the sdist, which can be installed by its name there.
+        # PyPI displays the README of the sdist, where kwire can be installed by name.
         install_lines.switch_pages(one / "tree", ("README.md",))
         shutil.copytree(one, other)
         first, second = build(one), build(other)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks an installed kwire with the standard library alone.
+"""Test an installed kwire using only the standard library.
 
-Run it with the interpreter that has the wheel, from a folder that is not the project:
+Run it with the interpreter that contains the wheel, outside of the project directory:
 ``python smoke.py fast`` or ``python smoke.py pure``.
 """
 
@@ -28,20 +28,20 @@ from kwire.messages import (
 
 
 def check(kept: bool, what: str) -> None:
-    """End with a line where something is not as it has to be."""
+    """Exit with a message if a condition is not satisfied."""
     if not kept:
         sys.exit(f"kwire, as it was installed: {what}")
 
 
 def where_it_is(engine: str) -> None:
-    """The wheel's own files run, on the engine that the wheel brings."""
+    """Check that the installed files are used, with the engine of the wheel."""
     homes = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
     check(Path(kwire.__file__).parent.parent in homes, f"{kwire.__file__} runs")
     check(kwire.backend == engine, f"its engine is {kwire.backend}, not {engine}")
 
 
 def messages() -> None:
-    """Messages, frames, JSON, and errors that say where."""
+    """Check messages, frames, JSON, and error offsets."""
     request = MetadataRequest(topics=None)
     data = kwire.encode(request, version=12)
     check(kwire.decode(MetadataRequest, data, version=12) == request, "no round trip")
@@ -71,7 +71,7 @@ def messages() -> None:
 
 
 def modules() -> None:
-    """Records, schemas, primitives and connections need nothing else either."""
+    """Check records, schemas, primitives and connections, which require no extras."""
     batch = records.encode_batch([(b"k", b"v", 1, [("h", b"1")])], compression="gzip")
     ((record,),) = (list(one.records) for one in records.decode_batches(batch))
     check((record.key, record.value, record.timestamp) == (b"k", b"v", 1), "records")
@@ -88,7 +88,7 @@ def modules() -> None:
 
 
 def what_is_missing() -> None:
-    """What needs an extra names it."""
+    """Check that features without their extra report its name."""
     if importlib.util.find_spec("numpy") is None:
         try:
             wire.decode_varints(b"\x02", 1)
@@ -103,7 +103,7 @@ def what_is_missing() -> None:
 
 
 def other_pieces() -> None:
-    """Types, Spark's modules, and ``python -m kwire`` came along."""
+    """Check that types, Spark modules, and ``python -m kwire`` are installed."""
     home = Path(kwire.__file__).parent
     for name in ("py.typed", "messages/__init__.pyi", "schema/definitions/index.txt"):
         check((home / name).is_file(), f"{name} is missing")
@@ -120,7 +120,7 @@ def other_pieces() -> None:
 
 
 def free_threads() -> None:
-    """Where the interpreter has no GIL, importing the engine has not switched it on."""
+    """Check that importing the engine leaves the GIL of free-threaded builds off."""
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         from sys import _is_gil_enabled  # type: ignore[attr-defined]
 
@@ -128,7 +128,7 @@ def free_threads() -> None:
 
 
 def main() -> None:
-    """Try everything, and say what was tried."""
+    """Run all checks and print a summary."""
     engine = sys.argv[1]
     where_it_is(engine)
     messages()

