@@ -60,8 +60,8 @@ def is_error(name: str, defined: dict[str, ErrorClass]) -> bool:
     """Return whether a class of kwire or Python is an exception."""
     if name in defined:
         return any(is_error(base, defined) for base in defined[name].bases)
-    known = getattr(builtins, name, None)
-    return isinstance(known, type) and issubclass(known, BaseException)
+    builtin = getattr(builtins, name, None)
+    return isinstance(builtin, type) and issubclass(builtin, BaseException)
 
 
 def read_summary(text: str) -> str:
@@ -78,9 +78,9 @@ def order_classes(classes: dict[str, ErrorClass]) -> Iterator[ErrorClass]:
 
     def follow(name: str) -> Iterator[ErrorClass]:
         yield classes[name]
-        for each in sorted(classes):
-            if name == classes[each].bases[0]:
-                yield from follow(each)
+        for subclass in sorted(classes):
+            if name == classes[subclass].bases[0]:
+                yield from follow(subclass)
 
     # Start with kwire's own base class and its subclasses.
     roots = [name for name in classes if classes[name].bases[0] not in classes]
@@ -88,24 +88,24 @@ def order_classes(classes: dict[str, ErrorClass]) -> Iterator[ErrorClass]:
         yield from follow(root)
 
 
-def find_public_module(each: ErrorClass) -> str:
+def find_public_module(error_class: ErrorClass) -> str:
     """Return the shortest module name from which the class can be imported."""
-    if each.module in PUBLIC_MODULES:
-        return PUBLIC_MODULES[each.module]
-    parts = each.module.split(".")
+    if error_class.module in PUBLIC_MODULES:
+        return PUBLIC_MODULES[error_class.module]
+    parts = error_class.module.split(".")
     for count in range(1, len(parts)):
         module = ".".join(parts[:count])
-        if hasattr(importlib.import_module(module), each.name):
+        if hasattr(importlib.import_module(module), error_class.name):
             return module
-    return each.module
+    return error_class.module
 
 
 def write_table() -> str:
     """Return the table in Markdown."""
     rows = [
-        f"| `{each.name}` | {', '.join(f'`{base}`' for base in each.bases)}"
-        f" | `{find_public_module(each)}` | {each.meaning} |\n"
-        for each in order_classes(find_classes())
+        f"| `{cls.name}` | {', '.join(f'`{base}`' for base in cls.bases)}"
+        f" | `{find_public_module(cls)}` | {cls.meaning} |\n"
+        for cls in order_classes(find_classes())
     ]
     return HEAD + "".join(rows)
 

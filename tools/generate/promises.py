@@ -211,12 +211,12 @@ def main() -> int:
     if not asked.check:
         text = page_with(text, rows)
         PAGE.write_text(text, encoding="utf-8")
-    found = sorted(complaints(rows, text))
-    for complaint in found:
+    problems = sorted(complaints(rows, text))
+    for complaint in problems:
         print(complaint, file=sys.stderr)
-    if not found:
+    if not problems:
         print(f"{len(PROMISES)} promises, {len(rows)} figures, all kept")
-    return min(1, len(found))
+    return min(1, len(problems))
 
 
 if __name__ == "__main__":

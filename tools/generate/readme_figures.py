@@ -125,10 +125,10 @@ def read_hand_run(page: str) -> list[Bar]:
     """Read the seconds of a single run from the program output on its page."""
     seconds = {}
     for name in HAND_RUN_ROWS:
-        found = re.search(rf"^{re.escape(name)} +([0-9.]+) ", page, re.MULTILINE)
-        if found is None:
+        match = re.search(rf"^{re.escape(name)} +([0-9.]+) ", page, re.MULTILINE)
+        if match is None:
             raise ValueError(f"{UDF_PAGE.name} has no row {name!r}")
-        seconds[name] = found[1]
+        seconds[name] = match[1]
     first, *others = seconds
     bars = [Bar(HAND_RUN_ROWS[first], seconds[first])]
     for name in others:
@@ -241,12 +241,12 @@ def fill(readme: str, groups: list[Group]) -> str:
         lines = textwrap.wrap(
             paragraph, 88, break_long_words=False, break_on_hyphens=False
         )
-        found = re.findall(rf"^{re.escape(start)}(?:.+\n)+", readme, re.MULTILINE)
-        if len(found) != 1:
+        matches = re.findall(rf"^{re.escape(start)}(?:.+\n)+", readme, re.MULTILINE)
+        if len(matches) != 1:
             raise ValueError(
                 f"README.md needs one paragraph that begins with {start!r}"
             )
-        readme = readme.replace(found[0], "\n".join(lines) + "\n")
+        readme = readme.replace(matches[0], "\n".join(lines) + "\n")
     return readme
 
 

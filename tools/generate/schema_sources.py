@@ -41,7 +41,7 @@ def read_schemas(paths: Iterable[Path]) -> dict[str, Found]:
     Raises ``ImportRefused`` if a schema violates a rule, if two schemas have the same
     name, or if no schema is found.
     """
-    found: dict[str, Found] = {}
+    schemas: dict[str, Found] = {}
     texts: dict[str, str] = {}
     paths = list(paths)
     for path in paths:
@@ -55,16 +55,16 @@ def read_schemas(paths: Iterable[Path]) -> dict[str, Found]:
                 message = language.read_message(text)
             except SchemaError as error:
                 raise ImportRefused(f"{origin}: {error}") from None
-            known = found.setdefault(message.name, Found(message, origin))
+            first = schemas.setdefault(message.name, Found(message, origin))
             if texts.setdefault(message.name, text) != text:
                 raise ImportRefused(
-                    f"{known.origin} and {origin} both define {message.name}, and not"
+                    f"{first.origin} and {origin} both define {message.name}, and not"
                     " alike; give a source that holds one release"
                 )
-    if not found:
+    if not schemas:
         where = ", ".join(str(path) for path in paths)
         raise ImportRefused(f"{where}: no Kafka schema there")
-    return found
+    return schemas
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
@@ -99,13 +99,13 @@ def release_jars(release: str) -> list[Path]:
     from tools.interop.oracle import oracle
 
     try:
-        known = oracle.releases()
-        if release in known:
+        releases = oracle.releases()
+        if release in releases:
             jars = oracle.jars(release)
         else:
             listing = oracle.TARGET / f"classpath-{release}"
             command = ["mvn", "-q", "-B", "-Dstyle.color=never"]
-            command += ["-f", str(oracle.HERE / "pom.xml"), "-P", known[0]]
+            command += ["-f", str(oracle.HERE / "pom.xml"), "-P", releases[0]]
             command += [f"-Dkafka.version={release}", f"-Dmdep.outputFile={listing}"]
             oracle.run([*command, "dependency:build-classpath"])
             jars = [Path(path) for path in listing.read_text().strip().split(":")]

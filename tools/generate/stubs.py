@@ -140,11 +140,11 @@ def main() -> int:
         print(f"wrote {options.output.name}: {len(registry.names())} messages")
         return 0
     try:
-        found = options.output.read_text(encoding="utf-8")
+        stored = options.output.read_text(encoding="utf-8")
     except FileNotFoundError:
-        found = ""
-    if found != text:
-        line = first_difference(found, text)
+        stored = ""
+    if stored != text:
+        line = first_difference(stored, text)
         print(
             f"{options.output.name} is stale from line {line}: it does not say what the"
             " message definitions say; run python -m tools.generate.stubs",

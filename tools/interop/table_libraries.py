@@ -37,14 +37,14 @@ def make_environment() -> Path:
     """
     folder = ROOT / "build" / "table-libraries"
     python = folder / "bin" / "python"
-    wanted = [*LIBRARIES, *TOOLS]
-    made = folder / ".made"
-    if not made.exists() or made.read_text() != " ".join(wanted):
+    requirements = [*LIBRARIES, *TOOLS]
+    marker = folder / ".made"
+    if not marker.exists() or marker.read_text() != " ".join(requirements):
         print("==> a virtual environment with pandas 3 (700 MB)", flush=True)
-        venv.create(folder, clear=not made.exists(), with_pip=True)
+        venv.create(folder, clear=not marker.exists(), with_pip=True)
         pip = [str(python), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, *wanted], check=True)
-        made.write_text(" ".join(wanted))
+        subprocess.run([*pip, *requirements], check=True)
+        marker.write_text(" ".join(requirements))
     return python
 
 

@@ -186,11 +186,11 @@ class Result(NamedTuple):
 
 def install_plain() -> Path:
     """Install the platform-independent libraries if they are missing."""
-    place = WORK / "wheels" / "plain"
+    folder = WORK / "wheels" / "plain"
     tags = ("--platform=any", "--python-version=3.11")
-    if not place.exists() and not install(place, *tags, *PLAIN):
+    if not folder.exists() and not install(folder, *tags, *PLAIN):
         sys.exit(f"the registry has not all of {', '.join(PLAIN)}")
-    return place
+    return folder
 
 
 def install(place: Path, *arguments: str) -> bool:
@@ -214,11 +214,11 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
     Returns the directory and the names of unavailable libraries.
     """
     names = list(OPTIONAL if whole else LANE_LIBRARIES)
-    place = WORK / "wheels" / f"{one.name}{'-whole' if whole else ''}"
+    folder = WORK / "wheels" / f"{one.name}{'-whole' if whole else ''}"
     if one.debian and one.debian.numpy:
         names.remove("numpy")
     if one.is_pure:
-        return place, names
+        return folder, names
     kinds = MUSLLINUX if one.is_musl else MANYLINUX
     tags = [f"--platform={tag}_{one.wheels}" for tag in kinds]
     if one.name == "windows":
@@ -227,16 +227,16 @@ def install_wheels(one: Platform, whole: bool) -> tuple[Path, list[str]]:
     tags += ["--no-deps", "--python-version=" + one.version.rstrip("t")]
     if one.version.endswith("t"):
         tags += [f"--abi=cp{one.version.replace('.', '')}", "--abi=none"]
-    note = place / "missing"
+    note = folder / "missing"
     if not note.exists():
-        place.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         missing = []
-        if not install(place, *tags, *names):
-            missing = [name for name in names if not install(place, *tags, name)]
+        if not install(folder, *tags, *names):
+            missing = [name for name in names if not install(folder, *tags, name)]
         # Jinja2 cannot be used without MarkupSafe.
-        found = ["jinja2" if name == "markupsafe" else name for name in missing]
-        note.write_text("\n".join(found))
-    return place, note.read_text().split()
+        unusable = ["jinja2" if name == "markupsafe" else name for name in missing]
+        note.write_text("\n".join(unusable))
+    return folder, note.read_text().split()
 
 
 def copy_tree(name: str) -> Path:
@@ -265,8 +265,8 @@ def compile_engine(
     options = ["-shared", "-fPIC", "-O1", "-DNDEBUG", "-fno-strict-aliasing", "-fwrapv"]
     options += ["-fvisibility=hidden", "-I", str(headers[0]), "-I", str(ROOT / engine)]
     options += more
-    for each in headers[1:]:
-        options += ["-idirafter", str(each)]
+    for folder in headers[1:]:
+        options += ["-idirafter", str(folder)]
 
     def compile_one(source: Path) -> None:
         module = built / f"{source.stem}{suffix}"
@@ -312,8 +312,8 @@ def prepare_own(one: Platform) -> Path | None:
     name = one.name.removeprefix("python")
     if name in sources.BUILDS:
         return sources.build(name)
-    found = [each.path for each in pythons() if each.version.startswith(name + ".")]
-    return found[0] if found else None
+    paths = [each.path for each in pythons() if each.version.startswith(name + ".")]
+    return paths[0] if paths else None
 
 
 def prepare_root(one: Platform, root: Debian, tree: Path) -> Path:
@@ -357,10 +357,10 @@ def prepare(one: Platform, whole: bool) -> Start | None:
             suffix=".pyd",
         )
     else:
-        found = prepare_own(one)
-        if found is None:
+        own_python = prepare_own(one)
+        if own_python is None:
             return None
-        python = found
+        python = own_python
         # ``sources`` has created the compiler script in the directory above bin/python.
         compiler = str(python.parents[1] / "musl-gcc") if one.is_musl else "gcc"
         compile_engine(tree, compiler, [find_headers(python)])
@@ -382,8 +382,8 @@ def prepare(one: Platform, whole: bool) -> Start | None:
 def find_headers(python: Path) -> Path:
     """Return the directory with the C headers of a Python."""
     code = "import sysconfig; print(sysconfig.get_path('include'))"
-    found = subprocess.check_output([str(python), "-c", code], text=True)
-    return Path(found.strip())
+    output = subprocess.check_output([str(python), "-c", code], text=True)
+    return Path(output.strip())
 
 
 def test(one: Platform, whole: bool) -> Result | None:
@@ -482,24 +482,24 @@ def main() -> int:
     asked = parser.parse_args()
     if unknown := set(asked.name) - set(names):
         parser.error(f"unknown: {', '.join(unknown)}")
-    wanted = [*asked.name, *(SHORT if asked.short else ())] or names
+    selected = [*asked.name, *(SHORT if asked.short else ())] or names
     check_machine()
     WORK.mkdir(parents=True, exist_ok=True)
     results = []
     for one in PLATFORMS:
-        if one.name not in wanted:
+        if one.name not in selected:
             continue
-        found = test(one, asked.whole)
-        if found is None:
+        result = test(one, asked.whole)
+        if result is None:
             continue
-        results.append(found)
+        results.append(result)
         print(
-            f"{one.name}: {found.passed} passed, {found.failed} failed, "
-            f"{found.skipped} skipped in {found.seconds:.0f} s",
+            f"{one.name}: {result.passed} passed, {result.failed} failed, "
+            f"{result.skipped} skipped in {result.seconds:.0f} s",
             flush=True,
         )
         if asked.record:
-            write_rows([found])
+            write_rows([result])
     skipped = asked.short and any(one.skipped for one in results)
     failed = any(one.failed for one in results)
     return 1 if failed or skipped or not results else 0

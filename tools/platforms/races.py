@@ -79,10 +79,10 @@ class Races:
             text=True,
             check=False,
         )
-        found = re.search(r"(\d+) passed", done.stdout)
-        if done.returncode or not found:
+        summary = re.search(r"(\d+) passed", done.stdout)
+        if done.returncode or not summary:
             sys.exit(f"{done.stdout[-4000:]}\nended with {done.returncode}")
-        return int(found.group(1))
+        return int(summary.group(1))
 
     def read_reports(self) -> tuple[list[str], int]:
         """Return the engine's reports, and the number of CPython's own reports."""

@@ -46,10 +46,10 @@ class Debian(NamedTuple):
         """Return the Debian packages for Python, its headers and numpy."""
         if self.python.startswith("pypy"):
             return ["pypy3"]
-        found = [self.python, f"lib{self.python}-dev", "libc6-dev"]
+        names = [self.python, f"lib{self.python}-dev", "libc6-dev"]
         # Without the numpy package, numpy wheels require libraries that it would
         # install.
-        return [*found, "python3-numpy" if self.numpy else "libstdc++6"]
+        return [*names, "python3-numpy" if self.numpy else "libstdc++6"]
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> None:
@@ -70,8 +70,8 @@ def find_mirror() -> str:
     """Return the Debian mirror that apt uses on this machine."""
     form = "$(LABEL) $(REPO_URI)"
     command = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
-    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    for line in found.splitlines():
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    for line in output.splitlines():
         label, _, address = line.rpartition(" ")
         if label == "Debian":
             return address

@@ -65,11 +65,11 @@ def read_lists(suite: str, apt: Path) -> list[str]:
     """Configure apt for an additional suite. Returns the required apt options."""
     for name in ("etc/preferences.d", "etc/apt.conf.d", "lists/partial", "dpkg"):
         (apt / name).mkdir(parents=True, exist_ok=True)
-    place = (
+    repository = (
         "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg "
         f"check-valid-until=no] {find_mirror()} {suite} main"
     )
-    lists = "".join(f"{kind} {place}\n" for kind in ("deb", "deb-src"))
+    lists = "".join(f"{kind} {repository}\n" for kind in ("deb", "deb-src"))
     (apt / "etc/sources.list").write_text(lists)
     (apt / "dpkg/status").touch()
     options = [
@@ -95,7 +95,7 @@ def download(package: str, suite: str, apt: Path) -> Path:
     return source
 
 
-def download_musl(suite: str, apt: Path, place: Path) -> None:
+def download_musl(suite: str, apt: Path, folder: Path) -> None:
     """Unpack musl, and write ``musl-gcc``, which compiles with it.
 
     musl is not installed, because Java libraries assume that a machine with the musl
@@ -103,7 +103,7 @@ def download_musl(suite: str, apt: Path, place: Path) -> None:
     wheels.
     """
     run("apt-get", *read_lists(suite, apt), "download", "musl", "musl-dev", cwd=apt)
-    root = place / "musl"
+    root = folder / "musl"
     root.mkdir(parents=True, exist_ok=True)
     for archive in apt.glob("musl*.deb"):
         run("dpkg-deb", "--extract", archive, root)
@@ -113,7 +113,7 @@ def download_musl(suite: str, apt: Path, place: Path) -> None:
     # CPython's configure rejects a compiler that reports a different platform than
     # configure detects.
     write_launcher(
-        place / "musl-gcc",
+        folder / "musl-gcc",
         'test "$1" = --print-multiarch && exec echo x86_64-linux-musl\n'
         f'exec gcc "$@" -specs {specs}',
     )
@@ -122,37 +122,37 @@ def download_musl(suite: str, apt: Path, place: Path) -> None:
 def build_musl_libraries(suite: str, work: Path, compiler: Path) -> list[str]:
     """Compile ``MUSL_LIBRARIES``. Returns the configure options for CPython."""
     install_missing(MUSL_TOOLS)
-    place = work / "libraries"
+    folder = work / "libraries"
     for package, options in MUSL_LIBRARIES.items():
         source = download(package, suite, work / "apt")
         configure = source / "configure"
         if not configure.exists():
             run("autoreconf", "--install", cwd=source)
         variables = (f"CC={compiler}", "CFLAGS=-O1 -fPIC")
-        run("env", *variables, configure, f"--prefix={place}", *options, cwd=source)
+        run("env", *variables, configure, f"--prefix={folder}", *options, cwd=source)
         run("make", "--quiet", "install", cwd=source)
-    return [f"CC={compiler}", f"PKG_CONFIG_LIBDIR={place}/lib/pkgconfig"]
+    return [f"CC={compiler}", f"PKG_CONFIG_LIBDIR={folder}/lib/pkgconfig"]
 
 
 def build(name: str) -> Path:
     """Compile a variant from ``BUILDS`` if it is missing. Returns its executable."""
-    place = WORK / "pythons" / name
+    folder = WORK / "pythons" / name
     version, _, _ = name.partition("-")
-    program = place / "bin" / f"python{version}"
+    program = folder / "bin" / f"python{version}"
     if program.exists():
         return program
     how = BUILDS[name]
-    work = place.with_name(f"{name}-build")
+    work = folder.with_name(f"{name}-build")
     shutil.rmtree(work, ignore_errors=True)
     libraries = []
     if how.is_musl:
-        download_musl(how.suite, work / "apt", place)
-        libraries = build_musl_libraries(how.suite, work, place / "musl-gcc")
+        download_musl(how.suite, work / "apt", folder)
+        libraries = build_musl_libraries(how.suite, work, folder / "musl-gcc")
     source = download(f"python{version.rstrip('t')}", how.suite, work / "apt")
     run(
         source / "configure",
         "--quiet",
-        f"--prefix={place}",
+        f"--prefix={folder}",
         "--without-ensurepip",
         "--disable-test-modules",
         "CFLAGS=-O1",
@@ -163,6 +163,6 @@ def build(name: str) -> Path:
     run("make", "--quiet", f"--jobs={os.cpu_count()}", cwd=work)
     # Compiling all installed modules would require several minutes with the sanitizer.
     run("make", "--quiet", "install", "COMPILEALL_OPTS=-l", cwd=work)
-    shutil.copy(source / SUPPRESSIONS, place)
+    shutil.copy(source / SUPPRESSIONS, folder)
     shutil.rmtree(work)
     return program

@@ -16,9 +16,9 @@ def prepare(tree: Path, packages: Path) -> list[str]:
 
     Returns a command that accepts pytest arguments.
     """
-    place = WORK / "wasm"
-    if not (place / "node_modules/pyodide").exists():
-        place.mkdir(parents=True, exist_ok=True)
-        run("npm", "install", "--silent", f"pyodide@{VERSION}", cwd=place)
+    folder = WORK / "wasm"
+    if not (folder / "node_modules/pyodide").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        run("npm", "install", "--silent", f"pyodide@{VERSION}", cwd=folder)
     script = Path(__file__).with_name("wasm.mjs")
-    return ["node", str(script), str(place), str(packages), str(tree)]
+    return ["node", str(script), str(folder), str(packages), str(tree)]

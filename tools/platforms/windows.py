@@ -58,8 +58,8 @@ def prepare() -> Path:
     if not (PLACE / ".complete").exists():
         shutil.rmtree(PLACE, ignore_errors=True)
         PLACE.mkdir(parents=True)
-        place = f"-DoutputDirectory={PLACE}"
-        run("mvn", "-q", "-B", GET, f"-Dartifact={ARTIFACT}", place)
+        output_option = f"-DoutputDirectory={PLACE}"
+        run("mvn", "-q", "-B", GET, f"-Dartifact={ARTIFACT}", output_option)
         (archive,) = PLACE.glob("*.jar")
         with zipfile.ZipFile(archive) as jar:
             jar.extractall(PLACE)

@@ -214,14 +214,14 @@ def mutations(span: Span) -> Iterator[str]:
     if operators[0] not in FLIPPED:
         yield "False"
         return
-    for place, operator in enumerate(operators):
+    for index, operator in enumerate(operators):
         flipped = [*operators]
-        flipped[place] = FLIPPED[operator]
+        flipped[index] = FLIPPED[operator]
         yield joined(operands, flipped)
         # Strict and non-strict comparisons differ by one. Also move the bound by one in
         # the other direction.
-        is_last = place == len(operators) - 1
-        if place and not is_last:
+        is_last = index == len(operators) - 1
+        if index and not is_last:
             continue
         sign = "+" if (operator in ("<=", ">")) == is_last else "-"
         moved = [*operands]
@@ -242,9 +242,9 @@ def planted(text: str, path: Path, first: int) -> tuple[str, list[Mutant]]:
 
     If ``KWIRE_MUTANT`` selects no mutant, the code behaves like the original.
     """
-    found: list[Mutant] = []
+    mutants: list[Mutant] = []
     seen: Counter[tuple[str, str]] = Counter()
-    pieces, at = [], 0
+    pieces, position = [], 0
     for span in comparisons(text):
         old = text[span.start : span.end]
         line = text.count("\n", 0, span.start) + 1
@@ -255,31 +255,31 @@ def planted(text: str, path: Path, first: int) -> tuple[str, list[Mutant]]:
             shown += f" ({seen[function, shown]})"
         choice = ""
         for new in mutations(span):
-            number = first + len(found)
-            found.append(Mutant(number, path, line, function, shown, new))
+            number = first + len(mutants)
+            mutants.append(Mutant(number, path, line, function, shown, new))
             choice += f"({new}) if kwire_mutant == {number} else "
-        pieces += [text[at : span.start], f"({choice}({old}))"]
-        at = span.end
-    return "".join([*pieces, text[at:]]), found
+        pieces += [text[position : span.start], f"({choice}({old}))"]
+        position = span.end
+    return "".join([*pieces, text[position:]]), mutants
 
 
 def plant() -> tuple[dict[str, str], list[Mutant]]:
     """Return the source files with all mutants, and the mutants."""
-    found: list[Mutant] = []
+    mutants: list[Mutant] = []
     texts = {
         str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
         for path in [*(ROOT / ENGINE).glob("*.pyx"), *(ROOT / path for path in TESTS)]
     }
     for path in TESTS:
-        text, more = planted(texts[str(path)], path, len(found) + 1)
-        found += more
+        text, more = planted(texts[str(path)], path, len(mutants) + 1)
+        mutants += more
         if path.parent == PURE:
-            place = "\nfrom __future__ import annotations\n"
-            chosen = f"{place}\nfrom .mutant import kwire_mutant\n"
+            import_line = "\nfrom __future__ import annotations\n"
+            chosen = f"{import_line}\nfrom .mutant import kwire_mutant\n"
         else:
-            place = f"\nfrom {FAST}."
-            chosen = f"\nfrom {FAST}.mutant cimport kwire_mutant{place}"
-        head, rest = text.split(place, 1)
+            import_line = f"\nfrom {FAST}."
+            chosen = f"\nfrom {FAST}.mutant cimport kwire_mutant{import_line}"
+        head, rest = text.split(import_line, 1)
         texts[str(path)] = f"{head}{chosen}{rest}"
     for name in texts:
         if name.endswith(".pyx"):
@@ -287,7 +287,7 @@ def plant() -> tuple[dict[str, str], list[Mutant]]:
     texts[f"{ENGINE}/mutant.h"] = HEADER
     texts[f"{ENGINE}/mutant.pxd"] = DECLARED
     texts[f"{PURE}/mutant.py"] = PURE_CHOICE
-    return texts, found
+    return texts, mutants
 
 
 def read_equivalent() -> set[tuple[str, str, str, str]]:

@@ -89,15 +89,15 @@ class Copy:
         self.root.mkdir(parents=True, exist_ok=True)
         self.lock = open(self.root / ".lock", "w")  # noqa: SIM115
         fcntl.flock(self.lock, fcntl.LOCK_EX)
-        wanted = {name for name in files_of_the_tree() if (ROOT / name).is_file()}
+        names = {name for name in files_of_the_tree() if (ROOT / name).is_file()}
         ours = self.root / ".files"
-        for name in set(read_lines(ours)) - wanted - changed.keys():
+        for name in set(read_lines(ours)) - names - changed.keys():
             (self.root / name).unlink(missing_ok=True)
-        for name in wanted - changed.keys():
+        for name in names - changed.keys():
             put(name, (ROOT / name).read_bytes(), self.root)
         for name, text in changed.items():
             put(name, text.encode(), self.root)
-        ours.write_text("\n".join(sorted({*wanted, *changed})), encoding="utf-8")
+        ours.write_text("\n".join(sorted({*names, *changed})), encoding="utf-8")
 
     def state(self) -> str:
         """Compute a digest of all files that were copied from the tree."""

@@ -403,9 +403,9 @@ def content(path: Path) -> dict[str, bytes]:
     if path.is_file():
         return {"": path.read_bytes()}
     return {
-        str(each.relative_to(path)): each.read_bytes()
-        for each in sorted(path.rglob("*"))
-        if each.is_file()
+        str(file.relative_to(path)): file.read_bytes()
+        for file in sorted(path.rglob("*"))
+        if file.is_file()
     }
 
 
@@ -419,8 +419,8 @@ def judge(folder: Path, work: Work, whole: dict[str, bytes]) -> bool:
     out = folder / work.output
     if not os.path.lexists(out):
         return False
-    found = content(out)
-    wrong = [n for n in found.keys() | whole if found.get(n) != whole.get(n)]
+    files = content(out)
+    wrong = [n for n in files.keys() | whole if files.get(n) != whole.get(n)]
     assert not wrong, f"{work.name}: {out} is not whole: {sorted(wrong)}"
     return True
 

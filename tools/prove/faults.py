@@ -80,20 +80,20 @@ def trial(folder: Path, kills: int, chance: random.Random, keep: bool) -> int:
     inputs = folder / "inputs"
     make_inputs(inputs)
     before = content(inputs)
-    found = works(inputs)
+    commands = works(inputs)
     rows = {}
     disks = 0
     with Runner() as runner:
         print(f"{'':16}" + "".join(f"{title:>14}" for title in TITLES))
-        for number, work in enumerate(found):
-            share = kills // len(found) + (number < kills % len(found))
-            place = folder / f"runs-{number}"
-            place.mkdir()
-            rows[work.name] = killed(runner, work, place, share, chance)
+        for number, work in enumerate(commands):
+            share = kills // len(commands) + (number < kills % len(commands))
+            run_folder = folder / f"runs-{number}"
+            run_folder.mkdir()
+            rows[work.name] = killed(runner, work, run_folder, share, chance)
             print(line(work.name, rows[work.name]), flush=True)
         total = Counts(*map(sum, zip(*rows.values(), strict=True)))
         print(line("all", total))
-        for work in found:
+        for work in commands:
             disks += small_disks(runner, work, folder / "disk")
     if disks:
         print(f"disks too small: {disks}, each reported in one line, no partial file")

@@ -129,7 +129,7 @@ def lines_of_c_files() -> tuple[dict[str, set[int]], int]:
 
     The second result is the number of excluded lines that handle failed allocations.
     """
-    found = defaultdict(set)
+    lines_by_source = defaultdict(set)
     for path in (TREE / FAST).glob("*.c"):
         source = ""
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -138,15 +138,15 @@ def lines_of_c_files() -> tuple[dict[str, set[int]], int]:
             elif line.lstrip().startswith('/* "'):
                 source = ""
             elif source and (match := TRACE.match(line)):
-                found[source].add(int(match[1]))
+                lines_by_source[source].add(int(match[1]))
     answers = 0
-    for source, numbers in found.items():
+    for source, numbers in lines_by_source.items():
         text = (TREE / FAST / source).read_text(encoding="utf-8").splitlines()
         answers += sum(
             OUT_OF_MEMORY.match(text[n - 1].strip()) is not None for n in numbers
         )
         numbers -= {n for n in numbers if n == 1 or is_untraced(text, n)}
-    return found, answers
+    return lines_by_source, answers
 
 
 def is_untraced(text: list[str], number: int) -> bool:
@@ -158,7 +158,7 @@ def is_untraced(text: list[str], number: int) -> bool:
 
 def fast_lines(found: dict[str, set[int]]) -> tuple[int, int]:
     """Print unreached lines of the compiled engine. Returns the totals."""
-    reached = wanted = 0
+    reached = total = 0
     paths = [TREE / ".coverage", *TREE.glob(".coverage.*")]
     runs = [coverage.CoverageData(str(path)) for path in paths]
     for run in runs:
@@ -167,28 +167,28 @@ def fast_lines(found: dict[str, set[int]]) -> tuple[int, int]:
         path = str(TREE / FAST / source)
         seen = {line for run in runs for line in run.lines(path) or ()}
         missed = sorted(numbers - seen)
-        wanted += len(numbers)
+        total += len(numbers)
         reached += len(numbers) - len(missed)
         text = (TREE / FAST / source).read_text(encoding="utf-8").splitlines()
         for number in missed:
             print(f"_engine/fast/{source}:{number}: {text[number - 1].strip()}"[:79])
-    return reached, wanted
+    return reached, total
 
 
 def pure_lines(measured: coverage.Coverage) -> tuple[int, int]:
     """Print unreached lines and branches of the Python engine. Returns the totals."""
-    reached = wanted = 0
+    reached = total = 0
     for path in sorted((TREE / PURE).glob("*.py")):
         analysis = measured._analyze(str(path))
         numbers = analysis.numbers
-        wanted += numbers.n_statements + numbers.n_branches
+        total += numbers.n_statements + numbers.n_branches
         reached += numbers.n_executed + numbers.n_executed_branches
         for number in sorted(analysis.missing):
             print(f"_engine/pure/{path.name}:{number}: never run")
         for number, targets in sorted(analysis.missing_branch_arcs().items()):
             goals = ", ".join(str(t) if t > 0 else "the end" for t in targets)
             print(f"_engine/pure/{path.name}:{number}: never goes on to {goals}")
-    return reached, wanted
+    return reached, total
 
 
 def main() -> int:
@@ -207,12 +207,12 @@ def main() -> int:
     os.chdir(TREE)
     measured = coverage.Coverage(config_file=".coveragerc")
     measured.load()
-    found, answers = lines_of_c_files()
+    lines_by_source, answers = lines_of_c_files()
     what = "lines of `_engine/fast` that answer a failing allocation, left out"
     rows = [Figure("P18", what, answers, "make coverage", most=60)]
     for what, (reached, wanted), least in (
         ("lines and branches of `_engine/pure`", pure_lines(measured), 100.0),
-        ("lines of `_engine/fast`", fast_lines(found), 98.0),
+        ("lines of `_engine/fast`", fast_lines(lines_by_source), 98.0),
     ):
         percent = 100 * reached / wanted
         print(f"{what}: {reached:,} of {wanted:,}, {percent:.2f} %")

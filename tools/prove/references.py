@@ -129,12 +129,12 @@ def message_columns(kwire: Any) -> dict[str, Call]:
             cls, version, *buffers, 0, len(rows), False, keep
         )
 
-    made = {name: call(rows, False) for name, rows in cases.items()}
-    made |= {f"{name}, kept": call(rows, True) for name, rows in cases.items()}
+    calls = {name: call(rows, False) for name, rows in cases.items()}
+    calls |= {f"{name}, kept": call(rows, True) for name, rows in cases.items()}
     buffers = rows_of(cases["good"])
     produce, produced = kwire.messages.ProduceRequest, rows_of([bytes(7)])
-    array: Any = made["good"]()
-    return made | {
+    array: Any = calls["good"]()
+    return calls | {
         "views": lambda: engine.decode_messages(
             cls, 9, *buffers, 0, 2, False, False, views=True
         ),
@@ -167,8 +167,8 @@ def header_columns(kwire: Any) -> dict[str, Call]:
             header, framing.decode_request, *buffers, 0, len(rows), False, keep
         )
 
-    made = {name: call(rows, False) for name, rows in cases.items()}
-    return made | {f"{name}, kept": call(rows, True) for name, rows in cases.items()}
+    calls = {name: call(rows, False) for name, rows in cases.items()}
+    return calls | {f"{name}, kept": call(rows, True) for name, rows in cases.items()}
 
 
 def primitives(kwire: Any) -> dict[str, Call]:
@@ -179,18 +179,18 @@ def primitives(kwire: Any) -> dict[str, Call]:
     from tests.engine import test_references
 
     wire = kwire.messages.wire
-    made: dict[str, Call] = {}
+    calls: dict[str, Call] = {}
     for name, value in test_references.PRIMITIVES.items():
         encode = getattr(wire, f"encode_{name}")
         decode = getattr(wire, f"decode_{name}")
         data = encode(value)
-        made[f"decode {name}"] = partial(decode, data)
-        made[f"decode {name}, cut"] = partial(decode, data[:-1])
-        made[f"decode {name}, elsewhere"] = partial(decode, data, offset=999)
-        made[f"encode {name}"] = partial(encode, value)
+        calls[f"decode {name}"] = partial(decode, data)
+        calls[f"decode {name}, cut"] = partial(decode, data[:-1])
+        calls[f"decode {name}, elsewhere"] = partial(decode, data, offset=999)
+        calls[f"encode {name}"] = partial(encode, value)
         for what, wrong in test_references.wrong_values().items():
-            made[f"encode {name}, {what}"] = partial(encode, wrong)
-    return made
+            calls[f"encode {name}, {what}"] = partial(encode, wrong)
+    return calls
 
 
 def connections(kwire: Any) -> dict[str, Call]:
@@ -204,15 +204,15 @@ def connections(kwire: Any) -> dict[str, Call]:
     answer = kwire.messages.framing.encode_response(response, 8, 0)
 
     def client(data: bytes) -> object:
-        made = connection.ClientConnection("kw", table=table)
-        made.send(request)
-        return made.data_to_send(), list(made.receive_data(data)), made.close()
+        machine = connection.ClientConnection("kw", table=table)
+        machine.send(request)
+        return machine.data_to_send(), list(machine.receive_data(data)), machine.close()
 
     def server(data: bytes) -> object:
-        made = connection.ServerConnection(table)
-        for event in made.receive_data(data):
-            made.send(event, response)
-        return made.data_to_send(), made.close()
+        machine = connection.ServerConnection(table)
+        for event in machine.receive_data(data):
+            machine.send(event, response)
+        return machine.data_to_send(), machine.close()
 
     def asking(data: bytes) -> object:
         made = connection.ClientConnection("kw")
@@ -261,15 +261,15 @@ def measure_gain(kwire: Any, call: Call, rounds: int) -> tuple[int, int]:
     The measurement is repeated up to three times, because filling a cache is not a
     leak. A leak occurs every time.
     """
-    found = failed = 0
+    gain = failed = 0
     for _ in range(3):
         count(kwire, call, 20)
         one, _ = count(kwire, call, rounds // 2)
         two, failed = count(kwire, call, rounds)
-        found = two - one
-        if found == 0:
+        gain = two - one
+        if gain == 0:
             break
-    return found, failed
+    return gain, failed
 
 
 def measure(rounds: int) -> None:
@@ -285,8 +285,8 @@ def measure(rounds: int) -> None:
         raise SystemExit("the engine that was built is not the one that runs")
     for group, calls in entries(kwire).items():
         for name, call in calls.items():
-            found, failed = measure_gain(kwire, call, rounds)
-            print(json.dumps([group, name, found, failed]), flush=True)
+            gain, failed = measure_gain(kwire, call, rounds)
+            print(json.dumps([group, name, gain, failed]), flush=True)
 
 
 # What runs here -----------------------------------------------------------------------
@@ -331,12 +331,12 @@ def report(python: str, rounds: int) -> tuple[list[Figure], int]:
     ], leaks
 
 
-def row(group: str, found: list[list[Any]], rounds: int) -> str:
+def row(group: str, entries_of_group: list[list[Any]], rounds: int) -> str:
     """Format the row of one group."""
-    refused = sum(failed > 0 for _, _, failed in found)
-    leaks = sum(more != 0 for _, more, _ in found)
-    good = len(found) - refused
-    ends = f"{rounds * len(found):12,} {leaks or 'none':>7}"
+    refused = sum(failed > 0 for _, _, failed in entries_of_group)
+    leaks = sum(more != 0 for _, more, _ in entries_of_group)
+    good = len(entries_of_group) - refused
+    ends = f"{rounds * len(entries_of_group):12,} {leaks or 'none':>7}"
     return f"{group:18} {good:6} {refused:8} {ends}"
 
 

@@ -135,8 +135,8 @@ def texts(folder: Path) -> list[str]:
 def check(what: str, done: subprocess.CompletedProcess[str], folder: Path) -> None:
     """Raise ``SystemExit`` if the sanitizers reported an error or the run failed."""
     for report in [*texts(folder), done.stdout]:
-        if found := REPORT.search(report):
-            print(report[found.start() : found.start() + 4000], file=sys.stderr)
+        if match := REPORT.search(report):
+            print(report[match.start() : match.start() + 4000], file=sys.stderr)
             raise SystemExit(f"{what}: the sanitizers reported this")
     if done.returncode:
         raise SystemExit(f"{what}: ended badly\n{done.stdout[-4000:]}")
@@ -154,11 +154,11 @@ def inputs_of(worker: int, count: int) -> int:
     done = 0
     families = list(hostile.FAMILIES)[worker::WORKERS]
     for family in families:
-        for given in hostile.take(family, count * 7 // 10 // len(families)):
-            cls = getattr(kwire.messages, given.message)
-            data = bytes(bytearray(given.data))
+        for hostile_input in hostile.take(family, count * 7 // 10 // len(families)):
+            cls = getattr(kwire.messages, hostile_input.message)
+            data = bytes(bytearray(hostile_input.data))
             with contextlib.suppress(kwire.DecodeError):
-                kwire.decode(cls, data, given.version, **ways[done % 3])
+                kwire.decode(cls, data, hostile_input.version, **ways[done % 3])
             done += 1
     families = list(hostile_records.FAMILIES)[worker::WORKERS]
     for family in families:
@@ -173,9 +173,9 @@ def inputs_of(worker: int, count: int) -> int:
     shares = sum(entry.share for entry in chosen)
     left = count - done
     for entry in chosen:
-        wanted = left * entry.share // shares + 1
+        input_count = left * entry.share // shares + 1
         damaged = entry_inputs.damage_forever(entry)
-        for data, _ in zip(damaged, range(wanted), strict=False):
+        for data, _ in zip(damaged, range(input_count), strict=False):
             entries.ends(entry, kwire, bytes(bytearray(data)))
             done += 1
     return done

@@ -94,9 +94,9 @@ def sdist_faults(path: Path) -> list[str]:
         folder = archive.getnames()[0].partition("/")[0]
         readme = archive.extractfile(f"{folder}/README.md")
         text = readme.read().decode("utf-8") if readme else ""
-    found = {name for name in names if not name.startswith("src/kwire.egg-info/")}
+    files = {name for name in names if not name.startswith("src/kwire.egg-info/")}
     expected = {f"src/{name}" for name in sources(PACKAGE | ENGINE)} | set(LOOSE)
-    faults = compare(found, expected)
+    faults = compare(files, expected)
     if install_lines.README_FROM_PYPI not in text:
         faults.append("README.md does not install kwire from PyPI")
     return faults
@@ -107,21 +107,21 @@ def wheel_faults(path: Path) -> list[str]:
     name, version, tags = path.stem.split("-", 2)
     pure = tags == "py3-none-any"
     info = f"{name}-{version}.dist-info"
-    known = any(re.fullmatch(pattern, tags) for pattern in PUBLISHED)
-    faults = [] if known else [f"no wheel of {tags} is published"]
+    is_published = any(re.fullmatch(pattern, tags) for pattern in PUBLISHED)
+    faults = [] if is_published else [f"no wheel of {tags} is published"]
     with zipfile.ZipFile(path) as archive:
-        found = {one for one in archive.namelist() if not one.endswith("/")}
+        files = {one for one in archive.namelist() if not one.endswith("/")}
         try:
             bill = json.loads(archive.read(f"{info}/{BILL}"))
             faults += bill_faults(bill, version, pure)
         except (KeyError, ValueError) as error:
             faults.append(f"there is no bill of materials: {error}")
-    extensions = {one for one in found if one.endswith((".so", ".pyd"))}
+    extensions = {one for one in files if one.endswith((".so", ".pyd"))}
     compiled = {one.partition(".")[0] + ".pyx" for one in extensions}
     expected = set() if pure else sources({".pyx"})
     faults += compare(compiled, expected)
     metadata = {f"{info}/{one}" for one in (*META, *LICENSES, BILL)}
-    return faults + compare(found - extensions, sources(PACKAGE) | metadata)
+    return faults + compare(files - extensions, sources(PACKAGE) | metadata)
 
 
 def bill_faults(bill: Any, version: str, pure: bool) -> list[str]:

@@ -106,10 +106,10 @@ HEAD = (
 def wheel_for(one: Run, folder: Path) -> Path:
     """Return the wheel for a run from the wheels of a release."""
     tag = "py3-none-any" if one.engine == "pure" else f"-{one.python.tag}-manylinux"
-    found = [path for path in folder.glob("*.whl") if tag in path.name]
-    if len(found) != 1:
-        sys.exit(f"{folder} has {len(found)} wheels of {tag}: build them anew")
-    return found[0].resolve()
+    matches = [path for path in folder.glob("*.whl") if tag in path.name]
+    if len(matches) != 1:
+        sys.exit(f"{folder} has {len(matches)} wheels of {tag}: build them anew")
+    return matches[0].resolve()
 
 
 def try_out(one: Run, folder: Path, scratch: Path) -> Result:
@@ -123,20 +123,20 @@ def try_out(one: Run, folder: Path, scratch: Path) -> Result:
     shutil.copy(ROOT / "tools" / "release" / "smoke.py", scratch)
     run([python, "-W", "error", scratch / "smoke.py", one.engine], empty)
     install(python, "pytest", *(TOOLS if one.extras else []))
-    place = scratch / "tests-alone"
+    test_folder = scratch / "tests-alone"
     for name in ("tests", "tools", "fuzz"):
         shutil.copytree(
             ROOT / name,
-            place / name,
+            test_folder / name,
             ignore=shutil.ignore_patterns("__pycache__", "target", ".mypy_cache"),
         )
-    (place / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
+    (test_folder / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
     chosen = [f"tests/{name}" for name in MESSAGES + (MORE if one.extras else [])]
     output = failure = ""
     try:
         output = run(
             [python, "-m", "pytest", "-q", "--no-header", "--tb=short", *chosen],
-            place,
+            test_folder,
             {
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "KWIRE_HOSTILE_INPUTS": "5000",
@@ -182,11 +182,13 @@ def main() -> None:
     parser.add_argument("--only", help="the versions to test, as 3.12; all by default")
     parser.add_argument("--record", action="store_true", help="keep the figures")
     asked = parser.parse_args()
-    found = [one for one in pythons() if one.version.startswith(asked.only or "")]
+    interpreters = [
+        one for one in pythons() if one.version.startswith(asked.only or "")
+    ]
     results = []
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as pool:
         print(HEAD, flush=True)
-        todo = list(runs(found))
+        todo = list(runs(interpreters))
         folders = [Path(scratch, str(number)) for number in range(len(todo))]
         for result in pool.map(try_out, todo, [asked.folder] * len(todo), folders):
             results.append(result)
@@ -197,7 +199,7 @@ def main() -> None:
     if any(result.fault for result in results) or not results:
         sys.exit("a wheel failed; see above" if results else "no CPython fits")
     if asked.record and not asked.only:
-        note_figures(results, found)
+        note_figures(results, interpreters)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def candidates() -> Iterator[Path]:
 
 def pythons() -> list[Python]:
     """List every CPython since 3.11 once, starting with the oldest."""
-    found: dict[tuple[str, str], Python] = {}
+    pythons_by_tag: dict[tuple[str, str], Python] = {}
     for path in candidates():
         done = subprocess.run(
             [path, "-I", "-c", ASK], capture_output=True, text=True, check=False
@@ -59,8 +59,10 @@ def pythons() -> list[Python]:
         if name != "cpython" or (int(major), int(minor)) < OLDEST or int(debug):
             continue
         prefix = os.path.realpath(prefix.strip())
-        found.setdefault((tag, prefix), Python(path, version, tag, prefix))
-    return sorted(found.values(), key=lambda one: [*map(int, one.version.split("."))])
+        pythons_by_tag.setdefault((tag, prefix), Python(path, version, tag, prefix))
+    return sorted(
+        pythons_by_tag.values(), key=lambda one: [*map(int, one.version.split("."))]
+    )
 
 
 def environment(python: Python, folder: Path) -> Path:

@@ -48,8 +48,8 @@ def build(folder: Path) -> tuple[str, bytes]:
     # not translated to C.
     pure = {"KWIRE_BUILD_PURE": "1"}
     run([*backend, "--outdir", folder / "out", folder / "tree"], environment=pure)
-    (made,) = (folder / "out").iterdir()
-    return made.name, normalised(made.read_bytes(), int(epoch()))
+    (archive,) = (folder / "out").iterdir()
+    return archive.name, normalised(archive.read_bytes(), int(epoch()))
 
 
 def main() -> None:

@@ -81,9 +81,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(2) as pool:
         folders = [Path(scratch, str(number)) for number in range(len(jobs))]
         chosen, pure = zip(*jobs, strict=True)
-        made = list(pool.map(build, chosen, [sdist] * len(jobs), folders, pure))
-        twice = {path.name: 0 for path in made}
-        for path in made:
+        wheels = list(pool.map(build, chosen, [sdist] * len(jobs), folders, pure))
+        twice = {path.name: 0 for path in wheels}
+        for path in wheels:
             copy = target / path.name
             if twice[path.name] and copy.read_bytes() != path.read_bytes():
                 sys.exit(f"two builds of {path.name} differ")

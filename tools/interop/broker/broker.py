@@ -159,13 +159,13 @@ def free_ports(count: int) -> list[int]:
     # pytest-randomly seeds the global generator, so parallel checks would get the same
     # ports.
     source = random.SystemRandom()
-    found: list[int] = []
-    while len(found) < count:
+    ports: list[int] = []
+    while len(ports) < count:
         port = source.randrange(*PORTS)
-        with contextlib.suppress(OSError), socket.socket() as each:
-            each.bind((LOOPBACK, port))
-            found += [port] * (port not in found)
-    return found
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind((LOOPBACK, port))
+            ports += [port] * (port not in ports)
+    return ports
 
 
 def answers(port: int, least_brokers: int = 1) -> bool:

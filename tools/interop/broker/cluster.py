@@ -82,10 +82,10 @@ class Cluster:
 
     def start(self) -> None:
         """Start all nodes and wait until they have formed a cluster."""
-        for each in self.nodes.values():
-            each.launch()
-        for each in self.nodes.values():
-            each.wait()
+        for node in self.nodes.values():
+            node.launch()
+        for node in self.nodes.values():
+            node.wait()
         client = self.client()
         deadline = time.monotonic() + SECONDS
         while len(client.list_topics(timeout=SECONDS).brokers) < len(self.nodes):
@@ -95,8 +95,8 @@ class Cluster:
 
     def stop(self) -> None:
         """Kill all nodes. Their data is no longer needed."""
-        for each in self.nodes.values():
-            each.kill()
+        for node in self.nodes.values():
+            node.kill()
 
     def client(self) -> Any:
         """Create an admin client."""
@@ -107,8 +107,8 @@ class Cluster:
         named = {name.replace("_", "."): value for name, value in settings.items()}
         asked = admin.NewTopic(topic, partitions, 3, config=named)
         client = self.client()
-        for each in client.create_topics([asked]).values():
-            each.result(SECONDS)
+        for future in client.create_topics([asked]).values():
+            future.result(SECONDS)
         deadline = time.monotonic() + SECONDS
         while len(self.leaders(topic)) < partitions:
             if time.monotonic() > deadline:
@@ -118,8 +118,10 @@ class Cluster:
 
     def leaders(self, topic: str) -> dict[int, int]:
         """Return the leader's node id for each partition of a topic."""
-        known = self.client().list_topics(topic, timeout=SECONDS).topics[topic]
-        return {each.id: each.leader for each in known.partitions.values()}
+        metadata = self.client().list_topics(topic, timeout=SECONDS).topics[topic]
+        return {
+            partition.id: partition.leader for partition in metadata.partitions.values()
+        }
 
     def wait_in_sync(self) -> None:
         """Wait until all partitions have a leader and all replicas are in sync."""
@@ -129,9 +131,10 @@ class Cluster:
             with contextlib.suppress(confluent_kafka.KafkaException):
                 topics = client.list_topics(timeout=5).topics.values()
                 if all(
-                    each.leader > 0 and len(each.isrs) == len(each.replicas)
+                    partition.leader > 0
+                    and len(partition.isrs) == len(partition.replicas)
                     for topic in topics
-                    for each in topic.partitions.values()
+                    for partition in topic.partitions.values()
                 ):
                     return
             if time.monotonic() > deadline:

@@ -81,7 +81,7 @@ def find_record_boundaries(
     shapes: Iterable[RecordShape], releases: list[str]
 ) -> list[Boundary]:
     """Measure the limits of all record shapes with the record classes."""
-    found = []
+    boundaries = []
     for shape in shapes:
         asked = [count for count in counts() if 0 < count <= shape.highest + 1]
         questions = [records.about("read", shape.encode(count)) for count in asked]
@@ -91,8 +91,8 @@ def find_record_boundaries(
                 count: "error" not in answer
                 for count, answer in zip(asked, answers, strict=True)
             }
-            found.append(make_boundary(shape.name, release, verdicts))
-    return found
+            boundaries.append(make_boundary(shape.name, release, verdicts))
+    return boundaries
 
 
 HEADER = """\
@@ -111,16 +111,16 @@ def main() -> None:
     parser.add_argument("command", choices=("write", "check"))
     command = parser.parse_args().command
     try:
-        found = find_boundaries(SHAPES, oracle.releases()[:2])
-        found += find_record_boundaries(RECORD_SHAPES, records.releases()[:2])
+        boundaries = find_boundaries(SHAPES, oracle.releases()[:2])
+        boundaries += find_record_boundaries(RECORD_SHAPES, records.releases()[:2])
     except (oracle.OracleError, ValueError) as error:
         sys.exit(f"boundaries: {error}")
-    for line in changes(found):
+    for line in changes(boundaries):
         print(line)
     if command == "write":
-        RECORDED.write_text(HEADER + format_boundaries(found), encoding="utf-8")
-    elif found != read_boundaries(RECORDED.read_text(encoding="utf-8")):
-        print(format_boundaries(found), end="")
+        RECORDED.write_text(HEADER + format_boundaries(boundaries), encoding="utf-8")
+    elif boundaries != read_boundaries(RECORDED.read_text(encoding="utf-8")):
+        print(format_boundaries(boundaries), end="")
         sys.exit(f"boundaries: Kafka's limits differ from {RECORDED.name}; see above")
     print(
         f"{len(SHAPES) + len(RECORD_SHAPES)} shapes at up to {len(counts())} sizes each"

@@ -230,8 +230,9 @@ def make_boundary(shape: str, release: str, verdicts: dict[int, bool]) -> Bounda
 def format_boundaries(boundaries: Iterable[Boundary]) -> str:
     """Format the boundaries as text, one line for every shape and release."""
     return "".join(
-        f"{each.shape:40} {each.release:8} {each.accepted:10} {each.rejected:10}\n"
-        for each in boundaries
+        f"{boundary.shape:40} {boundary.release:8}"
+        f" {boundary.accepted:10} {boundary.rejected:10}\n"
+        for boundary in boundaries
     )
 
 

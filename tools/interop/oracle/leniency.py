@@ -63,7 +63,7 @@ Asked = list[tuple[str, Example, oracle.Row]]
 """Examples of the page: name of the entry, example, and Kafka's answer."""
 
 
-def ask_kafka(made: list[Mutant]) -> list[oracle.Row]:
+def ask_kafka(mutants_to_read: list[Mutant]) -> list[oracle.Row]:
     """Decode all mutants with Kafka, using the release that wrote the vectors."""
     manifest = json.loads("".join(oracle.manifest_lines(oracle.VECTORS)))
     release_of = {
@@ -73,19 +73,19 @@ def ask_kafka(made: list[Mutant]) -> list[oracle.Row]:
         for entry in manifest["pairs"]
     }
     asked: dict[str, list[int]] = {}
-    for number, mutant in enumerate(made):
+    for number, mutant in enumerate(mutants_to_read):
         asked.setdefault(release_of[mutant[:2]][0], []).append(number)
     answers: dict[int, oracle.Row] = {}
     for release, numbers in asked.items():
         lines = []
         for number in numbers:
-            name, version, data, _ = made[number]
+            name, version, data, _ = mutants_to_read[number]
             text = base64.b64encode(data).decode()
             row = {"message": name, "version": version, "bytes": text}
             lines.append(oracle.compact(row) + "\n")
         said = oracle.ask(release, "read", text="".join(lines))
         answers.update(zip(numbers, said, strict=True))
-    return [answers[number] for number in range(len(made))]
+    return [answers[number] for number in range(len(mutants_to_read))]
 
 
 def ask_about_examples(page: list[Deviation]) -> Asked:
@@ -256,14 +256,14 @@ def main() -> None:
         page = read(arguments.page.read_text(encoding="utf-8"))
         if len(page) > MOST:
             sys.exit(f"leniency: {len(page)} deviations are listed, {MOST} may be")
-        made = list(mutants(arguments.seed, arguments.rounds))
-        print(f"Kafka reads {len(made)} mutants (half a minute) ...", flush=True)
-        answers, asked = ask_kafka(made), ask_about_examples(page)
+        all_mutants = list(mutants(arguments.seed, arguments.rounds))
+        print(f"Kafka reads {len(all_mutants)} mutants (half a minute) ...", flush=True)
+        answers, asked = ask_kafka(all_mutants), ask_about_examples(page)
     except (oracle.OracleError, ValueError) as error:
         sys.exit(f"leniency: {error}")
     all_kinds: Counter[str] = Counter()
     read_kinds: Counter[str] = Counter()
-    for mutant, answer in zip(made, answers, strict=True):
+    for mutant, answer in zip(all_mutants, answers, strict=True):
         all_kinds[mutant.kind] += 1
         read_kinds[mutant.kind] += was_read(answer)
     for kind, number in sorted(all_kinds.items()):
@@ -272,7 +272,9 @@ def main() -> None:
         waiting = []
         for engine in ENGINES:
             pool = ProcessPoolExecutor(1, get_context("spawn"), choose, (engine,))
-            job = stack.enter_context(pool).submit(judge, page, asked, made, answers)
+            job = stack.enter_context(pool).submit(
+                judge, page, asked, all_mutants, answers
+            )
             waiting.append(job)
         verdicts = [job.result() for job in waiting]
     good = [report(*pair) for pair in zip(ENGINES, [page] * 2, verdicts, strict=True)]

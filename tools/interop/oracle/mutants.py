@@ -218,21 +218,21 @@ def mutants(seed: str, rounds: int) -> Iterator[Mutant]:
                 raise oracle.OracleError(
                     f"a vector of {name} v{version} is forged badly"
                 )
-            for place, kind in enumerate(forger.places):
-                places.setdefault(kind, []).append((value, place))
-        for kind, found in places.items():
+            for target, kind in enumerate(forger.places):
+                places.setdefault(kind, []).append((value, target))
+        for kind, candidates in places.items():
             for _ in range(rounds * (20 if kind in RARE else 1)):
-                value, place = dice.choice(found)
-                data = Forger(binding.defaults, dice, place).struct(value, layout)
+                value, target = dice.choice(candidates)
+                data = Forger(binding.defaults, dice, target).struct(value, layout)
                 yield Mutant(name, version, data, kind)
         for _ in range(rounds):
             data = dice.choice(good)
             tail = dice.choice((b"\0", b"\xff", dice.randbytes(5)))
             yield Mutant(name, version, data + tail, "trailing bytes")
             if data:
-                at = dice.randrange(len(data))
-                yield Mutant(name, version, data[:at], "truncation")
-                near = (data[at] + dice.choice((-1, 1))) % 256
+                position = dice.randrange(len(data))
+                yield Mutant(name, version, data[:position], "truncation")
+                near = (data[position] + dice.choice((-1, 1))) % 256
                 new = dice.choice((0, 1, 0x7F, 0x80, 0xFF, near, dice.randrange(256)))
-                changed = data[:at] + bytes([new]) + data[at + 1 :]
+                changed = data[:position] + bytes([new]) + data[position + 1 :]
                 yield Mutant(name, version, changed, "changed byte")

@@ -109,8 +109,8 @@ def newest_release(pair: Pair, classes: dict[str, dict[str, Row]]) -> str | None
     """Return the newest release that contains a pair, or None."""
     name, version = pair
     for release, messages in classes.items():
-        found = messages.get(name)
-        if found and found["min"] <= version <= found["max"]:
+        message_class = messages.get(name)
+        if message_class and message_class["min"] <= version <= message_class["max"]:
             return release
     return None
 

@@ -34,12 +34,12 @@ def main() -> None:
     theirs = [tuple(map(int, line.split())) for line in text.splitlines()]
     ours = partitioners.murmur2_column(keys).tolist()
     for key, (hashed, positive), column in zip(keys, theirs, ours, strict=True):
-        found = partitioners.murmur2(key)
+        hash_value = partitioners.murmur2(key)
         partition = partitioners.murmur2_random(key, range(1 << 31), ())
-        if (found, column, partition) != (hashed, hashed, positive):
+        if (hash_value, column, partition) != (hashed, hashed, positive):
             sys.exit(
                 f"murmur2 of {key.hex()} is {hashed}, positive {positive}, in Kafka;"
-                f" kwire has {found}, {column} in a column, and {partition}"
+                f" kwire has {hash_value}, {column} in a column, and {partition}"
             )
     print(f"{len(keys)} keys have Kafka's hash")
 

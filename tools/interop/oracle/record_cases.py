@@ -120,7 +120,7 @@ def batch(rows: tuple[Row, ...], magic: int = 2, **changes: object) -> Row:
 
 def moved(records: tuple[Row, ...], by: int) -> tuple[Row, ...]:
     """Add ``by`` to the offset of all records."""
-    return tuple({**each, "offset": each["offset"] + by} for each in records)
+    return tuple({**record, "offset": record["offset"] + by} for record in records)
 
 
 def batches() -> Iterator[Case]:
@@ -329,20 +329,20 @@ def mutants(written: dict[str, bytes]) -> Iterator[tuple[str, int, bytes]]:
 
 def claims_much(messages: bytes) -> bool:
     """Return whether a message size exceeds 1 MiB, which Kafka would allocate."""
-    at = 0
-    while at + 12 <= len(messages):
-        (size,) = struct.unpack_from(">i", messages, at + 8)
+    position = 0
+    while position + 12 <= len(messages):
+        (size,) = struct.unpack_from(">i", messages, position + 8)
         if size > 2**20:
             return True
-        at += 12 + max(size, 0)
+        position += 12 + max(size, 0)
     return False
 
 
-def changes_of(plain: bytes, place: int) -> Iterator[bytes]:
+def changes_of(plain: bytes, position: int) -> Iterator[bytes]:
     """Yield copies with different values for the byte at ``place``."""
-    old = plain[place]
+    old = plain[position]
     for new in sorted({old ^ 1, old ^ 0x80, 0, 0x7F, 0xFF} - {old}):
-        yield plain[:place] + bytes([new]) + plain[place + 1 :]
+        yield plain[:position] + bytes([new]) + plain[position + 1 :]
 
 
 ATTACKED = (

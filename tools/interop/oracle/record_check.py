@@ -79,12 +79,12 @@ def fault(written: Written, read: Row) -> str | None:
         for name, value in written.fields.items():
             if batch[name] != value:
                 return f"{name} is {batch[name]} for Kafka, not {value}"
-    found = [row for batch in batches for row in batch["records"]]
+    records = [row for batch in batches for row in batch["records"]]
     control = [row for batch in batches for row in batch.get("control_records", ())]
     if written.control:
         return None if control == written.control else f"Kafka reads {control}"
-    if found != written.records:
-        pairs = zip(found, written.records, strict=False)
+    if records != written.records:
+        pairs = zip(records, written.records, strict=False)
         odd = next((pair for pair in pairs if pair[0] != pair[1]), "another count")
         return f"Kafka reads other records: {odd}"
     if written.producible not in (None, read["producible"]):
@@ -113,9 +113,9 @@ def in_all_ways(case: Case) -> Iterator[Written]:
 
     asked = case.asked
     magic, codec = asked["magic"], asked["compression"]
-    given = {name: asked[name] for name in GIVEN}
+    batch_options = {name: asked[name] for name in GIVEN}
     rows = [row_of(row) for row in asked["records"]]
-    data = records.encode_batch(rows, **given)
+    data = records.encode_batch(rows, **batch_options)
     expected = as_read(asked, magic, asked["log_append_time"])
     fields = fields_of(asked, rows) if magic == 2 else {}
     producible = magic == 2
@@ -123,28 +123,32 @@ def in_all_ways(case: Case) -> Iterator[Written]:
 
     if asked["log_append_time"] is None:
         table = columns.decode_records(data)
-        made = columns.encode_batch(table, **given)
-        yield Written(f"{case.name} columns", made, expected, fields)
+        encoded = columns.encode_batch(table, **batch_options)
+        yield Written(f"{case.name} columns", encoded, expected, fields)
 
-    dense = all(row.offset == given["base_offset"] + n for n, row in enumerate(rows))
+    dense = all(
+        row.offset == batch_options["base_offset"] + n for n, row in enumerate(rows)
+    )
     if dense:
-        options = {name: value for name, value in given.items() if name != "magic"}
+        options = {
+            name: value for name, value in batch_options.items() if name != "magic"
+        }
         size = 61 + sum(90 + len(repr(row)) for row in rows)
         builder = records.BatchBuilder(size, magic=magic, **options)
         for row in rows:
             assert builder.append(row.key, row.value, row.timestamp, row.headers)
-        made = builder.build()
-        assert len(made) <= builder.size_bound_bytes
-        yield Written(f"{case.name} builder", made, expected, fields)
+        encoded = builder.build()
+        assert len(encoded) <= builder.size_bound_bytes
+        yield Written(f"{case.name} builder", encoded, expected, fields)
 
     for target in (0, 1, 2):
         if target == magic or (codec == "zstd" and target < 2):
             continue
-        made, _ = records.convert_batches(data, target)
+        encoded, _ = records.convert_batches(data, target)
         append_time = asked["log_append_time"] if magic and target else None
         left = as_read(asked, min(magic, target), append_time)
         changed = {"magic": target, "compression": codec}
-        yield Written(f"{case.name} to {target}", made, left, changed)
+        yield Written(f"{case.name} to {target}", encoded, left, changed)
 
 
 def row_of(row: Row) -> Any:

@@ -45,8 +45,8 @@ SHOWN = 10
 
 def releases() -> list[str]:
     """List the Kafka releases with supported record classes, newest first."""
-    found = ElementTree.parse(PROJECT / "pom.xml").findall("{*}profiles/{*}profile")
-    return [str(profile.findtext("{*}id")) for profile in found]
+    profiles = ElementTree.parse(PROJECT / "pom.xml").findall("{*}profiles/{*}profile")
+    return [str(profile.findtext("{*}id")) for profile in profiles]
 
 
 def command(release: str) -> list[str]:
@@ -101,8 +101,8 @@ def vectors() -> Iterator[Row]:
         *record_cases.EMPTIED,
         record_cases.HOSTILE,
     ]
-    made = all_bytes(CONVERTING, [case.asked for case in cases])
-    written = dict(zip([case.name for case in cases], made, strict=True))
+    encoded = all_bytes(CONVERTING, [case.asked for case in cases])
+    written = dict(zip([case.name for case in cases], encoded, strict=True))
     asked = {case.name: case.asked for case in cases}
     sets = dict(record_cases.sets(written))
     repaired = all_bytes(CONVERTING, [about("repair", data) for data in sets.values()])

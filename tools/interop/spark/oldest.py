@@ -73,14 +73,14 @@ def make_environment(version: str) -> Path:
     python = folder / "bin" / "python"
     has = tuple(int(part) for part in version.split(".")[:2])
     arrow = ARROW[max(since for since in ARROW if since <= has)]
-    wanted = [f"pyspark=={version}", arrow, *LIBRARIES, *TOOLS]
-    made = folder / ".made"
-    if not made.exists() or made.read_text() != " ".join(wanted):
+    requirements = [f"pyspark=={version}", arrow, *LIBRARIES, *TOOLS]
+    marker = folder / ".made"
+    if not marker.exists() or marker.read_text() != " ".join(requirements):
         print(f"==> a virtual environment with PySpark {version} (400 MB)", flush=True)
-        venv.create(folder, clear=not made.exists(), with_pip=True)
+        venv.create(folder, clear=not marker.exists(), with_pip=True)
         pip = [str(python), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, *wanted], check=True)
-        made.write_text(" ".join(wanted))
+        subprocess.run([*pip, *requirements], check=True)
+        marker.write_text(" ".join(requirements))
     return python
 
 

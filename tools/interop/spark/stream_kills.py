@@ -56,10 +56,10 @@ def main() -> None:
         return
     folder = Path(tempfile.mkdtemp(prefix="kwire-kills-"))
     try:
-        found = trial(folder, chosen.kills, random.Random(chosen.seed))
+        code = trial(folder, chosen.kills, random.Random(chosen.seed))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    sys.exit(found)
+    sys.exit(code)
 
 
 def trial(folder: Path, kills: int, chance: random.Random) -> int:
@@ -74,9 +74,9 @@ def trial(folder: Path, kills: int, chance: random.Random) -> int:
     for number in range(kills):
         moment = MOMENTS[number % len(MOMENTS)]
         with Query(folder, "go on", str(log)) as query:
-            at = kill_at(query, moment, checkpoint, sink, chance)
+            state = kill_at(query, moment, checkpoint, sink, chance)
         done[moment] += 1
-        print(f"kill {number + 1:2}, {moment:7}: {at}", flush=True)
+        print(f"kill {number + 1:2}, {moment:7}: {state}", flush=True)
     writer.stop()
     with Query(folder, "to the end", str(log)) as query:
         query.wait()
@@ -294,19 +294,19 @@ def compare_sink(
             if entry["action"] == "add":
                 names.add(folder / "sink" / entry["path"].rsplit("/", 1)[-1])
     table = ds.dataset(sorted(map(str, names)), format="parquet").to_table()
-    found = [
+    rows = [
         ((row["topic"], row["partition"], row["offset"]), row["value"])
         for row in table.to_pylist()
     ]
-    there = dict(found)
+    there = dict(rows)
     lost = written.keys() - there.keys()
     foreign = there.keys() - written.keys()
     wrong = [key for key in there.keys() & written if there[key] != written[key]]
-    doubled = len(found) - len(there)
+    doubled = len(rows) - len(there)
     kinds = ", ".join(f"{count} {moment}" for moment, count in done.items())
     print(f"kills: {kinds}")
     print(
-        f"in the sink: {len(found):,} rows; lost {len(lost)}, doubled {doubled},"
+        f"in the sink: {len(rows):,} rows; lost {len(lost)}, doubled {doubled},"
         f" changed {len(wrong)}, foreign {len(foreign)}"
     )
     if lost or doubled or wrong or foreign:
@@ -340,8 +340,8 @@ def batch_read(log: Path) -> list[tuple[tuple[str, int, int], bytes]]:
 
     asked = options.read_options({"path": str(log)})
     columns = layout.default_layout(asked)
-    found = planning.find_partitions(asked)
-    pieces = planning.plan_pieces(found, asked, planning.Bounds())
+    partitions = planning.find_partitions(asked)
+    pieces = planning.plan_pieces(partitions, asked, planning.Bounds())
     return [
         ((row["topic"], row["partition"], row["offset"]), row["value"])
         for batch in reading.read_pieces(pieces, columns, asked)

@@ -53,14 +53,16 @@ def attempt(entry: Any, packages: list[ModuleType], turn: int) -> tuple[int, int
 
     def work(note: Any) -> None:
         guarded, tried, views = guard_pages.Guarded(), 0, 0
-        made = entry_inputs.damage_forever(entry, f"turn {turn}")
-        for data in itertools.islice(made, SCALE * entry.share):
+        damaged_inputs = entry_inputs.damage_forever(entry, f"turn {turn}")
+        for data in itertools.islice(damaged_inputs, SCALE * entry.share):
             if len(data) > _ROOM - _COUNTS.size:
                 continue
             shared[_COUNTS.size : _COUNTS.size + len(data)] = data
             _COUNTS.pack_into(shared, 0, tried, views, len(data))
             signal.setitimer(signal.ITIMER_PROF, LONGEST)
-            first, *others = (entries.outcome(entry, each, data) for each in packages)
+            first, *others = (
+                entries.outcome(entry, package, data) for package in packages
+            )
             if any(other != first for other in others):
                 raise AssertionError(f"the engines differ: {first}, {others}")
             if entry.is_view and len(data) <= guard_pages.ROOM:
@@ -98,8 +100,8 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     # Continue after the inputs of the gate, which have no turn number.
     state = {"steps": 0, "inputs": 0, "guarded": 0} | state
     while time.monotonic() < until:
-        turn, place = divmod(state["steps"], len(table))
-        tried, views = attempt(table[place], packages, turn)
+        turn, index = divmod(state["steps"], len(table))
+        tried, views = attempt(table[index], packages, turn)
         state["inputs"] += tried
         state["guarded"] += views if packages[0].backend == "fast" else 0
         state["steps"] += 1
@@ -109,11 +111,11 @@ def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
 def figures(state: dict[str, Any]) -> list[Figure]:
     """Return the reached figures."""
     inputs, guarded = state.get("inputs", 0), state.get("guarded", 0)
-    made, what = "make deep", "deep: inputs of other entries"
+    target, what = "make deep", "deep: inputs of other entries"
     return [
-        Figure("P5", what, inputs, made, least=1_000_000),
-        Figure("P3", f"{what}, on both engines", inputs, made, least=1_000_000),
-        Figure("P6", f"{what}, on guard pages", guarded, made, least=500_000),
+        Figure("P5", what, inputs, target, least=1_000_000),
+        Figure("P3", f"{what}, on both engines", inputs, target, least=1_000_000),
+        Figure("P6", f"{what}, on guard pages", guarded, target, least=500_000),
     ]
 
 

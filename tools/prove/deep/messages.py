@@ -43,11 +43,11 @@ def steps() -> Iterator[tuple[str, list[Any]]]:
     """Yield the engine and the tasks for every child process."""
     for engine, mode, every, tables in stages():
         tasks: list[Any] = []
-        inputs, each = 0, 1 if tables is None else len(tables[0][0])
+        inputs, inputs_per_byte = 0, 1 if tables is None else len(tables[0][0])
         seeds = golden.vectors() if every else broken_messages.middle_vectors()
         for vector in seeds:
             tasks.append(broken_messages.Task(vector, mode, tables))
-            inputs += len(vector.data) * each
+            inputs += len(vector.data) * inputs_per_byte
             if inputs >= STEP[engine]:
                 yield engine, tasks
                 tasks, inputs = [], 0
@@ -56,7 +56,7 @@ def steps() -> Iterator[tuple[str, list[Any]]]:
 
 def run(state: dict[str, Any], until: float) -> Iterator[dict[str, Any]]:
     """Continue at the stored step. Without the compiled engine, skip its steps."""
-    packages = {each.backend: each for each in engines.packages()}
+    packages = {package.backend: package for package in engines.packages()}
     memory = broken_messages.Input()
     state = {"steps": 0, "changes": 0, "prefixes": 0, "messages": 0} | state
     for number, (engine, tasks) in enumerate(steps()):
@@ -77,11 +77,11 @@ def figures(state: dict[str, Any]) -> list[Figure]:
     """Return the reached figures."""
     reached = {"changes": 0, "prefixes": 0} | state
     changes, cuts = reached["changes"], reached["prefixes"]
-    made = "make deep"
+    target = "make deep"
     return [
-        Figure("P5", "single-byte changes", changes, made, least=10_000_000),
-        Figure("P5", "prefixes refused", cuts, made, least=1_000_000),
-        Figure("P6", "guarded inputs", changes + cuts, made, least=10**7),
+        Figure("P5", "single-byte changes", changes, target, least=10_000_000),
+        Figure("P5", "prefixes refused", cuts, target, least=1_000_000),
+        Figure("P6", "guarded inputs", changes + cuts, target, least=10**7),
     ]
 
 
