@@ -4,7 +4,7 @@
 used.
 
 Usage: ``python -m benchmarks.adapters.fetches CLIENT FETCH``. Both variants are
-measured alternately, and the minimum processor time of each is printed in seconds. The
+measured alternately, and the minimum processor times are printed in seconds. The
 fetches are cases in which an adapter might be slower than its client: few records, or
 only one record per batch.
 """

@@ -59,7 +59,7 @@ PACKAGES = (
 
 _BESIDE = {"kwire beside peer": "kwire", "pure beside peer": "kwire pure"}
 _MESSAGES = ("kwire", "kwire pure", *ALL_PEERS)
-#: Entries and verdict columns of the table in each section.
+#: Table entries and verdict columns by section.
 _COLUMNS: dict[str, tuple[tuple[str, ...], dict[str, str | None]]] = {
     DECODE: ((*_MESSAGES, LOOP), {**_BESIDE}),
     ENCODE: (_MESSAGES, {**_BESIDE}),
@@ -138,7 +138,7 @@ def start_table(figures: Figures) -> str:
 
 
 def work_table(figures: Figures) -> str:
-    """Format the table that counts the fields in each benchmark input."""
+    """Format the table that counts the fields in the benchmark inputs."""
     lines = []
     for row in ROWS:
         if row.section not in (DECODE, FRAME, ZERO_COPY):

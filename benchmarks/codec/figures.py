@@ -137,7 +137,7 @@ def row_table(
 
 
 def list_verdicts(found: Iterable[Verdict]) -> str:
-    """Format verdicts that are not part of a table row as a Markdown list."""
+    """Format verdicts outside of table rows as a Markdown list."""
     return "\n".join(
         f"- {verdict.work}: {verdict.reached}; wanted {verdict.wanted}: "
         f"{'met' if verdict.met else '**missed**'}"

@@ -30,7 +30,7 @@ METADATA = ("Metadata response v9", "Metadata response v9, 100 brokers")
 
 
 def wishes(figures: Figures) -> Iterator[str]:
-    """Format all targets that are less ambitious than the original wish, together
+    """Format all targets below the original wish, together
     with it.
     """
     for row in ROWS:

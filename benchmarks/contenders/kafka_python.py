@@ -68,7 +68,7 @@ def values(workload: Workload, message: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that was created before the measurement."""
+    """Encode a prepared message. Building it is not measured."""
     return Statement("message.encode()", {"message": message})
 
 

@@ -76,7 +76,7 @@ def values(workload: Workload, decoded: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that was created before the measurement."""
+    """Encode a prepared message. Building it is not measured."""
     names = {
         "write": entity_writer(type(message)),
         "BytesIO": BytesIO,

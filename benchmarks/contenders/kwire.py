@@ -57,7 +57,7 @@ def values_zero_copy(workload: Workload, message: Any) -> Any:
 
 
 def encode(workload: Workload, message: Any) -> Statement:
-    """Encode a message that was created before the measurement."""
+    """Encode a prepared message. Building it is not measured."""
     names = {"encode": kwire.encode, "message": message}
     return Statement(f"encode(message, version={workload.version})", names)
 

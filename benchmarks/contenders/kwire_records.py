@@ -87,7 +87,7 @@ def append_rows(name: str) -> Statement:
 
 
 def encode_columns(name: str, codec: str, level: int) -> Statement:
-    """Encode columns that were created before the measurement."""
+    """Encode prepared columns. Building them is not measured."""
     from kwire.records.columns import decode_records, encode_batch
 
     names = {

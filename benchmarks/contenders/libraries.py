@@ -27,7 +27,7 @@ CHECKS = "what the format carries: gzip a CRC-32, the others nothing"
 
 
 def _blocks(work: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
-    """Return a function that calls ``work`` for each snappy block in a prepared
+    """Return a function that calls ``work`` for all snappy blocks in a prepared
     list.
     """
     return lambda blocks: [work(block) for block in blocks]

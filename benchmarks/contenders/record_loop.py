@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.harness.statement import Statement
 
-#: Fields that are read from every record.
+#: Record fields to read.
 FIELDS = ("offset", "timestamp", "key", "value", "headers")
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Processes, rounds, tables and chapters that are shared by all questions."""
+"""Processes, rounds, tables and chapters shared by all questions."""
 
 from pathlib import Path
 

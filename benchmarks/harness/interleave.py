@@ -42,7 +42,7 @@ class Workers:
 
 
 def measure(row: Row, workers: Workers) -> Durations:
-    """Measure a row. Return the seconds of each round by entry and collector state."""
+    """Measure a row. Return the seconds of all rounds by entry and collector state."""
 
     def seconds(entry: Any, loops: int, collector: bool) -> float:
         return workers[entry.worker].ask("seconds", loops, collector, *entry.task)

@@ -55,7 +55,7 @@ def encode_case(name: str) -> bytes:
 
 
 def write_inputs(folder: Path) -> None:
-    """Write one file with the bytes of each input."""
+    """Write one file per input."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in {case.name for case in CASES}:
         (folder / f"{name}.bin").write_bytes(encode_case(name))

@@ -65,7 +65,7 @@ CONTENDERS = (
     Contender("Go", "go-800", "kmsg-unsafe"),
 )
 COUNTING = "rust-counting"
-"""Rust program that is only used for memory measurements."""
+"""Rust program for memory measurements."""
 
 
 def build() -> None:

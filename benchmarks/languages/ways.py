@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Variants of each library, with their names in the report.
+"""Library variants with their display names in the report.
 
 A table in ``chapter.md`` describes how a variant represents strings, byte strings and
 records.

@@ -251,7 +251,7 @@ def touch_batch(batch: Any) -> tuple[int, int]:
 
 
 def touch_rows(rows: Any) -> tuple[int, int]:
-    """Read all fields of each row."""
+    """Read all fields of all rows."""
     size = 0
     for row in rows:
         _ = row.offset, row.timestamp, row.key, row.headers
@@ -260,7 +260,7 @@ def touch_rows(rows: Any) -> tuple[int, int]:
 
 
 def touch_messages(messages: Any) -> tuple[int, int]:
-    """Read all fields of each librdkafka message."""
+    """Read all fields of all librdkafka messages."""
     size = 0
     for each in messages:
         _ = each.offset(), each.timestamp(), each.key(), each.headers()

@@ -43,7 +43,7 @@ def tags(first: int, count: int) -> bytes:
 
 
 def varints(kwire: Any, size: int) -> Call:
-    """Tag numbers that are varints of five bytes."""
+    """Tag numbers encoded as varints with five bytes."""
     return decoding(kwire, "ApiVersionsRequest", tags(2**28, size // 6), 3)
 
 

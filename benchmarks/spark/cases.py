@@ -192,7 +192,7 @@ def run(case: Case) -> None:
 
 
 def check(cases: Iterable[Case], small: LogInput) -> None:
-    """Compare the values of all decoders, and the number of rows in each job.
+    """Compare the values of all decoders, and the number of rows per job.
 
     Raises SystemExit if there is a difference.
     """

@@ -85,7 +85,7 @@ class ReplayReader(DataSourceReader):
         self._rows = rows
 
     def partitions(self) -> list[InputPartition]:
-        """Plan a task for each number of rows."""
+        """Plan one task per number of rows."""
         return [InputPartition(rows) for rows in self._rows]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -135,7 +135,7 @@ class PeerReader(DataSourceReader):
         self._chunk = CHUNK_BYTES // step * step
 
     def partitions(self) -> list[InputPartition]:
-        """Plan a task for each range."""
+        """Plan one task per byte range."""
         return [InputPartition(each) for each in self._ranges]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

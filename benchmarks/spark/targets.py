@@ -59,7 +59,7 @@ class SparkFigures:
         return size
 
     def rounds(self, case: str) -> list[float]:
-        """Return the duration of each round in seconds."""
+        """Return the durations of all rounds in seconds."""
         seconds: list[float] = self._cases[case]["seconds"]
         return seconds
 

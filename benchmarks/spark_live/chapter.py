@@ -149,7 +149,7 @@ def _run_rounds(
 ) -> dict[str, list[tuple[float, float]]]:
     """Run all cases in turn for several rounds.
 
-    Return the wall and CPU seconds of each.
+    Return their wall and CPU seconds.
     """
     found: dict[str, list[tuple[float, float]]] = {}
     order = random.Random("live")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames that are received on the measured connections.
+"""Frames received on the measured connections.
 
 They are a stream of small Fetch responses with different numbers and records, and the
 ApiVersions responses of brokers. This module does not depend on any contender.

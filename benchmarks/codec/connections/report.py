@@ -32,7 +32,7 @@ def connection_tables(figures: Figures) -> dict[str, str]:
 
 
 def connection_lists(figures: Figures) -> dict[str, str]:
-    """Format the verdicts that are not part of a table row, with the section name
+    """Format the verdicts outside of table rows, with the section name
     removed.
     """
     return {

@@ -37,7 +37,7 @@ from benchmarks.codec.records.targets import (
 from benchmarks.harness.tables import table
 from benchmarks.workloads import records as workloads
 
-#: Entries in the table of each section.
+#: Table entries by section.
 _LABELS = {
     OBJECTS: ("kwire", "kwire pure", "aiokafka", "kafka-python", "kio", LOOP),
     BATCHES: (
@@ -139,7 +139,7 @@ def record_tables(figures: Figures) -> dict[str, str]:
 
 
 def record_lists(figures: Figures) -> dict[str, str]:
-    """Format the verdicts that are not part of a table row.
+    """Format the verdicts outside of table rows.
 
     They are selected by the prefix of their description.
     """
