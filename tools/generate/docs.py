@@ -42,22 +42,22 @@ def as_rst(lines: list[str]) -> list[str]:
     Text in double backticks and indented lines are code. Lists remain lists. A sentence
     that starts with "Shape:", "Raises" or similar words becomes a paragraph.
     """
-    made: list[str] = []
+    converted: list[str] = []
     in_code = False
     for line in lines:
         indented = line.startswith("    ")
-        if indented and not in_code and (not made or not made[-1]):
-            made += ["::", ""]
+        if indented and not in_code and (not converted or not converted[-1]):
+            converted += ["::", ""]
             in_code = True
         elif line and not indented:
             in_code = False
         if in_code:
-            made.append(line)
+            converted.append(line)
             continue
-        if _PART.match(line) and made and made[-1]:
-            made.append("")
-        made.append(_escaped(line))
-    return made
+        if _PART.match(line) and converted and converted[-1]:
+            converted.append("")
+        converted.append(_escaped(line))
+    return converted
 
 
 def _escaped(line: str) -> str:
@@ -191,7 +191,7 @@ def loads_from_elsewhere(page: Path) -> list[str]:
     parser = _Loads()
     text = page.read_text(encoding="utf-8")
     parser.feed(text)
-    return [found for found in parser.found if re.match(r"(\w+:)?//", found)]
+    return [address for address in parser.found if re.match(r"(\w+:)?//", address)]
 
 
 def main() -> int:
@@ -204,8 +204,8 @@ def main() -> int:
         return 1
     pages = sorted(SITE.rglob("*.html"))
     for page in pages:
-        for found in loads_from_elsewhere(page):
-            print(f"docs: {page.relative_to(SITE)} loads {found}", file=sys.stderr)
+        for address in loads_from_elsewhere(page):
+            print(f"docs: {page.relative_to(SITE)} loads {address}", file=sys.stderr)
             return 1
     print(f"{len(pages)} pages: {SITE.relative_to(ROOT) / 'index.html'}")
     return 0

@@ -118,17 +118,17 @@ class Members:
 
 def committed(kafka: HasAddress, topic: str, group: str) -> dict[int, int]:
     """Return the committed offset for each partition, read by librdkafka."""
-    places = [confluent_kafka.TopicPartition(topic, n) for n in range(PARTITIONS)]
+    partitions = [confluent_kafka.TopicPartition(topic, n) for n in range(PARTITIONS)]
     reader = confluent_kafka.Consumer(
         {"bootstrap.servers": kafka.address, "group.id": group, "log_level": 0}
     )
     try:
-        found = reader.committed(places, timeout=SECONDS)
+        offsets = reader.committed(partitions, timeout=SECONDS)
     except confluent_kafka.KafkaException:
         return {}
     finally:
         reader.close()
-    return {each.partition: each.offset for each in found if each.offset >= 0}
+    return {entry.partition: entry.offset for entry in offsets if entry.offset >= 0}
 
 
 def describe(kafka: Cluster, group: str, *options: str) -> list[list[str]]:
@@ -180,7 +180,7 @@ def check_rows(
 def find_ends(kafka: HasAddress, topic: str) -> dict[int, int]:
     """Return the end offset for each partition. The writer must have ended."""
     rows = clients.read_back(kafka, topic)
-    return {each: len(rows[each]) for each in rows}
+    return {partition: len(rows[partition]) for partition in rows}
 
 
 def kill_coordinator(kafka: Cluster, group: str) -> None:
@@ -246,8 +246,8 @@ def has_open(kafka: Cluster, topic: str) -> bool:
     levels = confluent_kafka.IsolationLevel
     admin_client = kafka.client()
     committed_ends, ends = (
-        [each.result(SECONDS).offset for each in found.values()]
-        for found in (
+        [future.result(SECONDS).offset for future in offsets.values()]
+        for offsets in (
             admin_client.list_offsets(partitions, isolation_level=level)
             for level in (levels.READ_COMMITTED, levels.READ_UNCOMMITTED)
         )

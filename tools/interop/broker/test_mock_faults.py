@@ -308,16 +308,22 @@ def check_rows(
     partitions: dict[int, dict[int, int]] = {}
     with client.connect_sync(address, timeout_s=SECONDS) as kafka:
         for chunk in kafka.scan(topic):
-            found = partitions.setdefault(chunk.partition, {})
-            found.update((row.offset, int(row.value or b"")) for row in chunk.records())
-    values = [value for found in partitions.values() for value in found.values()]
+            rows_by_offset = partitions.setdefault(chunk.partition, {})
+            rows_by_offset.update(
+                (row.offset, int(row.value or b"")) for row in chunk.records()
+            )
+    values = [
+        value
+        for rows_by_offset in partitions.values()
+        for value in rows_by_offset.values()
+    ]
     assert set(values) == set(range(ROWS))
-    assert sum(each.record_count for each in receipts) == ROWS
+    assert sum(receipt.record_count for receipt in receipts) == ROWS
     acknowledged: list[int] = []
-    for each in sorted(receipts):
-        found = partitions[each.partition]
-        offsets = range(each.base_offset, each.base_offset + each.record_count)
-        acknowledged += (found.get(offset, -1) for offset in offsets)
+    for receipt in sorted(receipts):
+        rows_by_offset = partitions[receipt.partition]
+        offsets = range(receipt.base_offset, receipt.base_offset + receipt.record_count)
+        acknowledged += (rows_by_offset.get(offset, -1) for offset in offsets)
     assert sorted(acknowledged) == list(range(ROWS))
     late, last = 0, [-1] * 7
     for value in acknowledged:
@@ -343,9 +349,9 @@ def disturb(
 @pytest.fixture
 def mock() -> Iterator[Mock]:
     """Mock cluster for one check."""
-    made = Mock()
-    yield made
-    made.close()
+    cluster = Mock()
+    yield cluster
+    cluster.close()
 
 
 @pytest.mark.plan(6, 1, at_night=20)

@@ -99,8 +99,12 @@ def test_advertised_apis_are_those_of_the_release(
     release = ".".join(kafka.release.split(".")[:2])
     listener = "zkBroker" if kafka.has_zookeeper else "broker"
     facts = ApiVersionTable.of_release(release, listener).ranges()
-    wanted = {key: found for key, found in facts.items() if key not in TELEMETRY}
-    expect("the table", wire.table.ranges(), wanted)
+    expected = {
+        key: versions_of_key
+        for key, versions_of_key in facts.items()
+        if key not in TELEMETRY
+    }
+    expect("the table", wire.table.ranges(), expected)
     guess = str(guess_release(wire.table))
     expect("the guessed release", guess, release)
     versions = wire.versions(ApiVersionsRequest)
@@ -110,8 +114,8 @@ def test_advertised_apis_are_those_of_the_release(
         )
         answer = wire.ask(asked, version)
         same = ApiVersionTable.from_response(answer).ranges()
-        expect(f"the table of ApiVersions {version}", same, wanted)
-    print(f"{len(wanted)} APIs, which says {guess}; ApiVersions {span(versions)}")
+        expect(f"the table of ApiVersions {version}", same, expected)
+    print(f"{len(expected)} APIs, which says {guess}; ApiVersions {span(versions)}")
 
 
 def test_topics_are_created_and_seen_in_each_version(
@@ -129,12 +133,14 @@ def test_topics_are_created_and_seen_in_each_version(
         check_error(f"CreateTopics {version}", answer.topics[0].error_code)
     versions = wire.versions(MetadataRequest)
     for version in versions:
-        wanted = [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
-        answer = wire.ask(MetadataRequest(topics=wanted), version)
-        place = [(each.host, each.port) for each in answer.brokers]
-        expect(f"Metadata {version}: the brokers", place, [place_of(kafka)])
-        found = {topic.name: topic.error_code for topic in answer.topics}
-        expect(f"Metadata {version}: topics", found, dict.fromkeys(names, 0))
+        topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
+        answer = wire.ask(MetadataRequest(topics=topics), version)
+        addresses = [(broker.host, broker.port) for broker in answer.brokers]
+        expect(f"Metadata {version}: the brokers", addresses, [place_of(kafka)])
+        error_codes_by_name = {topic.name: topic.error_code for topic in answer.topics}
+        expect(
+            f"Metadata {version}: topics", error_codes_by_name, dict.fromkeys(names, 0)
+        )
     print(f"CreateTopics {span(creates)}, Metadata {span(versions)}")
 
 
@@ -147,13 +153,13 @@ def test_batches_pass_through_each_version(wire: Connection, topic: str) -> None
             clients.Row(b"%d" % version, b"value %d" % n, [], 1_700_000_000_000 + n)
             for n in range(5)
         ]
-        given = wire.produce(topic, encoded(sent), version)
-        expect(f"Produce {version}: the offset", given, len(rows))
+        base_offset = wire.produce(topic, encoded(sent), version)
+        expect(f"Produce {version}: the offset", base_offset, len(rows))
         rows += [(row.key, row.value) for row in sent]
     fetches = wire.versions(FetchRequest)
     for version in fetches:
-        found = all_records(wire.fetch(topic, version))
-        expect(f"Fetch {version}", [(r.key, r.value) for r in found], rows)
+        records_of_topic = all_records(wire.fetch(topic, version))
+        expect(f"Fetch {version}", [(r.key, r.value) for r in records_of_topic], rows)
     print(f"Produce {span(produces)}, Fetch {span(fetches)}")
 
 
@@ -167,9 +173,9 @@ def test_classic_members_join_and_commit_in_each_version(
         if version >= FIRST_WITH_KEYS:
             asked = FindCoordinatorRequest(coordinator_keys=["classic-0"])
         answer = wire.ask(asked, version)
-        (found,) = answer.coordinators or [answer]
-        check_error(f"FindCoordinator {version}", found.error_code)
-        expect("the coordinator", (found.host, found.port), place_of(kafka))
+        (coordinator,) = answer.coordinators or [answer]
+        check_error(f"FindCoordinator {version}", coordinator.error_code)
+        expect("the coordinator", (coordinator.host, coordinator.port), place_of(kafka))
     joins = wire.versions(JoinGroupRequest)
     leaves = wire.versions(LeaveGroupRequest)
     for turn, version in enumerate(joins):
@@ -277,8 +283,12 @@ def commit(
         (kept,) = wire.ask(asked, version).topics[0].partitions
         check_error(f"OffsetCommit {version}", kept.error_code)
         for read in wire.versions(OffsetFetchRequest, FIRST_IN_KAFKA):
-            found = read_offset(wire, topic, group, read, topic_id)
-            expect(f"OffsetFetch {read} after OffsetCommit {version}", found, offset)
+            committed_offset = read_offset(wire, topic, group, read, topic_id)
+            expect(
+                f"OffsetFetch {read} after OffsetCommit {version}",
+                committed_offset,
+                offset,
+            )
 
 
 def read_offset(
@@ -319,7 +329,7 @@ def test_consumer_members_are_assigned_in_each_version(
     if not versions:
         print("no ConsumerGroupHeartbeat in this release")
         return
-    wanted = [(wire.topic_id(topic), [0])]
+    expected = [(wire.topic_id(topic), [0])]
     for version in versions:
         what = f"ConsumerGroupHeartbeat {version}"
         group = f"consumers-{version}"
@@ -336,14 +346,14 @@ def test_consumer_members_are_assigned_in_each_version(
         )
         deadline = time.monotonic() + clients.SECONDS
         assigned: list[Any] = []
-        while assigned != wanted:
+        while assigned != expected:
             if time.monotonic() > deadline:
-                raise BrokerError(f"{what}: assigned is {assigned}, not {wanted}")
+                raise BrokerError(f"{what}: assigned is {assigned}, not {expected}")
             answer = wire.ask(asked, version)
             check_error(what, answer.error_code)
             if answer.assignment is not None:
                 parts = answer.assignment.topic_partitions
-                assigned = [(each.topic_id, list(each.partitions)) for each in parts]
+                assigned = [(part.topic_id, list(part.partitions)) for part in parts]
             asked = ConsumerGroupHeartbeatRequest(
                 group_id=group,
                 member_id=answer.member_id,

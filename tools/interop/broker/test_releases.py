@@ -58,7 +58,7 @@ class Setting(NamedTuple):
     @property
     def line(self) -> str:
         """Release line of the broker, with its name from ``schema.releases``."""
-        names = [each for each in releases.NAMES if is_of_line(self.kafka, each)]
+        names = [name for name in releases.NAMES if is_of_line(self.kafka, name)]
         return names[-1]
 
     @property
@@ -134,26 +134,27 @@ def read_with_peer(setting: Setting, topic: str, count: int) -> list[tuple[Any, 
     consumer = confluent_kafka.Consumer({**options, **peer(setting)})
     named = confluent_kafka.TopicPartition
     beginning = confluent_kafka.OFFSET_BEGINNING
-    consumer.assign([named(topic, each, beginning) for each in range(2)])
-    found: list[tuple[Any, ...]] = []
+    consumer.assign([named(topic, partition, beginning) for partition in range(2)])
+    records: list[tuple[Any, ...]] = []
     deadline = time.monotonic() + SECONDS
-    while len(found) < count:
+    while len(records) < count:
         message = consumer.poll(1)
         if time.monotonic() > deadline:
-            raise BrokerError(f"librdkafka read {len(found)} of {count} records")
+            raise BrokerError(f"librdkafka read {len(records)} of {count} records")
         if message is not None and message.error():
             raise BrokerError(f"librdkafka: {message.error()}")
         if message is not None:
-            place = message.partition(), message.offset()
-            found.append((*place, message.key(), message.value()))
+            position = message.partition(), message.offset()
+            records.append((*position, message.key(), message.value()))
     consumer.close()
-    return sorted(found)
+    return sorted(records)
 
 
 def scanned(scan: Any) -> list[tuple[Any, ...]]:
     """Read the records of a scan, sorted by partition and offset."""
     return sorted(
-        (each.partition, each.offset, each.key, each.value) for each in scan.records()
+        (record.partition, record.offset, record.key, record.value)
+        for record in scan.records()
     )
 
 
@@ -170,17 +171,17 @@ def check_topics(setting: Setting) -> None:
 
 def check_scan(setting: Setting) -> None:
     """Read librdkafka's records in every codec, with both isolation levels."""
-    wanted = read_with_peer(setting, "to-kwire", setting.written)
+    expected = read_with_peer(setting, "to-kwire", setting.written)
     for isolation in ("read_uncommitted", "read_committed"):
-        found = scanned(setting.client.scan("to-kwire", isolation_level=isolation))
-        expect(f"a scan, {isolation}", found, wanted)
+        records = scanned(setting.client.scan("to-kwire", isolation_level=isolation))
+        expect(f"a scan, {isolation}", records, expected)
 
 
 def check_small_fetches(setting: Setting) -> None:
     """Read with a small memory limit, so that batches are split between responses."""
-    wanted = read_with_peer(setting, "to-kwire", setting.written)
-    found = scanned(setting.client.scan("to-kwire", memory_bytes=100))
-    expect("a scan with little memory", found, wanted)
+    expected = read_with_peer(setting, "to-kwire", setting.written)
+    records = scanned(setting.client.scan("to-kwire", memory_bytes=100))
+    expect("a scan with little memory", records, expected)
 
 
 def check_follow(setting: Setting) -> None:
@@ -204,13 +205,15 @@ def check_offsets(setting: Setting) -> None:
 
 def check_offsets_by_time(setting: Setting) -> None:
     """Look up the first record at or after a timestamp, ignoring missing timestamps."""
-    at = datetime.datetime.fromtimestamp((START + COUNT // 2) / 1000, datetime.UTC)
-    found = setting.client.offsets("to-kwire", at=at)
-    wanted: dict[int, int] = {}
-    for each in setting.client.scan("to-kwire").records():
-        if each.timestamp >= START + COUNT // 2:
-            wanted.setdefault(each.partition, each.offset)
-    expect("offsets by time", found, dict(sorted(wanted.items())))
+    timestamp = datetime.datetime.fromtimestamp(
+        (START + COUNT // 2) / 1000, datetime.UTC
+    )
+    offsets = setting.client.offsets("to-kwire", at=timestamp)
+    expected: dict[int, int] = {}
+    for record in setting.client.scan("to-kwire").records():
+        if record.timestamp >= START + COUNT // 2:
+            expected.setdefault(record.partition, record.offset)
+    expect("offsets by time", offsets, dict(sorted(expected.items())))
 
 
 def write(setting: Setting, topic: str, codecs: Sequence[str], **options: Any) -> None:
@@ -222,10 +225,10 @@ def write(setting: Setting, topic: str, codecs: Sequence[str], **options: Any) -
             receipts = producer.send_many(
                 topic, [(row.key, row.value, row.timestamp) for row in rows]
             )
-        expect("receipts", sum(each.record_count for each in receipts), COUNT)
+        expect("receipts", sum(receipt.record_count for receipt in receipts), COUNT)
         written += rows
-    found = [row[2:] for row in read_with_peer(setting, topic, len(written))]
-    expect(topic, sorted(found), sorted((row.key, row.value) for row in written))
+    values = [row[2:] for row in read_with_peer(setting, topic, len(written))]
+    expect(topic, sorted(values), sorted((row.key, row.value) for row in written))
 
 
 def check_producer(setting: Setting) -> None:
@@ -247,8 +250,8 @@ def check_headers(setting: Setting) -> None:
     """Write a record with headers."""
     with setting.client.producer(idempotent=False) as producer:
         producer.send_many("headers", [(None, b"value", START, [("name", b"x")])])
-    (found,) = setting.client.scan("headers").records()
-    expect("headers", list(found.headers), [("name", b"x")])
+    (record,) = setting.client.scan("headers").records()
+    expect("headers", list(record.headers), [("name", b"x")])
 
 
 def check_transactions(setting: Setting) -> None:
@@ -261,12 +264,12 @@ def check_transactions(setting: Setting) -> None:
     # The coordinator confirms the end of the transaction before the partition leaders
     # have received the markers, so a scan can end before the record.
     deadline = time.monotonic() + SECONDS
-    found: list[tuple[Any, ...]] = []
-    while not found and time.monotonic() < deadline:
-        found = scanned(
+    records: list[tuple[Any, ...]] = []
+    while not records and time.monotonic() < deadline:
+        records = scanned(
             setting.client.scan("transactions", isolation_level="read_committed")
         )
-    expect("the values", [value for *_, value in found], [b"value"])
+    expect("the values", [value for *_, value in records], [b"value"])
 
 
 def check_committed_offsets(setting: Setting) -> None:
@@ -277,8 +280,8 @@ def check_committed_offsets(setting: Setting) -> None:
         ) as consumer:
             chunk = next(iter(consumer))
             consumer.commit(chunk)
-    found = setting.client.offsets("to-kwire", at="latest")
-    expect("the second partition", chunk.next_offset, found[chunk.partition])
+    ends = setting.client.offsets("to-kwire", at="latest")
+    expect("the second partition", chunk.next_offset, ends[chunk.partition])
 
 
 def check_group(setting: Setting) -> None:

@@ -162,9 +162,9 @@ def disturb(
         yield f"kill {number}, of {len(chosen)}", time.monotonic() - begun
         if number % KILLS_PER_RESTART == 0:
             begun = time.monotonic()
-            for each in kafka.nodes.values():
-                each.stop()
-                each.start()
+            for node in kafka.nodes.values():
+                node.stop()
+                node.start()
                 kafka.wait_in_sync()
             yield "rolling restart", time.monotonic() - begun
 
@@ -180,8 +180,8 @@ def check(
         (partition, row[3]): row[0] for partition in wanted for row in wanted[partition]
     }
     for partition, offset, value in writer.acknowledged:
-        found = by_value.get((partition, value))
-        if found is None or offset not in (found, None):
+        stored_offset = by_value.get((partition, value))
+        if stored_offset is None or offset not in (stored_offset, None):
             raise BrokerError(f"the cluster has lost {TOPIC}-{partition} at {offset}")
     for reader in readers:
         for partition, rows in wanted.items():

@@ -79,10 +79,12 @@ def list_topics(broker: Broker) -> dict[str, list[int]]:
 
 def read_with_librdkafka(broker: Broker, topic: str, isolation: str) -> list[Fields]:
     """Read a complete topic, sorted by partition and offset."""
-    found = clients.read_rows(broker, topic, committed=isolation == "read_committed")
+    rows_by_partition = clients.read_rows(
+        broker, topic, committed=isolation == "read_committed"
+    )
     return [
         (partition, *row[:4], tuple(map(tuple, row.headers)))
-        for partition, rows in found.items()
+        for partition, rows in rows_by_partition.items()
         for row in rows
     ]
 

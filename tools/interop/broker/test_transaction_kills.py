@@ -50,7 +50,7 @@ class Writer(Task):
 
     def count(self, outcome: str) -> int:
         """Count the transactions with an outcome."""
-        return sum(each == outcome for each, _ in self.outcomes)
+        return sum(reported == outcome for reported, _ in self.outcomes)
 
     def work(self) -> None:
         """Write until the task ends. A producer that has failed is replaced."""
@@ -165,17 +165,21 @@ def committed(address: str) -> dict[tuple[str, int], int]:
     consumer = confluent_kafka.Consumer(
         {"bootstrap.servers": address, "group.id": GROUP, "log_level": 0}
     )
-    wanted = [TopicPartition(WRITTEN, each) for each in range(PARTITIONS)]
-    found = consumer.committed(wanted, timeout=SECONDS)
+    partitions = [TopicPartition(WRITTEN, number) for number in range(PARTITIONS)]
+    committed_partitions = consumer.committed(partitions, timeout=SECONDS)
     consumer.close()
-    places = {(each.topic, each.partition): each.offset for each in found}
-    return {place: offset for place, offset in places.items() if offset >= 0}
+    offsets = {
+        (entry.topic, entry.partition): entry.offset for entry in committed_partitions
+    }
+    return {position: offset for position, offset in offsets.items() if offset >= 0}
 
 
 def read_values(kafka: Cluster, topic: str) -> dict[int, list[bytes]]:
     """Read the committed values of a topic by partition."""
     rows = clients.read_rows(kafka, topic, committed=True)
-    return {each: [row.value or b"" for row in rows[each]] for each in rows}
+    return {
+        partition: [row.value or b"" for row in rows[partition]] for partition in rows
+    }
 
 
 def check(kafka: Cluster, writer: Writer) -> int:

@@ -136,10 +136,10 @@ def main() -> int:
     """Test a valid and an invalid response. Returns 1 if a test fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--screenshots", metavar="FOLDER", help="keep what was seen")
-    given = parser.parse_args()
+    options = parser.parse_args()
     wrong = []
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(given.screenshots or temporary)
+        folder = Path(options.screenshots or temporary)
         folder.mkdir(exist_ok=True)
         for name, is_bad in ("good", False), ("bad", True):
             source, path = Path(temporary, name), Path(temporary, f"{name}.html")

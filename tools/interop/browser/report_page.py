@@ -157,17 +157,19 @@ def compare(folder: Path, table: dict[str, Any]) -> tuple[list[str], int]:
         wrong.append(f"{name}: {table['total']} rows, the files have {stored.num_rows}")
     if len(table["rows"]) > stored.num_rows or (stored.num_rows and not table["rows"]):
         wrong.append(f"{name}: {len(table['rows'])} of {stored.num_rows} rows shown")
-    known = [number for number, key in enumerate(keys) if key in stored.column_names]
-    if not known:
+    shown_columns = [
+        number for number, key in enumerate(keys) if key in stored.column_names
+    ]
+    if not shown_columns:
         return [*wrong, f"{name}: no column {keys} is in the files"], 0
-    columns = (stored[keys[number]].to_pylist() for number in known)
+    columns = (stored[keys[number]].to_pylist() for number in shown_columns)
     left = Counter(zip(*([raw_text(v) for v in each] for each in columns), strict=True))
     for row in table["rows"]:
-        shown = tuple(NOTHING if row[n] is None else row[n] for n in known)
+        shown = tuple(NOTHING if row[n] is None else row[n] for n in shown_columns)
         if not left[shown]:
             wrong.append(f"{name}: {shown} is not in the files")
         left[shown] -= 1
-    return wrong, len(known) * len(table["rows"])
+    return wrong, len(shown_columns) * len(table["rows"])
 
 
 def look(page: Page, findings: list[str], view: str) -> list[str]:
@@ -279,10 +281,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", nargs="*", metavar="FOLDER", type=Path)
     parser.add_argument("--screenshots", metavar="FOLDER", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     wrong = []
-    if given.screenshots is not None:
-        given.screenshots.mkdir(exist_ok=True)
+    if options.screenshots is not None:
+        options.screenshots.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         false, sample = Path(temporary, "false"), Path(temporary, "sample")
         write_sample(false, True)
@@ -290,8 +292,8 @@ def main() -> int:
         faults, _ = check(false, None)
         if len(faults) != 1 or "is not in the files" not in faults[0]:
             wrong.append(f"a page with one wrong number: found {faults}")
-        for folder in (sample, *given.folders):
-            faults, cells = check(folder, given.screenshots)
+        for folder in (sample, *options.folders):
+            faults, cells = check(folder, options.screenshots)
             if not cells:
                 faults.append("no cell could be compared")
             wrong += [f"{folder.name}: {fault}" for fault in faults]

@@ -48,14 +48,18 @@ def search(page: Page, words: str) -> list[str]:
         f"search.value = {words!r}; search.dispatchEvent(new Event('input'));"
         "new Promise(done => setTimeout(done, 300))"
     )
-    found: list[str] = page.evaluate(VISIBLE)
-    return found
+    sections: list[str] = page.evaluate(VISIBLE)
+    return sections
 
 
 def expected_texts(release: str) -> dict[str, list[str]]:
     """Return the layouts that the page must contain, by message and first version."""
-    known = {api.name: list(api.status) for api in apis.apis(release)}
-    versions = {f"{name}{kind}": each for name, each in known.items() for kind in KINDS}
+    versions_by_api = {api.name: list(api.status) for api in apis.apis(release)}
+    versions = {
+        f"{name}{kind}": each
+        for name, each in versions_by_api.items()
+        for kind in KINDS
+    }
     others = [names for _, names in apis.other_messages()]
     versions |= {
         name: list(registry.find(name).valid_versions)
@@ -75,9 +79,9 @@ def check_release(release: str, folder: Path) -> list[str]:
     path.write_text(guide_page.page(release), encoding="utf-8")
     wrong = []
 
-    def expect(what: str, found: object, expected: object) -> None:
-        if found != expected:
-            wrong.append(f"{release}: {what}: {found!r}, expected {expected!r}")
+    def expect(what: str, actual: object, expected: object) -> None:
+        if actual != expected:
+            wrong.append(f"{release}: {what}: {actual!r}, expected {expected!r}")
 
     expect("below 3 MB", path.stat().st_size < LARGEST, True)
     texts = expected_texts(release)
@@ -91,9 +95,9 @@ def check_release(release: str, folder: Path) -> list[str]:
             for name, lines in texts.items()
             if SEARCHED in "\n".join(lines)
         }
-        found = search(page, SEARCHED)
-        has = {name: with_it & set(members(name)) for name in found}
-        expect("found in vain", [name for name in found if not has[name]], [])
+        results = search(page, SEARCHED)
+        has = {name: with_it & set(members(name)) for name in results}
+        expect("found in vain", [name for name in results if not has[name]], [])
         expect("not found", with_it - set().union(*has.values()), set())
         expect("key 3", "Metadata" in search(page, "3"), True)
         expect("nonsense", search(page, "no such field"), [])
@@ -129,10 +133,10 @@ def main() -> int:
     """Test the pages of several releases. Returns 1 if a test fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--screenshots", metavar="FOLDER", help="keep what was seen")
-    given = parser.parse_args()
+    options = parser.parse_args()
     wrong = []
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(given.screenshots or temporary)
+        folder = Path(options.screenshots or temporary)
         folder.mkdir(exist_ok=True)
         bad = folder / "bad.html"
         bad.write_text(BAD_PAGE, encoding="utf-8")

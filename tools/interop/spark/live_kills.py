@@ -57,10 +57,10 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="kwire-live-kills-"))
     try:
         with brokers.running("4.x") as kafka:
-            found = trial(kafka, folder, chosen.kills, random.Random(chosen.seed))
+            code = trial(kafka, folder, chosen.kills, random.Random(chosen.seed))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    sys.exit(found)
+    sys.exit(code)
 
 
 def load(reader: Any, address: str) -> Any:
@@ -84,9 +84,9 @@ def trial(kafka: Broker, folder: Path, kills: int, chance: random.Random) -> int
     for number in range(kills):
         moment = MOMENTS[number % len(MOMENTS)]
         with Query(folder, "go on", kafka.address, MODULE) as query:
-            at = kill_at(query, moment, checkpoint, sink, chance)
+            state = kill_at(query, moment, checkpoint, sink, chance)
         done[moment] += 1
-        print(f"kill {number + 1:2}, {moment:7}: {at}", flush=True)
+        print(f"kill {number + 1:2}, {moment:7}: {state}", flush=True)
     writer.stop()
     with Query(folder, "to the end", kafka.address, MODULE) as query:
         query.wait()

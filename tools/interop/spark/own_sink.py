@@ -138,10 +138,10 @@ def make_topics(kafka: Broker, name: str) -> list[str]:
 def check_batches(spark: Any, kafka: Broker) -> None:
     """Write every case with both sinks and compare the topics."""
     table = make_table(spark)
-    for name, rows, given in batch_cases(table):
+    for name, rows, options in batch_cases(table):
         topics = make_topics(kafka, name)
         for sink, topic in zip(SOURCES, topics, strict=True):
-            write(rows, sink, kafka, topic=topic, **given)
+            write(rows, sink, kafka, topic=topic, **options)
         compare(kafka, f"batch, {name}", topics, "partition" in rows.columns)
     pairs = [make_topics(kafka, f"column {number}") for number in range(2)]
     for index, sink in enumerate(SOURCES):

@@ -47,8 +47,8 @@ def own_jars() -> list[str]:
         maven = ["mvn", "-q", "-B", "-Dstyle.color=never", "-f", str(pom)]
         output = f"-Dmdep.outputFile={LISTING}"
         brokers.run([*maven, output, "dependency:build-classpath"])
-    found = LISTING.read_text().strip().split(os.pathsep)
-    return [path for path in found if any(name in Path(path).name for name in JARS)]
+    paths = LISTING.read_text().strip().split(os.pathsep)
+    return [path for path in paths if any(name in Path(path).name for name in JARS)]
 
 
 @contextmanager
@@ -79,10 +79,10 @@ def open_session(folder: Path) -> Iterator[Any]:
 
 def batch_cases() -> Iterator[tuple[str, dict[str, str]]]:
     """Yield named batch cases with their options."""
-    at = workloads.FIRST_TIMESTAMP
-    places = {"partitions": {"0": 3, "1": -2, "2": -2}}
+    first_timestamp = workloads.FIRST_TIMESTAMP
+    starts = {"partitions": {"0": 3, "1": -2, "2": -2}}
     ends = {"partitions": {"0": 8, "1": 5, "2": -1}}
-    times = {"partitions": {"0": 0, "1": at, "2": 0}}
+    times = {"partitions": {"0": 0, "1": first_timestamp, "2": 0}}
     segments = {"subscribe": "segments"}
     partitions = {"subscribe": "partitions"}
     yield "every topic", {"subscribePattern": "."}
@@ -94,12 +94,15 @@ def batch_cases() -> Iterator[tuple[str, dict[str, str]]]:
         "offsets",
         {
             **partitions,
-            "startingOffsets": json.dumps(places),
+            "startingOffsets": json.dumps(starts),
             "endingOffsets": json.dumps(ends),
         },
     )
-    yield "a start time", {**segments, "startingTimestamp": str(at + 200_000)}
-    yield "an end time", {**segments, "endingTimestamp": str(at + 180_000)}
+    yield (
+        "a start time",
+        {**segments, "startingTimestamp": str(first_timestamp + 200_000)},
+    )
+    yield "an end time", {**segments, "endingTimestamp": str(first_timestamp + 180_000)}
     yield (
         "times of partitions",
         {
@@ -112,7 +115,7 @@ def batch_cases() -> Iterator[tuple[str, dict[str, str]]]:
         "no record as late",
         {
             **segments,
-            "startingTimestamp": str(at * 2),
+            "startingTimestamp": str(first_timestamp * 2),
             "startingOffsetsByTimestampStrategy": "latest",
         },
     )
@@ -150,18 +153,20 @@ def rows_of(table: Any) -> list[Any]:
     return sorted(table.collect(), key=lambda row: row[2:5])
 
 
-def read_batch(spark: Any, source: str, kafka: Broker, given: dict[str, str]) -> Any:
+def read_batch(spark: Any, source: str, kafka: Broker, options: dict[str, str]) -> Any:
     """Load a batch table, including headers."""
     reader = spark.read.format(source).option("includeHeaders", "true")
     return (
-        reader.option("kafka.bootstrap.servers", kafka.address).options(**given).load()
+        reader.option("kafka.bootstrap.servers", kafka.address)
+        .options(**options)
+        .load()
     )
 
 
 def check_batches(spark: Any, kafka: Broker) -> None:
     """Compare rows and schemas for every case."""
-    for name, given in batch_cases():
-        own, live = (read_batch(spark, each, kafka, given) for each in SOURCES)
+    for name, options in batch_cases():
+        own, live = (read_batch(spark, each, kafka, options) for each in SOURCES)
         if own.schema != live.schema:
             raise BrokerError(f"{name}: the schema is {live.schema}, not {own.schema}")
         rows = rows_of(own)
@@ -169,10 +174,10 @@ def check_batches(spark: Any, kafka: Broker) -> None:
         print(f"batch, {name}: {len(rows)} rows, equal", flush=True)
     from pyspark.errors import PySparkException
 
-    for name, given in refused_cases():
+    for name, options in refused_cases():
         for each in SOURCES:
             try:
-                count = read_batch(spark, each, kafka, given).count()
+                count = read_batch(spark, each, kafka, options).count()
             except (PySparkException, Exception) as error:
                 if "kwire" in str(error) and "Traceback" in str(error):
                     raise BrokerError(f"{name}: a traceback: {error}") from None
@@ -182,7 +187,7 @@ def check_batches(spark: Any, kafka: Broker) -> None:
 
 
 def run_stream(
-    spark: Any, source: str, kafka: Broker, folder: Path, given: dict[str, str]
+    spark: Any, source: str, kafka: Broker, folder: Path, options: dict[str, str]
 ) -> Any:
     """Run a query from its checkpoint to the current end of its topics.
 
@@ -190,7 +195,7 @@ def run_stream(
     """
     reader = spark.readStream.format(source).option("includeHeaders", "true")
     reader = reader.option("kafka.bootstrap.servers", kafka.address)
-    reader = reader.option("startingOffsets", "earliest").options(**given)
+    reader = reader.option("startingOffsets", "earliest").options(**options)
     writer = reader.load().writeStream.format("parquet").trigger(availableNow=True)
     checkpoint = str(folder / "checkpoint")
     writer = writer.option("checkpointLocation", checkpoint)
@@ -199,8 +204,8 @@ def run_stream(
     except TimeoutError as error:
         raise BrokerError(f"a stream of {source}: {error}") from None
     ends = [progress["sources"][0]["endOffset"] for progress in query.recentProgress]
-    found = [json.loads(each) if isinstance(each, str) else each for each in ends]
-    return [each for each in found if each]
+    offsets = [json.loads(each) if isinstance(each, str) else each for each in ends]
+    return [each for each in offsets if each]
 
 
 def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
@@ -210,13 +215,16 @@ def check_streams(spark: Any, kafka: Broker, folder: Path) -> None:
         "in micro-batches": {"subscribePattern": ".", "maxOffsetsPerTrigger": "300"},
         "committed": {"subscribe": "transactions", **COMMITTED},
     }
-    for name, given in cases.items():
-        found = {}
+    for name, options in cases.items():
+        results = {}
         for source in SOURCES:
-            place = folder / f"{name}-{source}".replace(" ", "-")
-            ends = run_stream(spark, source, kafka, place, given)
-            found[source] = rows_of(spark.read.parquet(str(place / "sink"))), ends[-1]
-        (own, own_end), (live, live_end) = (found[each] for each in SOURCES)
+            run_folder = folder / f"{name}-{source}".replace(" ", "-")
+            ends = run_stream(spark, source, kafka, run_folder, options)
+            results[source] = (
+                rows_of(spark.read.parquet(str(run_folder / "sink"))),
+                ends[-1],
+            )
+        (own, own_end), (live, live_end) = (results[each] for each in SOURCES)
         expect_same(f"stream, {name}", live, own)
         if own_end != live_end:
             raise BrokerError(f"stream, {name}: ends at {live_end}, not {own_end}")
@@ -235,12 +243,12 @@ def check_changes(spark: Any, kafka: Broker, folder: Path) -> None:
             producer.produce(topic, str(number).encode(), partition=number % 2)
         producer.flush(clients.SECONDS)
         written += 500
-        given = {"subscribe": topic, "maxOffsetsPerTrigger": "180"}
-        run_stream(spark, SOURCES[turn % 2], kafka, folder / topic, given)
+        options = {"subscribe": topic, "maxOffsetsPerTrigger": "180"}
+        run_stream(spark, SOURCES[turn % 2], kafka, folder / topic, options)
     rows = spark.read.parquet(str(folder / topic / "sink")).select("value").collect()
-    found = sorted(int(row.value) for row in rows)
-    if found != list(range(written)):
-        raise BrokerError(f"a query that changed its source has {len(found)} rows")
+    values = sorted(int(row.value) for row in rows)
+    if values != list(range(written)):
+        raise BrokerError(f"a query that changed its source has {len(values)} rows")
     print(
         f"one checkpoint, both sources in turn: {written} rows, each once", flush=True
     )

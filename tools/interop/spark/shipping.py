@@ -58,8 +58,8 @@ def make_workers_python() -> str:
         pinned = ["-c", str(ROOT / "constraints.txt")]
         run([str(python), "-m", "pip", "install", "--quiet", *pinned, *NEEDED])
         (folder / ".made").touch()
-    found = subprocess.run([python, "-c", "import kwire"], capture_output=True)
-    if not found.returncode:
+    result = subprocess.run([python, "-c", "import kwire"], capture_output=True)
+    if not result.returncode:
         raise SystemExit(f"{folder} has a kwire: remove it and run this again")
     return str(python)
 
@@ -156,10 +156,12 @@ def where_kwire_is(batches: Iterable[Any]) -> Iterator[Any]:
         try:
             import kwire
 
-            found = f"{kwire.backend} {kwire.__file__} {sys.executable} {os.getppid()}"
+            location = (
+                f"{kwire.backend} {kwire.__file__} {sys.executable} {os.getppid()}"
+            )
         except ModuleNotFoundError:
-            found = ""
-        yield pyarrow.RecordBatch.from_pydict({"at": [found]})
+            location = ""
+        yield pyarrow.RecordBatch.from_pydict({"at": [location]})
 
 
 def look(spark: Any, logs: str, address: str) -> dict[str, Any]:
@@ -230,21 +232,23 @@ def attempt(
 
 def check(way: str, archive: Path, logs: Path, address: str, python: str) -> bool:
     """Test one shipping method. Prints the result and returns True if it works."""
-    found, said = attempt(way, archive, logs, address, python)
+    results, said = attempt(way, archive, logs, address, python)
     name = f"{way} with {archive.name}"
-    if found is None:
+    if results is None:
         print(f"FAILED {name}: {said[-1500:]}")
         return False
-    places = found.pop("places")
+    locations = results.pop("places")
     tree = str(ROOT / "src")
-    right = found == expected() and all(
-        place.startswith("fast ") and f" {python} " in place and tree not in place
-        for place in places
+    right = results == expected() and all(
+        location.startswith("fast ")
+        and f" {python} " in location
+        and tree not in location
+        for location in locations
     )
     if not right:
-        print(f"FAILED {name}: {found}, workers: {places}")
+        print(f"FAILED {name}: {results}, workers: {locations}")
         return False
-    print(f"ok     {name}: {len(CODECS)} logs, live topics, {len(places)} workers")
+    print(f"ok     {name}: {len(CODECS)} logs, live topics, {len(locations)} workers")
     return True
 
 
@@ -266,9 +270,9 @@ def main() -> int:
         logs = folder / "logs"
         write_logs(logs)
         installed = bundle(folder / "installed.zip")
-        found, said = attempt("nothing", installed, logs, address, python)
-        if found is not None or "No module named 'kwire'" not in said:
-            print(f"FAILED the control: without an archive {found or said[-1500:]}")
+        results, said = attempt("nothing", installed, logs, address, python)
+        if results is not None or "No module named 'kwire'" not in said:
+            print(f"FAILED the control: without an archive {results or said[-1500:]}")
             return 1
         print("ok     without an archive the job fails: No module named 'kwire'")
         of_wheel = bundle(folder / "wheel.zip", wheel=build_wheels(folder))
