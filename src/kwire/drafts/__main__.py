@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m kwire.drafts``: runs a design document on loopback sockets.
 
-The command ``kwire drafts`` does the same. This program requires the standard library
-only, and starts without click.
+The command ``kwire drafts`` does the same. This program only requires the standard
+library, and starts without click.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the document of the arguments, or list the documents; return the exit code.
+    """Run the document that the arguments specify, or list all documents.
 
-    The code is 1 if an observed behaviour contradicts its requirement.
+    Returns the exit code, which is 1 if an observed behaviour contradicts its
+    requirement.
     """
     parser = argparse.ArgumentParser(
         "python -m kwire.drafts",

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The document of a draft: ``Provenance`` names it, ``schemas/`` has its messages.
+"""Identifies the documents that drafts implement, and loads their message schemas.
 
-A file in ``schemas/`` is one message in Kafka's JSON message language. Its class is
-built once, by ``kwire.messages.message_class``, and stays outside the registry.
+A file in ``schemas/`` contains one message in Kafka's JSON message language.
+``kwire.messages.message_class`` builds its class once, without registering it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from .. import messages
 
 
 class Provenance(NamedTuple):
-    """The document that a draft was taken from.
+    """Document that a draft implements.
 
-    ``kip`` is the number of the proposal, ``document`` what the page is about,
-    ``revision`` which state of the page is meant. ``released`` is False for all: no
-    Kafka release ever spoke a draft.
+    * ``kip``: number of the Kafka Improvement Proposal.
+    * ``document``: subject of the page.
+    * ``revision``: implemented revision of the page.
+    * ``released``: False for all drafts, because no Kafka release has supported one.
     """
 
     kip: int
@@ -33,14 +34,14 @@ class Provenance(NamedTuple):
 
 
 def schema_text(name: str) -> str:
-    """Read a schema file of this package (``kip951_fetch_response``)."""
+    """Read a schema file in this package, for example "kip951_fetch_response"."""
     path = f"{dirname(__file__)}/schemas/{name}.json"
     data: bytes = __spec__.loader.get_data(path)  # type: ignore[union-attr]
     return data.decode()
 
 
 def message_class(name: str) -> type[Any]:
-    """Return the class of a schema file; every call gives the same one."""
+    """Return the class for a schema file. Repeated calls return the same class."""
     made = _classes.get(name)
     if made is None:
         made = _classes.setdefault(name, messages.message_class(schema_text(name)))

@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Empty responses of size 0, which drafts of KIP-35 send to unknown requests.
+"""Converts the empty responses that KIP-35 drafts send for unknown requests.
 
-The text of documents 000 and 001 asks for a header "with Length=0". For correlation
-id 7 that can be read in three ways:
+Documents 000 and 001 require a header "with Length=0". For correlation id 7, this can
+be interpreted in three ways:
 
-    A  00000004 00000007   the size counts the id: what ``kwire.connection`` speaks
-    B  00000000 00000007   the size is literally 0, and the id comes after the frame
-    C  00000000            there is no id, so its request is not known
+    A  00000004 00000007   the size includes the id, as in ``kwire.connection``
+    B  00000000 00000007   the size is literally 0, and the id follows the frame
+    C  00000000            without an id, the request cannot be identified
 
-``EmptyResponses`` changes a stream of reading B into one of reading A, or the other way
-round. The connection between does not know of it.
+``EmptyResponses`` converts a stream from interpretation B to A, or in the opposite
+direction. The connection is not aware of the conversion.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ _ID_BYTES = 4
 
 
 class EmptyResponses:
-    """Changes the sizes of empty responses in a stream, and nothing else.
+    """Converts the sizes of empty responses in a stream. Other bytes are unchanged.
 
         literal = EmptyResponses.reader()
         for event in connection.receive_data(literal.convert(sock.recv(65536))): ...
 
-    Shape: INT32 size and a frame, again and again. A ``reader`` makes 4 of a size of 0,
-    a ``writer`` makes 0 of a size of 4, and both leave the 4 bytes of the correlation
-    id as they are. Not for SASL tokens without a header: they may have 0 or 4 bytes.
+    The stream consists of frames, which follow their INT32 size. A ``reader`` replaces
+    the size 0 with 4, and a ``writer`` replaces 4 with 0. Both leave the 4 bytes of the
+    correlation id unchanged. This class does not support SASL tokens without a header,
+    because these may have 0 or 4 bytes.
     """
 
     __slots__ = ("_after", "_before", "_left", "_size", "_size_bytes")
@@ -41,16 +42,16 @@ class EmptyResponses:
 
     @classmethod
     def reader(cls) -> EmptyResponses:
-        """Convert what a server of the drafts sends, for a client connection."""
+        """Create a converter for a client connection that receives draft responses."""
         return cls(0, _ID_BYTES)
 
     @classmethod
     def writer(cls) -> EmptyResponses:
-        """Convert what a server connection sends, for a client of the drafts."""
+        """Create a converter for a server connection that responds to draft clients."""
         return cls(_ID_BYTES, 0)
 
     def convert(self, chunk: bytes) -> bytes:
-        """Take the next bytes of the stream; return as many, with the sizes changed."""
+        """Convert the next bytes in the stream. Returns the same number of bytes."""
         data = bytearray(chunk)
         at, end = 0, len(data)
         while at < end:
@@ -64,7 +65,7 @@ class EmptyResponses:
             if self._size_bytes == _SIZE_BYTES:
                 self._left = self._size
                 if self._size == self._before:
-                    # The other three bytes are 0 in both sizes.
+                    # The preceding three size bytes are 0 in both cases.
                     data[at] = self._after
                     self._left = _ID_BYTES
                 self._size = self._size_bytes = 0

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the three drafts of KIP-35 share: one request, one response, a version table.
+"""Common parts of the KIP-35 drafts: one request, one response, a version table.
 
-``Question`` is the client's side and ``Answerer`` the server's, with the rules that
-all three have: the first request on a connection, header version 1, the empty response
-to what a server does not know. The drafts themselves only read and write bodies. No
-sockets: bytes to send come out, frames (without their size) go in.
+``Question`` implements the client and ``Answerer`` the server, with the rules that all
+three drafts share: the request is the first one on a connection, it has header version
+1, and servers send an empty response if a request is not supported. The drafts
+themselves only read and write bodies. Both classes perform no I/O: they return bytes to
+send, and accept received frames without their size.
 """
 
 from __future__ import annotations
@@ -28,12 +29,15 @@ _LEAST_REQUEST_BYTES = 8
 
 
 class Question:
-    """The client's side: requests the versions of a broker on a new connection.
+    """Client that requests the supported versions on a new connection.
 
-    Write what ``data_to_send`` gives, then pass the next frame to ``receive_frame``,
-    or say ``connection_lost``: both end it, with a table or an error. ``fallback``
-    names the release to assume of a broker that does not know the question ("0.9.0").
-    The table is good for this connection only: call its ``expire`` when it ends.
+    Write the bytes from ``data_to_send``. Then pass the next frame to
+    ``receive_frame``, or call ``connection_lost`` if the connection is closed. Both
+    complete the exchange: they return a table or raise an error.
+
+    ``fallback`` is the release ("0.9.0") to assume if a broker does not support the
+    request. The table is only valid for this connection: call its ``expire`` method
+    when the connection ends.
     """
 
     def __init__(
@@ -64,16 +68,17 @@ class Question:
         self._outgoing = add_size(codec.encode(header, _HEADER_VERSION) + body)
 
     def data_to_send(self) -> bytes:
-        """Return the bytes to write now, once; empty if there are none."""
+        """Return the bytes to write, once. Later calls return empty bytes."""
         outgoing, self._outgoing = self._outgoing, b""
         return outgoing
 
     def receive_frame(self, frame: bytes) -> ApiVersionTable:
-        """Take the response; return the table.
+        """Process the response frame, and return the version table.
 
-        Of an empty response: the fallback's table, or ``UnsupportedVersion`` without
-        one. ``RemoteProtocolError`` for what answers another question, ``DecodeError``
-        for bytes that are not the draft's.
+        If the response is empty, returns the table for the fallback release, or raises
+        ``UnsupportedVersion`` without a fallback. Raises ``RemoteProtocolError`` if the
+        response belongs to a different request, and ``DecodeError`` if the bytes do not
+        match the draft.
         """
         self._check_open()
         if not frame:
@@ -101,10 +106,11 @@ class Question:
         return table
 
     def connection_lost(self) -> ApiVersionTable:
-        """Handle a connection closed on the request; return the table to assume.
+        """Handle a connection that was closed without a response.
 
-        The table is that of the release given as ``fallback``, and meant for the next
-        connection, which does not ask. Without one: ``RemoteProtocolError``.
+        Returns the table for the ``fallback`` release. Use it for the next connection,
+        without sending the request again. Raises ``RemoteProtocolError`` without a
+        fallback.
         """
         self._check_open()
         return self._assume(
@@ -130,11 +136,11 @@ class Question:
 
 
 class Answerer:
-    """The server's side: answers one kind of request, and nothing else.
+    """Server that answers one type of request and rejects all others.
 
-    ``on_unsupported`` says what becomes of all other requests: "empty" is the response
-    with a correlation id and no body that documents 000 and 001 ask for, "close" is
-    what Kafka does.
+    ``on_unsupported`` specifies the reaction to other requests. "empty" sends a
+    response with only a correlation id, as documents 000 and 001 require. "close"
+    closes the connection, as Kafka does.
     """
 
     def __init__(
@@ -155,10 +161,10 @@ class Answerer:
         self._limits = limits
 
     def answer(self, frame: bytes) -> bytes | None:
-        """Answer a request; None means to close the connection.
+        """Answer a request. Returns bytes to write, including their size.
 
-        Returns what has to be written, size included. ``DecodeError`` for bytes that
-        are wrong, after which the connection is to be closed as well.
+        None means that the connection must be closed. Raises ``DecodeError`` if the
+        request is not valid. The connection must then be closed, too.
         """
         if len(frame) < _LEAST_REQUEST_BYTES:
             engine.decode_prefix(RequestHeader, frame, _HEADER_VERSION)
@@ -178,14 +184,17 @@ class Answerer:
 
 
 def add_size(frame: bytes) -> bytes:
-    """Put the size in front of a frame: INT32, which counts all that follows it."""
+    """Prepend the size of a frame as INT32, which does not count itself."""
     return len(frame).to_bytes(_SIZE_BYTES, "big") + frame
 
 
 def read_body(
     cls: type[Any], frame: bytes, start: int, version: int, limits: Limits
 ) -> Any:
-    """Decode the message that takes the rest of a frame; trailing bytes are refused."""
+    """Decode a message that must occupy the remaining bytes of a frame.
+
+    Raises ``DecodeError`` if bytes follow the message.
+    """
     message, end = engine.decode_prefix(cls, frame, version, start, limits=limits)
     if end != len(frame):
         raise errors.decode_failure(

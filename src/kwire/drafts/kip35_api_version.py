@@ -1,14 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 000: one number for all versions that a broker supports.
+"""KIP-35, document 000: one number represents all versions that a broker supports.
 
-Every change of the protocol makes a new protocol version, and each has documentation
-that says which versions of which API belong to it. A broker sends its number in
-Metadata v1, and the client looks the rest up. The number means something on this
-connection only.
+Every protocol change increments the protocol version. Its documentation specifies the
+versions of every API. A broker sends its protocol version in Metadata v1, and the
+client looks up the API versions. The number is only valid for this connection.
 
-The request is the same bytes as Kafka's Metadata v1 for all topics, and the version is
-the same: only configuration can tell which of the two a broker speaks.
+The request has exactly the bytes of Kafka's Metadata v1 for all topics, including the
+version. Therefore only configuration can specify which protocol a broker implements.
 """
 
 from __future__ import annotations
@@ -38,26 +37,27 @@ PROVENANCE = Provenance(
 )
 
 VERSION = 1
-"""The version of Metadata that the draft takes."""
+"""Metadata version that the draft uses."""
 
 MetadataRequest = message_class("kip35_api_version_metadata_request")
 MetadataResponse = message_class("kip35_api_version_metadata_response")
 
 _BUILD_DESCRIPTION = re.compile(r"\d+(\.\d+)+(\.X)?(-IV\d+)?", re.ASCII)
-"""What builds are called: "0.8.2.X", "0.10.0-IV0", "0.10.1.1"."""
+"""Valid build descriptions, for example "0.8.2.X", "0.10.0-IV0" and "0.10.1.1"."""
 
 _DESCRIPTION_AT = 4
-"""Bytes from the start of a body to the text: after an INT16 and a length."""
+"""Position of the build description in a body, after an INT16 and a length (bytes)."""
 
 _UNKNOWN_TOPIC_OR_PARTITION = 3
 
 
 def decode(frame: bytes, start: int = 0, *, limits: Limits = DEFAULT) -> Any:
-    """Decode a ``MetadataResponse`` that takes all of ``frame`` from byte ``start``.
+    """Decode a ``MetadataResponse`` from byte ``start`` to the end of ``frame``.
 
-    Shape: INT16 protocol version, STRING build description, then brokers and topics as
-    in Metadata v0. ``DecodeError`` for all else; the build description has to be the
-    name of a release, as little else differs between the draft and Kafka's Metadata v1.
+    The layout is INT16 protocol version, STRING build description, then brokers and
+    topics as in Metadata v0. Raises ``DecodeError`` if the bytes do not match, or if
+    the build description is not a release name. This name is validated because the
+    draft hardly differs from Kafka's Metadata v1 otherwise.
     """
     response = exchange.read_body(MetadataResponse, frame, start, VERSION, limits)
     described = response.api_version.build_description
@@ -79,12 +79,14 @@ def documented_table(
     documents: Documents | None = None,
     policy: VersionPolicy = DEFAULT_POLICY,
 ) -> ApiVersionTable:
-    """Look up the API versions that a protocol version means.
+    """Find the API versions for a protocol version.
 
-    ``documents`` maps protocol versions to API keys and the versions of each, in any
-    form that ``version_lists`` describes: ``[0, 1]``, ``(0, 1)``, "0-1". Without it,
-    the documentation is that of the releases of Kafka. ``UnsupportedVersion`` for a
-    number that has no documentation: nothing can be guessed from its neighbours.
+    ``documents`` maps protocol versions to API keys and their versions, in any form
+    that ``version_lists`` accepts: ``[0, 1]``, ``(0, 1)``, "0-1". The default
+    documentation describes Kafka's releases.
+
+    Raises ``UnsupportedVersion`` if the protocol version is not documented, because its
+    versions cannot be derived from adjacent protocol versions.
     """
     try:
         if documents is not None:
@@ -102,10 +104,10 @@ def documented_table(
 
 
 class ClientStrategy(exchange.Question):
-    """Asks with null topics, and looks up the protocol version that comes back.
+    """Requests Metadata with null topics, and looks up the received protocol version.
 
-    ``response`` is what the broker said, once it has: its build description is for
-    messages and logs.
+    ``response`` is the decoded response after it has been received. Its build
+    description is intended for messages and logs.
     """
 
     def __init__(
@@ -140,11 +142,13 @@ class ClientStrategy(exchange.Question):
 
 
 class Server(exchange.Answerer):
-    """Answers Metadata v1 of the draft.
+    """Answers Metadata v1 requests according to the draft.
 
-    ``protocol`` is the number or the name ("0.10.0-IV0") of what it speaks,
-    ``documents`` as for ``documented_table``. With null topics a client gets no topics;
-    with an empty list all of ``topics``, as in Metadata v0; else those that it names.
+    * ``protocol``: supported protocol version as number or name ("0.10.0-IV0").
+    * ``documents``: documentation as in ``documented_table``.
+    * ``topics``: a request with null topics receives no topics, and a request with an
+      empty list receives all of them, as in Metadata v0. Otherwise, the requested
+      topics are returned.
     """
 
     def __init__(

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 004: ranges of versions, of all APIs or of some.
+"""KIP-35, document 004: version ranges for all APIs or for selected APIs.
 
-Close to what Kafka 0.10.0 released as ApiVersions. What differs: the request may name
-API keys (null asks for all; an empty list, of which the document says nothing, for
-none), and the response has no error code. The document gives no API key, so the caller
-chooses one.
+This draft resembles ApiVersions, which Kafka 0.10.0 released, with two differences. The
+request may contain API keys: null requests all APIs, and an empty list requests none,
+although the document does not specify this. The response has no error code. The caller
+chooses the API key of the request, because the document does not specify one.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ ApiVersionResponse = message_class("kip35_api_versions_query_response")
 
 
 def decode(frame: bytes, start: int = 0, *, limits: Limits = DEFAULT) -> Any:
-    """Decode an ``ApiVersionResponse`` that takes all of ``frame`` from ``start``.
+    """Decode an ``ApiVersionResponse`` from byte ``start`` to the end of ``frame``.
 
-    Shape: ARRAY of INT16 key, INT16 lowest and INT16 highest version. ``DecodeError``
-    for all else: Kafka's ApiVersions v0, which begins with an error code, reads as an
-    empty array with bytes left over.
+    The layout is an ARRAY of INT16 key, INT16 lowest and INT16 highest version. Raises
+    ``DecodeError`` for all other bytes. Kafka's ApiVersions v0 is rejected as well: it
+    begins with an error code, which decodes as an empty array with trailing bytes.
     """
     return exchange.read_body(ApiVersionResponse, frame, start, VERSION, limits)
 
 
 def to_api_versions(response: Any) -> ApiVersionsResponse:
-    """Turn a response into Kafka's own, which has the same ranges and no error."""
+    """Convert a response to Kafka's ApiVersions, with identical ranges and no error."""
     return ApiVersionsResponse(
         api_keys=[
             ApiVersionsResponse.ApiVersion(
@@ -60,10 +60,10 @@ def to_api_versions(response: Any) -> ApiVersionsResponse:
 
 
 class ClientStrategy(exchange.Question):
-    """Asks for the ranges of all APIs, or of ``api_keys`` alone.
+    """Requests the version ranges of all APIs, or only of ``api_keys``.
 
-    Versions that must not be used although they are in the range, as the document has
-    it for deprecated ones, are the policy's to exclude.
+    If versions within a range must not be used, because the document calls them
+    deprecated, exclude them with ``policy``.
     """
 
     def __init__(
@@ -101,12 +101,12 @@ class ClientStrategy(exchange.Question):
 
 
 class Server(exchange.Answerer):
-    """Answers ApiVersionRequest with what ``served`` offers, as far as asked for.
+    """Answers ApiVersionRequest with the requested ranges in ``served``.
 
     ``served`` is a table, or maps API keys to versions in any form that
-    ``version_lists`` describes: ``(0, 3)``, "0-3", ``[0, 1, 2, 3]``. The document has
-    ranges only, so a list that omits a version between its ends is a ``ValueError``.
-    A key that it does not serve is left out of the answer.
+    ``version_lists`` accepts: ``(0, 3)``, "0-3", ``[0, 1, 2, 3]``. Raises
+    ``ValueError`` if a list omits a version between its ends, because the document only
+    supports ranges. The response leaves out API keys that are not served.
     """
 
     def __init__(

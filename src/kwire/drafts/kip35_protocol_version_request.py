@@ -1,12 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-35, document 001: a list of versions for every API, in order of preference.
+"""KIP-35, document 001: version lists for every API, ordered by preference.
 
-The document contradicts itself, and this is how kwire reads it. The response has four
-columns, as in its example; ``columns=3`` leaves out the deprecated versions, as in its
-grammar. The most preferred version is the last, as its text says, although its examples
-look like the reverse: ``is_strictly_descending`` warns. Deprecated versions are for
-information. It gives no API key, so the caller chooses one.
+The document contradicts itself. kwire interprets it as follows:
+
+* The response has four columns, as in the document's example. ``columns=3`` omits the
+  deprecated versions, as in its grammar.
+* The most preferred version is the last one, as in its text. Its examples look
+  reversed, and ``is_strictly_descending`` detects such lists.
+* Deprecated versions are only informational.
+
+The caller chooses the API key, because the document does not specify one.
 """
 
 from __future__ import annotations
@@ -45,20 +49,20 @@ ThreeColumnResponse = message_class("kip35_protocol_version_response_three_colum
 def decode(
     frame: bytes, start: int = 0, *, columns: Columns = 4, limits: Limits = DEFAULT
 ) -> Any:
-    """Decode the response that takes all of ``frame`` from byte ``start``.
+    """Decode a response from byte ``start`` to the end of ``frame``.
 
-    Shape: ARRAY of INT16 key, STRING name, ARRAY of INT16 versions and, with four
-    columns, ARRAY of INT16 deprecated versions. Lists stay in the order received.
-    ``DecodeError`` for all else.
+    The layout is an ARRAY of INT16 key, STRING name, ARRAY of INT16 versions and, with
+    four columns, ARRAY of INT16 deprecated versions. Lists keep their received order.
+    Raises ``DecodeError`` if the bytes do not match.
     """
     cls = _response_class(columns)
     return exchange.read_body(cls, frame, start, VERSION, limits)
 
 
 def by_preference(versions: Sequence[int], order: Order = "last") -> tuple[int, ...]:
-    """Return a list of versions with the most preferred first.
+    """Return a version list that starts with the most preferred version.
 
-    ``order`` says where the broker has put that one.
+    ``order`` specifies whether the broker puts this version "first" or "last".
     """
     if order not in ("last", "first"):
         raise TypeError(f'order must be "last" or "first" (got {order!r:.40})')
@@ -66,14 +70,15 @@ def by_preference(versions: Sequence[int], order: Order = "last") -> tuple[int, 
 
 
 def preferred(versions: Sequence[int], order: Order = "last") -> int | None:
-    """Return the most preferred version of a list, None if the list is empty."""
+    """Find the most preferred version in a list. Returns None if the list is empty."""
     return next(iter(by_preference(versions, order)), None)
 
 
 def is_strictly_descending(versions: Sequence[int]) -> bool:
-    """Return whether a list looks as if its first version were the most preferred.
+    """Return whether the first version in a list appears to be the most preferred one.
 
-    Lists of fewer than two versions look like nothing.
+    This cannot be detected in lists with fewer than two versions, so the result is
+    False.
     """
     return len(versions) > 1 and all(high > low for high, low in pairwise(versions))
 
@@ -84,11 +89,11 @@ def supported_apis(
     *,
     columns: Columns = 4,
 ) -> Any:
-    """Make the response that offers these versions, in the order given.
+    """Create a response that offers these versions in the specified order.
 
-    ``version_lists`` describes the forms of versions: a list, a pair of both ends, a
-    text such as "0-3", or a ``VersionRange``. The names are those that kwire has: API
-    key 2 is "ListOffsetsRequest", where the document has "OffsetRequest".
+    ``version_lists`` describes the supported forms: a list, a pair (lowest, highest), a
+    string such as "0-3", or a ``VersionRange``. API names are kwire's names: API key 2
+    is "ListOffsetsRequest", although the document uses "OffsetRequest".
     """
     cls = _response_class(columns)
     rows = []
@@ -108,10 +113,10 @@ def supported_apis(
 def make_table(
     response: Any, policy: VersionPolicy = DEFAULT_POLICY
 ) -> ApiVersionTable:
-    """Make the table of a response of either form.
+    """Create the version table for a response with three or four columns.
 
-    A table has ranges, so what a list leaves out between its ends is excluded by the
-    table's policy. An API with an empty list is not there.
+    A table only supports ranges, so its policy excludes versions that a list leaves out
+    between its ends. APIs with an empty list are left out.
     """
     return make_version_table(
         {row.api_key: row.api_versions for row in response.apis}, policy
@@ -119,10 +124,11 @@ def make_table(
 
 
 class ClientStrategy(exchange.Question):
-    """Asks for the lists; ``response`` has them as received.
+    """Requests version lists. ``response`` contains the received lists.
 
-    ``order`` is where this broker puts the version it prefers. The table picks the
-    highest version in common, ``preferred`` the one that the broker would like best.
+    ``order`` specifies whether this broker puts its preferred version "first" or
+    "last". The table picks the highest common version, and ``preferred`` returns the
+    common version that the broker prefers.
     """
 
     def __init__(
@@ -152,9 +158,9 @@ class ClientStrategy(exchange.Question):
         self._order = order
 
     def preferred(self, api_key: int) -> int | None:
-        """Return the version that the broker prefers of those both sides can use.
+        """Find the usable version that the broker prefers most.
 
-        None if there is none, or the broker has not answered.
+        Returns None if there is no usable version, or the broker has not answered.
         """
         rows = self.response.apis if self.response is not None else ()
         for row in rows:
@@ -165,7 +171,7 @@ class ClientStrategy(exchange.Question):
         return None
 
     def suspects(self) -> tuple[str, ...]:
-        """Name the APIs whose list may mean the reverse of what the text says."""
+        """Find the names of APIs whose lists may contradict the document's text."""
         rows = self.response.apis if self.response is not None else ()
         return tuple(
             row.api_name for row in rows if is_strictly_descending(row.api_versions)
@@ -178,11 +184,12 @@ class ClientStrategy(exchange.Question):
 
 
 class Server(exchange.Answerer):
-    """Answers ProtocolVersionRequest with ``response``, the same for every client.
+    """Answers ProtocolVersionRequest with the same ``response`` for all clients.
 
-    ``may_describe`` is asked with the client id whether the client may do Describe on
-    the cluster, as the document wants it where authentication is on. It names no error
-    for who may not, so the connection is closed.
+    ``may_describe`` is called with the client id, and returns whether the client may
+    perform Describe on the cluster. The document requires this permission if
+    authentication is enabled. It specifies no error for unauthorized clients, so their
+    connection is closed.
     """
 
     def __init__(

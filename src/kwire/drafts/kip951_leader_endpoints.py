@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-951, the draft: an error response names the new leader.
+"""KIP-951 draft: an error response contains the new leader.
 
-The schemas are in ``schemas/`` as they were proposed, and as such no generator takes
-them: two fields share tag 2, and a rack is null by default but not nullable.
-``repaired`` changes the least that makes them legal. ``leader_changes`` reads the
-leaders from the draft's responses and from those that Kafka released in its place.
+``schemas/`` contains the proposed schemas, which no generator accepts: two fields have
+tag 2, and a rack is null by default although it is not nullable. ``repaired`` applies
+the minimum changes that make the schemas valid. ``leader_changes`` reads the leaders
+from the draft's responses, and from the responses that Kafka released instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PROVENANCE = Provenance(
 )
 
 LEADER_ERRORS = (NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH)
-"""The errors of a partition beside which a broker names the leader."""
+"""Partition errors for which a broker includes the leader."""
 
 _FETCH, _PRODUCE = map(releases.key_of, ("Fetch", "Produce"))
 _SHARED_TAG, _FREE_TAG = 2, 3
@@ -44,11 +44,11 @@ def repaired(
     text: str,
     moved: Literal["CurrentLeaderBroker", "SnapshotId"] = "CurrentLeaderBroker",
 ) -> str:
-    """Return a schema text of this draft with the least change that makes it legal.
+    """Return a schema of this draft with the minimum changes that make it valid.
 
-    ``LeaderRack`` becomes nullable in all its versions. Where two fields have tag 2,
-    ``moved`` is the one that goes to tag 3: the draft's own, or for bytes with the
-    number that the draft wrote, Kafka's ``SnapshotId``.
+    ``LeaderRack`` becomes nullable in all of its versions. If two fields have tag 2,
+    ``moved`` receives tag 3. By default, this is the draft's own field. To decode bytes
+    with the draft's original tag, move Kafka's ``SnapshotId`` instead.
     """
     text = _RACK.sub(r'\1, "nullableVersions": \2', text)
     if '"name": "SnapshotId"' not in text:
@@ -60,21 +60,21 @@ def repaired(
 _FETCH_TEXT = schema_text("kip951_fetch_response")
 
 FetchResponse = message_class(repaired(_FETCH_TEXT))
-"""The draft's FetchResponse, its own field at tag 3."""
+"""FetchResponse of the draft, whose own field has tag 3."""
 
 FetchResponseTag2 = message_class(repaired(_FETCH_TEXT, moved="SnapshotId"))
-"""The draft's FetchResponse, its own field at tag 2 as written."""
+"""FetchResponse of the draft, whose own field has the original tag 2."""
 
 ProduceResponse = message_class(repaired(schema_text("kip951_produce_response")))
-"""The draft's ProduceResponse."""
+"""ProduceResponse of the draft."""
 
 
 class LeaderChange(NamedTuple):
-    """A partition that is led elsewhere.
+    """Partition whose leader has changed.
 
-    ``topic`` is the name, or the id where the version has no name. ``host``, ``port``
-    and ``rack`` are None where the response names the leader without an address: it
-    is one that the client knows already, or has to ask the metadata for.
+    ``topic`` is the topic name, or the topic id in versions without a name. ``host``,
+    ``port`` and ``rack`` are None if the response contains no address for the leader.
+    The client then either knows the address already, or has to request metadata.
     """
 
     topic: str | UUID
@@ -88,14 +88,16 @@ class LeaderChange(NamedTuple):
 
 
 def leader_changes(response: Any) -> tuple[LeaderChange, ...]:
-    """List the leaders that a Fetch or Produce response names beside an error.
+    """List the leaders that a Fetch or Produce response includes for partition errors.
 
-    Takes the draft's classes and those of ``kwire.messages``, of any version: the
-    draft keeps an address in each partition, Kafka from Fetch 16 and Produce 10 on one
-    for each broker. A leader counts where the error is one of ``LEADER_ERRORS`` and
-    both its id and its epoch are known.
-    Raises ``RemoteProtocolError`` where Kafka's FetchResponse has a snapshot id beside
-    such an error: no broker sends that, but bytes of this draft with tag 2 may read so.
+    Supports the draft's classes and all versions of the ``kwire.messages`` classes. The
+    draft has an address per partition. Kafka has an address per broker, since Fetch 16
+    and Produce 10. A leader is only returned if the error is one of ``LEADER_ERRORS``,
+    and its id and epoch are known.
+
+    Raises ``TypeError`` for other messages. Raises ``RemoteProtocolError`` if Kafka's
+    FetchResponse has a snapshot id together with such an error. Brokers never send
+    this, but bytes of this draft with tag 2 may be decoded in this way.
     """
     if getattr(response, "kind", "") != "response" or response.api_key not in (
         _FETCH,
@@ -141,7 +143,7 @@ def _partitions(response: Any) -> Iterator[tuple[str, str | UUID, int, Any]]:
     is_fetch = response.api_key == _FETCH
     for at, topic in enumerate(response.responses):
         name = topic.topic if is_fetch else topic.name
-        # Only one of them is there, and of the draft's ProduceResponse only the name.
+        # Only the name or the id is present. The draft's ProduceResponse has no id.
         name = name or getattr(topic, "topic_id", name)
         inner = "partitions" if is_fetch else "partition_responses"
         for place, partition in enumerate(getattr(topic, inner)):

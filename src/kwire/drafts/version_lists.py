@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of an API in the forms in which the documents write them.
+"""API versions in the different notations of the documents.
 
-Document 000 has pairs, document 001 lists, and document 004 a lowest and a highest
-version. The drafts accept each form: a list of versions, a pair of both ends, a text
-such as "0-3", or a ``VersionRange``.
+Document 000 uses pairs, document 001 uses lists, and document 004 uses a lowest and a
+highest version. The drafts accept all of these: a list of versions, a pair (lowest,
+highest), a string such as "0-3", or a ``VersionRange``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 
 def list_versions(versions: Versions) -> tuple[int, ...]:
-    """List the versions that any of the forms names; a list keeps its order.
+    """Convert any supported notation to a list of versions. Lists keep their order.
 
-    A tuple of two numbers is the lowest and the highest version: ``(0, 3)`` has four
-    versions, and ``[0, 3]`` has two.
-    Raises ``ValueError`` if a range ends before it starts or a version is not an
-    integer from 0 to 32767, and ``TypeError`` if ``versions`` has none of the forms.
+    A tuple with two numbers is a pair (lowest, highest): ``(0, 3)`` has four versions,
+    and ``[0, 3]`` has two.
+
+    Raises ``ValueError`` if the lowest version exceeds the highest version, or if a
+    version is not an integer from 0 to 32767. Raises ``TypeError`` if ``versions`` has
+    an unsupported type.
     """
     if isinstance(versions, str):
         return tuple(VersionRange.from_text(versions))
@@ -54,14 +56,14 @@ def list_versions(versions: Versions) -> tuple[int, ...]:
 def make_version_table(
     listed: Mapping[int, Collection[int]], policy: VersionPolicy = DEFAULT_POLICY
 ) -> ApiVersionTable:
-    """Make the table of the listed versions of each API key.
+    """Create a version table from listed versions by API key.
 
-    A table has ranges, so the policy of the table excludes each version that a list
-    omits between its ends. An API without versions is not in the table.
+    A table only supports ranges, so its policy excludes versions that a list leaves out
+    between its ends. APIs without versions are left out.
     """
     ranges = {key: (min(each), max(each)) for key, each in listed.items() if each}
-    # The sizes are compared first, because a policy loads the facts of an API when it
-    # lists the versions of that API.
+    # Compare the sizes first, because a policy has to load the schema of an API when it
+    # lists its versions.
     holes = {
         key: {v for v in policy.versions(key) if low < v < high} - set(listed[key])
         for key, (low, high) in ranges.items()

@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""KIP-87, the draft: a bit of the message marks a tombstone, not a null value.
+"""KIP-87 draft: a message bit marks a tombstone, instead of a null value.
 
-``messages`` has the draft's magic 2 and its bytes, ``compaction`` the rule of who
-decides about deletes, ``conversion`` the way to older messages and back, ``stages``
-the plans to bring it to a running cluster, as tables that run. Kafka took up record
-headers (KIP-82) in its place, and gave the number of the magic to record batches.
+* ``messages``: the bytes of the draft's magic 2.
+* ``compaction``: the rule that determines deletes.
+* ``conversion``: conversion to and from older messages.
+* ``stages``: executable tables of the two migration plans for running clusters.
+
+Kafka adopted record headers (KIP-82) instead, and used the same magic number for record
+batches.
 """
 
 from __future__ import annotations

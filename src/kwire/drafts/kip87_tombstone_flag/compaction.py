@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decides whether a message is a delete, by the magic that it is stored with.
+"""Determines whether a message is a delete, according to its stored magic.
 
-This file has the rule alone: ``messages.py`` reads and writes bytes, and ``stages.py``
-has what a broker does with a message in each stage.
+This module only contains the rule. ``messages.py`` reads and writes bytes, and
+``stages.py`` describes how brokers process messages in every stage.
 
 | stored as                | a delete is                      |
 |--------------------------|----------------------------------|
@@ -33,12 +33,15 @@ def is_tombstone(
     tombstone_bit: int = TOMBSTONE_BIT,
     key: Buffer | None = b"",
 ) -> bool:
-    """Return whether log compaction takes a record for a delete.
+    """Return whether log compaction treats a record as a delete.
 
-    ``attributes`` is the message's byte. ``key`` matters to Kafka's magic 2 alone,
-    whose cleaner has no use for records without one. ``ValueError`` for a dialect or
-    magic that there is not, and for a tombstone bit that is not a free one.
-    Source: KIP-87; ``LogCleaner`` for Kafka's own.
+    * ``attributes``: attribute byte of the message.
+    * ``key``: only relevant for Kafka's magic 2, whose log cleaner ignores records
+      without a key.
+
+    Raises ``ValueError`` if the dialect or magic is unknown, or the tombstone bit is
+    not available.
+    Source: KIP-87, and ``LogCleaner`` for Kafka's magic 2.
     """
     check_bit(tombstone_bit)
     if magic not in (0, 1, 2):
@@ -53,7 +56,10 @@ def is_tombstone(
 
 
 def check_bit(tombstone_bit: int) -> None:
-    """Refuse a tombstone bit that is none of the four free bits of the attributes."""
+    """Validate a tombstone bit. Only four attribute bits are available.
+
+    Raises ``ValueError`` for all other values.
+    """
     if tombstone_bit not in (0x10, 0x20, 0x40, 0x80):
         raise ValueError(
             "tombstone_bit must be 0x10, 0x20, 0x40 or 0x80, as the others are in use"

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Converts messages of the KIP-87 draft to and from magic 0 and 1.
+"""Converts messages between the KIP-87 draft and magic 0 and 1.
 
-Up, a null value becomes the tombstone bit, and nothing is lost. Down, the bit becomes a
-null value: the payload of a tombstone that has one is destroyed, and a null value that
-was no delete turns into one. ``kwire.records`` converts Kafka's own magics.
+Up-conversion replaces a null value with the tombstone bit, and is lossless.
+Down-conversion replaces the bit with a null value. This destroys the payload of a
+tombstone with a value, and a null value that was not a delete becomes one.
+``kwire.records`` converts Kafka's own magics.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 
 
 class TombstoneReport:
-    """Counts of converted messages, and of what was lost.
+    """Counts of converted messages and of lost information.
 
-    ``copied`` messages had the wanted magic already, the others are ``converted``.
-    Lost are the ``values`` of tombstones that carried one, the meaning of
-    ``null_values`` that were no deletes and now are, and ``timestamps``.
+    * ``copied``: messages that already had the requested magic.
+    * ``converted``: all other messages.
+    * ``values``: tombstones that lost their value.
+    * ``null_values``: null values that were not deletes and have become deletes.
+    * ``timestamps``: messages that lost their timestamp.
     """
 
     __slots__ = ("converted", "copied", "null_values", "timestamps", "values")
@@ -40,7 +43,7 @@ class TombstoneReport:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether nothing was lost."""
+        """Whether the conversion was lossless."""
         return not (self.values or self.null_values or self.timestamps)
 
     def __repr__(self) -> str:
@@ -55,10 +58,11 @@ def down_convert(
     *,
     tombstone_bit: int = TOMBSTONE_BIT,
 ) -> tuple[tuple[Message, ...], TombstoneReport]:
-    """Convert messages to magic 0 or 1; return them and what was lost.
+    """Convert messages to magic 0 or 1. Returns the messages and a loss report.
 
-    The value of a message with the tombstone bit becomes null, the attributes keep
-    their timestamp type alone. What has ``to_magic`` or a lower one is copied.
+    The value of a message with the tombstone bit becomes null, and the attributes only
+    keep the timestamp type. Messages with ``to_magic`` or a lower magic are copied.
+    Raises ``EncodeError`` if a message is compressed or ``to_magic`` is not 0 or 1.
     Source: KIP-87, for consumers that fetch with a version below 3.
     """
     check_bit(tombstone_bit)
@@ -93,10 +97,11 @@ def down_convert(
 def up_convert(
     messages: Iterable[Message], *, tombstone_bit: int = TOMBSTONE_BIT
 ) -> tuple[tuple[Message, ...], TombstoneReport]:
-    """Convert messages to the draft's magic 2; return them and what was lost: nothing.
+    """Convert messages to the draft's magic 2. Returns the messages and a report.
 
-    A null value sets the tombstone bit. The document implies this step, for the
-    messages of old producers, and does not write it down.
+    The report is always lossless. A null value sets the tombstone bit. The document
+    implies this conversion for messages from old producers, without specifying it.
+    Raises ``EncodeError`` if a message is compressed.
     """
     check_bit(tombstone_bit)
     report = TombstoneReport()

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes and decodes messages of the KIP-87 draft.
+"""Encodes and decodes messages according to the KIP-87 draft.
 
-The draft's magic 2 is one more message format: the layout of magic 1 with a bit of the
-attributes that says "tombstone". Kafka's own magic 2, the record batch, came later and
-is another thing with the same number; ``dialect_of`` distinguishes them by their
-checksums. Messages of magic 0 and 1 are the same in both and are read here too.
+The draft's magic 2 is a message format with the layout of magic 1, in which an
+attribute bit marks tombstones. Kafka's own magic 2, the record batch, was introduced
+later. It is a different format with the same number, and ``dialect_of`` distinguishes
+both by their checksums. Messages with magic 0 and 1 are identical in both dialects, and
+are also supported here.
 
-One copy in plain Python serves both engines. ``compaction.py`` decides whether a
+This Python implementation serves both engines. ``compaction.py`` determines whether a
 message is a delete.
 """
 
@@ -47,10 +48,11 @@ _ASIDE = {
 }
 
 TOMBSTONE_BIT = 0x10
-"""The bit that marks a tombstone, unless the caller names another.
+"""Default bit that marks a tombstone.
 
-The document names none. Of its day's attributes 0 to 2 are the compression and 3 the
-timestamp type, and this is the first bit that was free.
+The document does not specify a bit. When it was written, attribute bits 0 to 2
+contained the compression and bit 3 the timestamp type. This is the first bit that was
+available.
 """
 
 CODEC_MASK = 0x07
@@ -58,19 +60,19 @@ LOG_APPEND_TIME = 0x08
 
 _LOG_OVERHEAD, _MAGIC_AT, _BATCH_CRC_AT, _BATCH_CRC_END = 12, 16, 17, 21
 _LEAST_SIZES = (14, 22, 22)
-"""Bytes that a message takes at least after its size, by magic."""
+"""Minimum message size by magic, in bytes after the size field."""
 
 _CODECS_OF = 1
-"""The magic whose codecs all messages may have: the draft is older than zstd."""
+"""Magic whose codecs all messages support, because the draft predates zstd."""
 
 _INT64 = 2**63
 
 
 class Message(NamedTuple):
-    """One message: offset, timestamp (ms; -1 for none), key, value.
+    """Message with offset, timestamp (ms; -1 means no timestamp), key and value.
 
-    ``magic`` is 0, 1 or the draft's 2, ``attributes`` the byte from 0 to 255. The
-    compression bits are 0: ``decode`` opens compressed messages.
+    ``magic`` is 0, 1 or the draft's 2. ``attributes`` is a byte from 0 to 255, in which
+    the compression bits are 0, because ``decode`` decompresses messages.
     """
 
     offset: int = 0
@@ -86,13 +88,16 @@ def encode(
     *,
     compression: Literal["none", "gzip", "snappy", "lz4"] = "none",
 ) -> bytes:
-    """Encode messages as a message set; with ``compression``, as one that holds it.
+    """Encode messages as a message set, which ``compression`` wraps into one message.
 
-    Shape: per message offset INT64, size INT32 (bytes that follow), crc UINT32
-    (CRC-32 of the rest), magic INT8, attributes INT8, from magic 1 on timestamp INT64,
-    key and value as INT32 length (-1 is null) and bytes. A compressed message holds
-    such a set as its value, the offsets counted from 0 unless its magic is 0.
-    Raises ``EncodeError``. Source: KIP-87, KIP-31, KIP-32.
+    Every message consists of offset INT64, size INT32 (of the following bytes), crc
+    UINT32 (CRC-32 of the following bytes), magic INT8, attributes INT8, timestamp INT64
+    (magic 1 and 2), and key and value as INT32 length (-1 is null) and bytes. A
+    compressed message contains such a set as its value. Inner offsets start from 0,
+    unless the magic is 0.
+
+    Raises ``EncodeError`` if a message cannot be represented. Source: KIP-87, KIP-31,
+    KIP-32.
     """
     rows = tuple(messages)
     codec = codecs.codec_of(compression)
@@ -106,13 +111,17 @@ def encode(
 def decode(
     data: Buffer, *, check_crc: bool = True, limits: Limits = DEFAULT
 ) -> tuple[Message, ...]:
-    """Decode a message set of the draft; it may have messages of magic 0 and 1.
+    """Decode a message set of the draft, which may also contain magic 0 and 1.
 
-    An incomplete last message ends the set quietly, as a fetch may cut it. Compressed
-    messages are opened. ``check_crc=False`` trusts the checksums, and with them that
-    magic 2 is the draft's. Raises ``DecodeError``; its text names a record batch of
-    Kafka's magic 2. Offsets of errors are bytes of ``data``, and of what was compressed
-    the first byte of its message.
+    * ``check_crc``: if False, checksums are not verified, and magic 2 is assumed to be
+      the draft's.
+
+    An incomplete last message ends the set without an error, because a fetch may
+    truncate it. Compressed messages are decompressed.
+
+    Raises ``DecodeError``. Its text identifies a record batch of Kafka's magic 2. Error
+    offsets are byte positions in ``data``. For decompressed content, the offset is the
+    first byte of the compressed message.
     """
     source = _read_bytes(data)
     found: list[Message] = []
@@ -128,11 +137,12 @@ def decode(
 
 
 def dialect_of(data: Buffer) -> Dialect | None:
-    """Find the dialect of the first entry of magic 2; None for none, or a damaged one.
+    """Detect the dialect of the first entry with magic 2.
 
-    The draft's has its CRC-32 at byte 12 over all from byte 16 on, Kafka's its CRC-32C
-    at byte 17 over all from byte 21 on.
-    Raises ``CorruptBatch`` for entries whose sizes cannot be.
+    The draft has its CRC-32 at byte 12, which covers all bytes from byte 16. Kafka has
+    its CRC-32C at byte 17, which covers all bytes from byte 21. Returns None if no
+    entry has magic 2, or neither checksum matches. Raises ``CorruptBatch`` if an entry
+    has an invalid size.
     """
     source = _read_bytes(data)
     for start, end in _entries(source):
@@ -142,9 +152,10 @@ def dialect_of(data: Buffer) -> Dialect | None:
 
 
 def require_dialect(data: Buffer, dialect: Dialect) -> None:
-    """Check before reading that every entry of magic 2 is of one dialect.
+    """Check that all entries with magic 2 have the specified dialect.
 
-    Raises ``CorruptBatch`` for the first that is not, and says which it is of.
+    Call this function before decoding. Raises ``CorruptBatch`` for the first entry with
+    another dialect, and names that dialect.
     """
     if dialect not in _ASIDE:
         raise ValueError(f'dialect must be "kip87" or "kafka" (got {dialect!r:.40})')
@@ -198,7 +209,7 @@ def _encode_one(message: Message) -> bytes:
 
 
 def _wrap(rows: tuple[Message, ...], codec: int) -> Message:
-    """Compress messages into one, whose offset is that of the last."""
+    """Compress messages into one message, which has the offset of the last message."""
     codecs.check_magic(codec, _CODECS_OF)
     magic, kind = rows[0].magic, rows[0].attributes & LOG_APPEND_TIME
     if any((r.magic, r.attributes & LOG_APPEND_TIME) != (magic, kind) for r in rows):
@@ -220,7 +231,7 @@ def _wrap(rows: tuple[Message, ...], codec: int) -> Message:
 
 
 def _entries(source: bytes) -> Iterator[tuple[int, int]]:
-    """Iterate over the complete entries: where each begins and ends (bytes)."""
+    """Iterate over the start and end positions (bytes) of the complete entries."""
     start = 0
     while len(source) - start >= _LOG_OVERHEAD:
         (size,) = struct.unpack_from(">i", source, start + 8)
@@ -244,7 +255,7 @@ def _entries(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _dialect(source: bytes, start: int, end: int) -> Dialect | None:
-    """Find the dialect of a complete entry by its checksums."""
+    """Detect the dialect of a complete entry by its checksums."""
     (crc,) = struct.unpack_from(">I", source, start + _LOG_OVERHEAD)
     if crc == zlib.crc32(memoryview(source)[start + _MAGIC_AT : end]):
         return "kip87"
@@ -278,7 +289,7 @@ def _foreign(found: Dialect | None, start: int) -> CorruptBatch:
 
 
 def _read_one(source: bytes, start: int, end: int) -> Message:
-    """Read one complete entry; no byte of it may be left over."""
+    """Decode one complete entry. Raises ``TrailingBytes`` if bytes are left over."""
     offset, _, _, magic, attributes = struct.unpack_from(">qiIBB", source, start)
     if not KNOWN_CODECS[_CODECS_OF] >> (attributes & CODEC_MASK) & 1:
         codec = attributes & CODEC_MASK
@@ -299,7 +310,7 @@ def _read_one(source: bytes, start: int, end: int) -> Message:
 def _read_sized(
     source: bytes, at: int, end: int, path: str
 ) -> tuple[bytes | None, int]:
-    """Read an INT32 length and its bytes; return them and the place after."""
+    """Read an INT32 length and its bytes. Returns the bytes and the next position."""
     start = at + 4
     if end < start:
         words = f"the message ends here, bytes still needed: {start - end}"
@@ -318,7 +329,10 @@ def _read_sized(
 def _open_wrapper(
     wrapper: Message, start: int, check_crc: bool, limits: Limits
 ) -> list[Message]:
-    """Open a compressed message by the rules of magic 1, or of 0 for that."""
+    """Decompress a message according to the rules for its magic (0 or 1).
+
+    Magic 2 follows the rules for magic 1.
+    """
     if wrapper.value is None:
         raise CorruptBatch("a compressed message without a value", start)
     magic, kind = wrapper.magic, wrapper.attributes & LOG_APPEND_TIME
@@ -350,7 +364,7 @@ def _open_wrapper(
 def _add_place(
     inner: list[Message], wrapper: Message, magic: int, kind: int, start: int
 ) -> list[Message]:
-    """Set offsets and timestamps of decompressed messages by those of the wrapper."""
+    """Set the offsets and timestamps of decompressed messages from their wrapper."""
     if any(row.magic != magic or row.attributes & CODEC_MASK for row in inner):
         words = (
             "a message within a compressed one must be uncompressed and of the same"
@@ -358,7 +372,7 @@ def _add_place(
         )
         raise CorruptBatch(words, start)
     base, last = 0, inner[-1].offset
-    # Some old producers left 0 there; what they sent counts from 0.
+    # Some old producers set the wrapper offset to 0. Their inner offsets count from 0.
     if magic and wrapper.offset:
         base = wrapper.offset - last
     if magic and (base < 0 or any(not 0 <= row.offset <= last for row in inner)):

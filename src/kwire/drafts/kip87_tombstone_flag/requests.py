@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Produce and Fetch of the KIP-87 draft, whose version 3 has magic 2.
+"""Produce and Fetch requests of the KIP-87 draft, whose version 3 contains magic 2.
 
-The document describes version 3 no further, so it has the layout of version 2. Kafka
-used the numbers later: its Produce 3 has record batches and a transactional id, its
-Fetch 3 a limit for the whole response. ``kwire.messages.framing`` writes all four and
-reads the responses; it reads requests of Kafka alone, so the draft's are read here.
+The document does not describe version 3 in detail, so it has the layout of version 2.
+Kafka later used these version numbers differently: Produce 3 has record batches and a
+transactional id, and Fetch 3 has a size limit for the response.
+``kwire.messages.framing`` encodes all four messages and decodes the responses. It only
+decodes Kafka's own requests, so this module decodes the draft's requests.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _HEADER_VERSION = 1
 def decode_request(
     frame: bytes, *, limits: Limits = DEFAULT
 ) -> tuple[RequestHeader, Any]:
-    """Decode the header and the body of a Produce or Fetch request of the draft.
+    """Decode the header and body of a Produce or Fetch request of the draft.
 
     Raises ``DecodeError`` with the offset in ``frame``, and ``UnsupportedVersion`` for
     other requests and for versions above 3.

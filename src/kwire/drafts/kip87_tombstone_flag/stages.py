@@ -1,17 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The two migration plans of the KIP-87 draft, as a table that can be run.
+"""The two migration plans of the KIP-87 draft as executable tables.
 
-``STAGES`` has a row for each stage and a cell for each kind of request; a cell is the
-name of what a broker does, and ``Stage.on_produce`` and ``Stage.on_fetch`` do it to a
-message. ``stage_after`` walks the steps of an upgrade in their order.
+``STAGES`` has a row per stage, and a cell per request type. A cell names the action of
+a broker, and ``Stage.on_produce`` and ``Stage.on_fetch`` perform the action on a
+message. ``stage_after`` follows the upgrade steps in order.
 
-Where the document contradicts itself: magic 0 and 1 keep the rule of the null value
-in every stage, though stage 2 of the first plan says that the broker knows the flag
-only; and its note holds in every stage but the first: a null value without the bit is
-refused, as an older consumer would take it for a delete. Old producers' null values
-get the bit where their messages are converted up, which is implied and not written.
-What brokers do between magic 0 and 1 for old producers is left out.
+Where the document contradicts itself, kwire uses these rules:
+
+* Magic 0 and 1 use the null value in every stage, although stage 2 of the first plan
+  says that the broker only understands the flag.
+* The document's note applies to all stages except the first: a null value without the
+  bit is rejected, because an older consumer would interpret it as a delete.
+* When messages from old producers are converted up, their null values receive the bit.
+  This is implied, but not written.
+
+Conversions between magic 0 and 1 for old producers are not implemented.
 """
 
 from __future__ import annotations
@@ -30,22 +34,23 @@ if TYPE_CHECKING:
     from .messages import Message
 
 STORE, UP, DOWN, REJECT, SERVE = "store", "up", "down", "reject", "serve"
-"""What a broker does: store as it came, convert up or down, refuse, serve as stored."""
+"""Actions of a broker: store unchanged, convert up or down, reject, serve as stored."""
 
 VERSION = 3
-"""The version of Produce and Fetch that carries the draft's magic 2."""
+"""Version of Produce and Fetch that supports the draft's magic 2."""
 
 _NEWEST_MAGIC = (0, 0, 1, 2)
-"""What a consumer understands, by its version of Fetch."""
+"""Maximum magic that a consumer supports, by its Fetch version."""
 
 
 class Outcome(NamedTuple):
-    """What a broker did with a message.
+    """Result of processing a message.
 
-    ``action`` is what the cell says, or ``serve`` where a message needs no conversion.
-    ``message`` is stored or served, None if refused for ``reason``. ``is_delete`` is
-    whether log compaction will take it for a delete, ``zero_copy`` whether a fetch goes
-    out as it is stored, and ``report`` what a conversion lost.
+    * ``action``: action of the table cell, or ``serve`` if no conversion is required.
+    * ``message``: stored or served message. None if it was rejected, with a ``reason``.
+    * ``is_delete``: whether log compaction treats the message as a delete.
+    * ``zero_copy``: whether a Fetch response contains the stored bytes.
+    * ``report``: information that a conversion lost.
     """
 
     action: str
@@ -57,17 +62,22 @@ class Outcome(NamedTuple):
 
     @property
     def error_code(self) -> int:
-        """The error code for the producer: Kafka's own, as the draft names none."""
+        """Kafka's error code for the producer, because the draft specifies none."""
         return INVALID_RECORD if self.message is None else NONE
 
 
 class Stage(NamedTuple):
-    """One row of the table: a state of the cluster between two upgrades.
+    """Table row: the state of a cluster between two upgrades.
 
-    ``message_format`` is the brokers' message.format.version. Then come the cells:
-    Produce up to 2; Produce 3 with a plain message, with the tombstone bit set, with
-    it clear and a null value; Fetch up to 2. Fetch 3 serves as stored in every stage.
-    With ``either_deletes`` a null value of magic 2 is a delete as well as the bit.
+    ``message_format`` is the brokers' message.format.version. The cells are:
+
+    * ``produce_old``: Produce 0 to 2.
+    * ``produce_plain``: Produce 3 with a value and without the tombstone bit.
+    * ``produce_tombstone``: Produce 3 with the tombstone bit.
+    * ``produce_null``: Produce 3 with a null value and without the tombstone bit.
+    * ``fetch_old``: Fetch 0 to 2. Fetch 3 always serves messages as stored.
+
+    If ``either_deletes`` is True, a null value in magic 2 is a delete, like the bit.
     """
 
     name: str
@@ -81,9 +91,9 @@ class Stage(NamedTuple):
     tombstone_bit: int = TOMBSTONE_BIT
 
     def on_produce(self, version: int, message: Message) -> Outcome:
-        """Do with a message of a Produce request what this stage's broker does.
+        """Process a message in a Produce request as a broker in this stage does.
 
-        Raises ``UnsupportedVersion`` above version 3.
+        Raises ``UnsupportedVersion`` if ``version`` is not 0 to 3.
         """
         _check_version("Produce", version)
         if (message.magic == 2) is not (version == VERSION):
@@ -108,11 +118,11 @@ class Stage(NamedTuple):
         return Outcome(action, message, self.is_delete(message), report=report)
 
     def on_fetch(self, version: int, message: Message) -> Outcome:
-        """Do with a stored message what this stage's broker does for a Fetch request.
+        """Process a stored message for a Fetch request as a broker in this stage does.
 
-        A consumer of Fetch 2 gets magic 1 at most, and one below it magic 0.
-        Raises ``UnsupportedVersion`` above version 3, and ``EncodeError`` for a message
-        that cannot be in the log of this stage.
+        Consumers with Fetch 2 receive at most magic 1, and older consumers magic 0.
+        Raises ``UnsupportedVersion`` if ``version`` is not 0 to 3, and ``EncodeError``
+        if the log in this stage cannot contain the message.
         """
         _check_version("Fetch", version)
         is_delete = self.is_delete(message)
@@ -132,7 +142,7 @@ class Stage(NamedTuple):
         return Outcome(DOWN, message, is_delete, report=report)
 
     def is_delete(self, message: Message) -> bool:
-        """Whether this stage's log cleaner takes a stored message for a delete."""
+        """Whether the log cleaner in this stage treats a stored message as a delete."""
         if self.either_deletes and message.value is None:
             return True
         return is_tombstone(
@@ -157,7 +167,7 @@ def _check_version(name: str, version: int) -> None:
         )
 
 
-# Produce: 0-2, plain, tombstone, null value; Fetch: 0-2.
+# Cells: Produce 0 to 2, plain, tombstone and null value, then Fetch 0 to 2.
 STAGES = {
     stage.name: stage
     for stage in (
@@ -176,7 +186,7 @@ STAGES = {
         Stage("magic 2", "0.10.2", UP, STORE, STORE, REJECT, DOWN),
     )
 }
-"""The stages by their names: those of the two-stage plan, and of the plan by magic."""
+"""Stages by name, for the two-stage plan and the plan by magic."""
 
 UPGRADES = {
     "two-stage": (
@@ -191,14 +201,14 @@ UPGRADES = {
         ("format 0.10.2", "magic 2"),
     ),
 }
-"""The steps of each plan in their order, with the stage that begins or goes on."""
+"""Steps of both plans in order, with the stage that starts or continues."""
 
 
 def stage_after(steps: Sequence[str], plan: str = "magic") -> Stage | None:
-    """Return the stage that a cluster is in after these steps of an upgrade.
+    """Find the stage of a cluster after these upgrade steps.
 
-    None before brokers speak the draft: they do as they always did. ``ValueError`` for
-    a step out of its order, with the one that has to come first.
+    Returns None before brokers support the draft, because they behave as usual. Raises
+    ``ValueError`` if a step is out of order. The message names the required step.
     """
     if plan not in UPGRADES:
         raise ValueError(

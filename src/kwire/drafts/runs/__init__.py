@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the five design documents on loopback sockets.
+"""Runs the five design documents on loopback sockets.
 
-``DOCUMENTS`` has the documents in the order of their numbers. Each has a module here,
-named as the module of ``kwire.drafts`` that implements it, with the brokers and clients
-of its text and one row for each requirement. The command ``kwire drafts`` prints them.
+``DOCUMENTS`` lists the documents by number. Every document has a module in this
+package, with the same name as the ``kwire.drafts`` module that implements it. It
+contains the brokers and clients of the document, and one row per requirement. The
+command ``kwire drafts`` prints the results.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ DOCUMENTS = (
 
 
 def find_document(name: str) -> Document:
-    """Find a document by its number (002), its module, its page, or its KIP.
+    """Find a document by its number (002), module, page, or KIP.
 
-    Upper and lower case, dashes and underscores do not matter, and the beginning of a
-    name is enough. Raises ``LookupError`` with the documents to choose from if no
-    document or more than one has the name.
+    Case, dashes and underscores are ignored, and a prefix of the name is sufficient.
+    Raises ``LookupError`` if not exactly one document matches. The message lists the
+    choices.
     """
     key = _simplify(name)
     if key.isdigit():

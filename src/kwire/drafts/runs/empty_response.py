@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Observes the empty response that documents 000 and 001 require of a broker.
+"""Observes the empty response that documents 000 and 001 require from a broker.
 
-A broker sends it for an unknown API and for an unsupported version of a known one. Its
-only content is the correlation id, and the connection stays open.
+A broker sends it for an unknown API, and for an unsupported version of a known API. It
+only contains the correlation id, and the connection remains open.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _CORRELATION_ID = 7
 
 
 def observe_unknown_api(broker: LoopbackBroker) -> str:
-    """Send a request with an API key that no broker knows."""
+    """Send a request with an unknown API key, and describe the response."""
     return _observe_answer(broker, (9999).to_bytes(2, "big") + b"\0\0")
 
 
 def observe_unsupported_version(
     broker: LoopbackBroker, api_key: int, version: int
 ) -> str:
-    """Send a version that the broker does not support of an API that it has."""
+    """Send an unsupported version of a known API, and describe the response."""
     head = api_key.to_bytes(2, "big") + version.to_bytes(2, "big")
     return _observe_answer(broker, head)
 
 
 def observe_old_client(broker: LoopbackBroker, request: Any, version: int) -> str:
-    """Let a client without the draft read the empty response."""
+    """Decode the empty response as a client that does not implement the draft."""
     with broker.connect() as connection:
         frame = _exchange(connection, request, version)
     response = messages.by_key(request.api_key, "response")
@@ -52,7 +52,7 @@ def observe_old_client(broker: LoopbackBroker, request: Any, version: int) -> st
 def observe_new_client(
     broker: LoopbackBroker, request: Any, ranges: dict[int, str]
 ) -> str:
-    """Let a connection of kwire read the empty response."""
+    """Receive the empty response with a kwire connection."""
     client = ClientConnection(table=ApiVersionTable.from_ranges(ranges))
     client.send(request)
     with broker.connect() as connection:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs KIP-35, document 000: BrokerA with ApiVersion 4, BrokerB with ApiVersion 5.
 
-``REQ_A`` of the document is Kafka's Heartbeat here, because it has versions 0 to 2 and
-its default request is valid.
+Kafka's Heartbeat represents ``REQ_A`` in the document, because it has versions 0 to 2
+and its default request is valid.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ REQ_A = HeartbeatRequest.api_key
 _FETCH = releases.key_of("Fetch")
 
 _DOCUMENTATION = {4: {REQ_A: [0, 1]}, 5: {REQ_A: [1, 2]}}
-"""The sample documentation of the text: versions of REQ_A by ApiVersion."""
+"""Sample documentation in the document: REQ_A versions by ApiVersion."""
 
 _DEPRECATING = "3.9-IV0"
-"""A protocol version whose documentation deprecates versions of APIs."""
+"""Protocol version whose documentation deprecates API versions."""
 
 
 class _Brokers(NamedTuple):
@@ -107,7 +107,7 @@ def _observe_layout(brokers: _Brokers) -> str:
 
 
 def _observe_versions(broker: LoopbackBroker) -> Observation:
-    """Use each version of REQ_A that the documentation lists."""
+    """Use every REQ_A version that the documentation lists."""
     table = ask(broker, ClientStrategy(documents=_DOCUMENTATION))
     usable = table.usable(REQ_A)
     answered = [f"v{each}" for each in usable if is_answered(broker, REQ_A, each)]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs KIP-35, document 004: brokers B1 and B2, and the two features of its example.
+"""Runs KIP-35, document 004: brokers B1 and B2, and two features as in its example.
 
-Keys 0, 1 and 2 are Kafka's Produce, Fetch and ListOffsets. The document gives no API
-key for its own request, so the brokers use 1000.
+Keys 0, 1 and 2 are Kafka's Produce, Fetch and ListOffsets. The brokers use API key 1000
+for the draft's request, because the document does not specify one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _API_KEY = 1000
 _B1 = {0: (0, 3), 1: (2, 3)}
 _B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0)}
 _BACKPORTED = {1: (0, 2)}
-"""The 0.9.1 broker of the text: versions 0 to 2, of which 1 is deprecated."""
+"""Versions of the 0.9.1 broker in the document: 0 to 2, where 1 is deprecated."""
 
 _FEATURES = (
     Feature("Feature1", {0: (3, 3), 1: (2, 3)}),
@@ -67,7 +67,7 @@ def _ask(
 
 
 def _receive_rows(broker: LoopbackBroker, api_keys: Iterable[int] | None = None) -> str:
-    """Return the rows of a response as the document writes them."""
+    """Return the response rows in the document's notation."""
     strategy = ClientStrategy(_API_KEY, api_keys)
     with broker.connect() as connection:
         frame = connection.exchange(strategy.data_to_send())
@@ -123,7 +123,7 @@ def _observe_deprecation(brokers: _Brokers) -> Observation:
 
 
 def _observe_new_connection(brokers: _Brokers) -> Observation:
-    """Upgrade a broker from the ranges of B1 to those of B2 between connections."""
+    """Upgrade a broker from the B1 ranges to the B2 ranges between connections."""
     servers = [Server(_API_KEY, _B1), Server(_API_KEY, _B2)]
     with LoopbackBroker(lambda frame: servers.pop(0).answer(frame)) as broker:
         before = _ask(broker)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs KIP-35, document 001: the lists of the example in its pseudo format.
+"""Runs KIP-35, document 001: the version lists in its example.
 
-One broker has the example's descending lists, another the ascending lists of the text.
-The document gives no API key, so both use 1000.
+One broker has the descending lists from the example, and another broker has ascending
+lists as the text specifies. Both use API key 1000, because the document does not
+specify one.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _NAMES = {0: "ProduceRequest", 1: "FetchRequest", 2: "OffsetRequest"}
 _Lists: TypeAlias = dict[int, tuple[list[int], list[int]]]
 _EXAMPLE: _Lists = {0: ([2, 1, 0], []), 1: ([1, 0], []), 2: ([2], [0, 1])}
 _ASCENDING: _Lists = {0: ([0, 1, 2], []), 1: ([0, 1], []), 2: ([0, 1, 2], [])}
-"""Supported and deprecated versions by API key: the example, and the text's order."""
+"""Supported and deprecated versions by API key, as in the example and in the text."""
 
 
 class _Brokers(NamedTuple):
@@ -155,7 +156,7 @@ def _observe_optional(brokers: _Brokers) -> str:
 
 
 def _observe_brokers(brokers: _Brokers) -> str:
-    """Let one broker ask the other, and keep the versions that both have."""
+    """Let a broker query another broker, and compute the common versions."""
     tables = {"example": _ask(brokers.example), "ascending": _ask(brokers.ascending)}
     cluster = ClusterVersions(
         {name: strategy.table for name, strategy in tables.items() if strategy.table}

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs KIP-87, document 003: both migration plans, with producers and consumers.
 
-A broker in a stage of a plan stores messages and serves them over Produce 3 and Fetch 3
-of the draft, and can compact its log. A new stage keeps the log, as an upgrade does.
+A broker in a migration stage stores messages, serves them with the draft's Produce 3
+and Fetch 3, and can compact its log. A new stage keeps the log, as an upgrade does.
 """
 
 from __future__ import annotations
@@ -30,26 +30,29 @@ _TOPIC = "t"
 
 
 class _Broker:
-    """One partition in a log, in a stage of a plan; None is before the draft."""
+    """Broker with one partition in a migration stage. None means before the draft."""
 
     def __init__(self) -> None:
         self.stage: kip87.Stage | None = None
         self.log: list[Message] = []
 
     def enter(self, stage: str, *, keeps_log: bool = False) -> None:
-        """Begin a stage, with an empty log unless it is an upgrade."""
+        """Start a stage. The log becomes empty, unless this is an upgrade."""
         self.stage = kip87.STAGES[stage]
         if not keeps_log:
             self.log = []
 
     def compact(self) -> None:
-        """Keep the last message of each key, and remove it if it is a delete."""
+        """Keep the last message for every key, unless this message is a delete."""
         assert self.stage is not None
         last = {message.key: message for message in self.log}
         self.log = [each for each in last.values() if not self.stage.is_delete(each)]
 
     def answer(self, frame: bytes) -> bytes:
-        """Answer Produce and Fetch; before the draft, close the connection."""
+        """Answer Produce and Fetch requests.
+
+        Raises ``RemoteProtocolError``, which closes the connection, before the draft.
+        """
         header, request = requests.decode_request(frame)
         version = header.request_api_version
         if self.stage is None:
@@ -85,14 +88,14 @@ class _Broker:
 
 
 class _Cluster:
-    """A broker on a loopback socket, with a producer and a consumer."""
+    """Broker on a loopback socket, with a producer and a consumer."""
 
     def __init__(self, broker: _Broker, loopback: LoopbackBroker) -> None:
         self.broker = broker
         self._loopback = loopback
 
     def produce(self, version: int, messages: Iterable[Message]) -> str:
-        """Send messages; return the name of the error, or "closed"."""
+        """Send messages. Returns the error name, or "closed" without a response."""
         cls = requests.ProduceRequest
         records = kip87.encode(messages)
         row = cls.PartitionProduceData(index=0, records=records)
@@ -105,11 +108,11 @@ class _Cluster:
         return error_codes.name(row.error_code)
 
     def fetch(self, version: int) -> tuple[Message, ...]:
-        """Return all messages, as this version of Fetch receives them."""
+        """Return all messages that this Fetch version receives."""
         return kip87.decode(self.fetch_bytes(version))
 
     def fetch_bytes(self, version: int) -> bytes:
-        """Return the bytes of all messages, as this version receives them."""
+        """Return the bytes of all messages that this Fetch version receives."""
         cls = requests.FetchRequest
         row = cls.FetchPartition(fetch_offset=0, partition_max_bytes=2**20)
         topic = cls.FetchTopic(topic=_TOPIC, partitions=[row])
@@ -133,7 +136,7 @@ def _start_brokers() -> Iterator[_Cluster]:
 
 
 def _tombstone(key: bytes = b"k") -> Message:
-    """Return a delete with a value, which only the flag makes a delete."""
+    """Return a delete with a value, which is only a delete because of the flag."""
     return Message(key=key, value=b"v", attributes=_BIT)
 
 
@@ -146,7 +149,7 @@ def _describe(message: Message) -> str:
 def _store_and_fetch(
     stage: str, produce: int, message: Message, fetch: int, cluster: _Cluster
 ) -> Observation:
-    """Produce one message in a stage; return it as a version of Fetch receives it."""
+    """Produce a message in a stage, and describe the message that Fetch receives."""
     cluster.broker.enter(stage)
     error = cluster.produce(produce, [message])
     received = cluster.fetch(fetch)
@@ -156,7 +159,7 @@ def _store_and_fetch(
 
 
 def _observe_zero_copy(stage: str, version: int, cluster: _Cluster) -> Observation:
-    """Compare the bytes that a Fetch receives with those in the log."""
+    """Compare the bytes in a Fetch response with the stored bytes."""
     cluster.broker.enter(stage)
     cluster.produce(VERSION, [_tombstone()])
     received = cluster.fetch_bytes(version)
@@ -169,7 +172,7 @@ def _observe_zero_copy(stage: str, version: int, cluster: _Cluster) -> Observati
 def _observe_compaction(
     stage: str, version: int, last: Message, cluster: _Cluster
 ) -> str:
-    """Produce a value and then ``last``; return whether compaction keeps the key."""
+    """Produce a value and then ``last``. Returns whether compaction keeps the key."""
     first = last._replace(value=b"w", attributes=0)
     before = stage if last.magic == 2 else "magic 1"
     cluster.broker.enter(before)
@@ -182,7 +185,7 @@ def _observe_compaction(
 
 
 def _observe_first_stage(cluster: _Cluster) -> str:
-    """Delete one key by the flag and another by a null value."""
+    """Delete one key with the flag, and another key with a null value."""
     cluster.broker.enter("two-stage 1")
     values = [Message(key=key, value=b"w") for key in (b"flag", b"null", b"none")]
     deletes = [_tombstone(b"flag"), Message(key=b"null", value=None)]
@@ -194,7 +197,7 @@ def _observe_first_stage(cluster: _Cluster) -> str:
 
 
 def _observe_upgrade(cluster: _Cluster) -> Observation:
-    """Walk through the steps of the plan; send a tombstone with a value after each."""
+    """Follow the upgrade steps, and send a tombstone with a value after every step."""
     parts = []
     steps = [step for step, _ in UPGRADES["magic"]]
     for count in range(1, len(steps) + 1):
@@ -208,7 +211,7 @@ def _observe_upgrade(cluster: _Cluster) -> Observation:
 
 
 def _observe_order(cluster: _Cluster) -> str:
-    """Try to raise the format before the clients are upgraded."""
+    """Try to raise the message format before clients are upgraded."""
     steps = [step for step, _ in UPGRADES["magic"]]
     try:
         kip87.stage_after([*steps[:2], steps[3]])

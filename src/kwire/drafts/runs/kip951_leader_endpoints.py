@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs KIP-951, document 002: a partition that moves between two brokers.
 
-The broker that is not the leader answers Fetch 15 and Produce 9 with an error, the
-leader and its endpoint. Broker 1 has no rack, and broker 2 has one.
+The broker that does not lead the partition answers Fetch 15 and Produce 9 with an
+error, the leader, and its endpoint. Broker 1 has no rack, broker 2 has one.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _FETCH_VERSION, _PRODUCE_VERSION, _METADATA_VERSION = 15, 9, 12
 _TOPIC, _TOPIC_ID = "t", UUID(int=5)
 _RACKS = {1: None, 2: "r2"}
 _MOVES = 5
-"""Moves of the leader for each of the two clients whose pauses are measured."""
+"""Number of leader changes per client when the pauses are measured."""
 _METADATA_PAUSE_S = 0.1
-"""Pause of a client without the endpoints before it requests metadata."""
+"""Pause in seconds before a client without endpoints requests metadata."""
 _CORRELATION_ID = 8
 
 
 class _Cluster:
-    """Two brokers and one partition, whose leader and epoch can change."""
+    """Two brokers and one partition, whose leader and leader epoch can change."""
 
     def __init__(self, fetch_response: type[Any] = FetchResponse) -> None:
         self.leader = 1
@@ -58,17 +58,17 @@ class _Cluster:
         self._fetch_response = fetch_response
 
     def move(self) -> None:
-        """Make the other broker the leader, in the next epoch."""
+        """Make the other broker the leader, and increment the leader epoch."""
         self.leader = 3 - self.leader
         self.epoch += 1
 
     def lead_from(self, node: int) -> None:
-        """Make a broker the leader unless it is the leader already."""
+        """Make a broker the leader, unless it already leads the partition."""
         if self.leader != node:
             self.move()
 
     def answer(self, node: int, frame: bytes) -> bytes:
-        """Answer Fetch, Produce or Metadata as a broker does."""
+        """Answer Fetch, Produce or Metadata requests as a broker does."""
         header, request = framing.decode_request(frame)
         if isinstance(request, FetchRequest):
             response = self._make_fetch(node)
@@ -96,7 +96,7 @@ class _Cluster:
         return cls(responses=[topic])
 
     def _make_leader(self, cls: type[Any], node: int, offset: str) -> dict[str, Any]:
-        """Return the fields of a partition: the leader if ``node`` is not it."""
+        """Return partition fields, with the leader if ``node`` does not lead."""
         if node == self.leader:
             return {offset: 1}
         broker = self.brokers[self.leader]
@@ -129,7 +129,7 @@ class _Cluster:
 
 
 class _Reader:
-    """Fetches from the leader, and follows it with the endpoints or with metadata."""
+    """Fetches from the leader, and follows leader changes by endpoints or metadata."""
 
     def __init__(self, cluster: _Cluster, *, uses_endpoints: bool) -> None:
         self._uses_endpoints = uses_endpoints
@@ -138,7 +138,7 @@ class _Reader:
         self._connection = self._connect(broker.host, broker.port)
 
     def fetch(self) -> tuple[LeaderChange, ...]:
-        """Fetch once; return the leader that the response names, if it is another."""
+        """Send a Fetch request, and return the leader changes in its response."""
         response = self._exchange(FetchRequest(), _FETCH_VERSION, FetchResponse)
         return leader_changes(response)
 
@@ -265,7 +265,7 @@ def _observe_versions(cluster: _Cluster) -> str:
 
 
 def _read_as_kafka(frame: bytes) -> Any:
-    """Read a Fetch response as a client that does not know the draft."""
+    """Decode a Fetch response as a client that does not implement the draft."""
     _, response = framing.decode_response(KafkaFetchResponse, frame, _FETCH_VERSION)
     return response.responses[0].partitions[0]
 
@@ -294,7 +294,7 @@ def _observe_old_client(cluster: _Cluster) -> str:
 
 
 def _find_tag(cluster: _Cluster) -> int:
-    """Return the tag in front of the endpoint: tag, size, length of host, host."""
+    """Return the endpoint's tag. It is followed by size, host length and host."""
     frame = _fetch(cluster, 3 - cluster.leader)
     host = cluster.brokers[cluster.leader].host.encode()
     return frame[frame.index(host) - 3]
@@ -310,7 +310,10 @@ def _count_metadata(cluster: _Cluster) -> int:
 
 
 def _measure(cluster: _Cluster, *, uses_endpoints: bool) -> tuple[float, int]:
-    """Move the leader a few times; return the median pause in ms and the Metadatas."""
+    """Move the leader ``_MOVES`` times.
+
+    Returns the median pause in milliseconds, and the number of Metadata requests.
+    """
     before = _count_metadata(cluster)
     pauses_ms = []
     reader = _Reader(cluster, uses_endpoints=uses_endpoints)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brokers and clients of a run: frames over TCP sockets of the loopback interface.
+"""Brokers and clients that exchange frames over loopback TCP sockets.
 
-A broker is a function that answers a frame. ``LoopbackBroker`` keeps the frames that
-it receives, so that a run reports what the sockets carried. Each wait has a limit.
+A broker is a function that answers a frame. ``LoopbackBroker`` records the received
+frames, so that a run can report the actual traffic. All waits have a timeout.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _CHUNK_BYTES = 65536
 
 
 class LoopbackBroker:
-    """Serves connections on a free port of the loopback interface.
+    """Accepts connections on a free port of the loopback interface.
 
-    ``answer`` receives a frame without its size and returns the bytes to write, or
-    None to close the connection. A ``KwireError`` closes the connection as well; any
-    other exception is raised at the end of the ``with`` block.
+    ``answer`` receives a frame without its size, and returns the bytes to write. If it
+    returns None or raises ``KwireError``, the connection is closed. Other exceptions
+    are raised at the end of the ``with`` block.
     """
 
     def __init__(self, answer: Callable[[bytes], bytes | None]) -> None:
         self.answer = answer
         self.connections: list[list[bytes]] = []
-        """The frames that each connection has received, in the order of accepts."""
+        """Received frames per connection, in accept order."""
         self._failures: list[BaseException] = []
         broker = self
 
@@ -52,17 +52,17 @@ class LoopbackBroker:
 
     @property
     def port(self) -> int:
-        """The port on which the broker listens."""
+        """Port on which the broker listens."""
         port: int = self._server.server_address[1]
         return port
 
     @property
     def host(self) -> str:
-        """The address on which the broker listens."""
+        """Address on which the broker listens."""
         return _HOST
 
     def count(self, api_key: int) -> int:
-        """Count the requests of an API that all connections have received."""
+        """Return the number of received requests for an API, over all connections."""
         head = api_key.to_bytes(2, "big")
         return sum(frame[:2] == head for frames in self.connections for frame in frames)
 
@@ -106,14 +106,17 @@ class LoopbackBroker:
 
 
 class LoopbackClient:
-    """One connection to a broker: writes a request and returns the next frame."""
+    """Broker connection that writes a request and returns the next frame."""
 
     def __init__(self, host: str, port: int) -> None:
         self._socket = socket.create_connection((host, port), _TIMEOUT_S)
         self._splitter = FrameSplitter()
 
     def exchange(self, data: bytes) -> bytes | None:
-        """Write a request; return the next frame, None if the broker hangs up."""
+        """Write a request, and return the next frame.
+
+        Returns None if the broker closes the connection.
+        """
         try:
             self._socket.sendall(data)
             while chunk := self._socket.recv(_CHUNK_BYTES):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Both sides of a run of KIP-35: a broker of a draft, and a client that asks it.
+"""Both sides of a KIP-35 run: a draft broker, and a client that queries versions.
 
-The broker answers the request of the draft, and requests of some APIs of Kafka with the
-default response, so that a client can use the versions that it has negotiated.
+The broker answers the draft's request. It also answers some of Kafka's APIs with
+default responses, so that a client can use the negotiated versions.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _CORRELATION_ID = 7
 
 
 class Server(Protocol):
-    """The server of a draft: the versions that it serves, and its answers."""
+    """Draft server: its supported versions, and its answers."""
 
     table: ApiVersionTable
 
     def answer(self, frame: bytes) -> bytes | None:
-        """Answer the request of the draft, and reject all others."""
+        """Answer the draft's request, and reject all others."""
         ...
 
 
 class DraftBroker:
-    """A broker of a draft that serves some APIs of Kafka as well.
+    """Draft broker that also serves some of Kafka's APIs.
 
-    ``server`` can be replaced, as in an upgrade of the broker.
+    Replace ``server`` to simulate a broker upgrade.
     """
 
     def __init__(self, server: Server, api_keys: Collection[int]) -> None:
@@ -45,7 +45,7 @@ class DraftBroker:
         self._api_keys = api_keys
 
     def answer(self, frame: bytes) -> bytes | None:
-        """Answer a served version of an API; other requests are the server's."""
+        """Answer supported API versions, and delegate other requests to ``server``."""
         api_key = int.from_bytes(frame[:2], "big")
         version = int.from_bytes(frame[2:4], "big")
         if api_key in self._api_keys and version in self.server.table.usable(api_key):
@@ -56,7 +56,7 @@ class DraftBroker:
 
 
 def ask(broker: LoopbackBroker, question: Question) -> ApiVersionTable:
-    """Ask on a new connection; return the table of versions."""
+    """Query the versions on a new connection. Returns the version table."""
     with broker.connect() as connection:
         frame = connection.exchange(question.data_to_send())
     if frame is None:
@@ -65,9 +65,9 @@ def ask(broker: LoopbackBroker, question: Question) -> ApiVersionTable:
 
 
 def is_answered(broker: LoopbackBroker, api_key: int, version: int) -> bool:
-    """Send the default request of an API; return whether a response comes back.
+    """Send the default request for an API, and return whether it is answered.
 
-    Raises ``DecodeError`` if the bytes that come back are not that response.
+    Raises ``DecodeError`` if the received bytes are not a valid response.
     """
     request = messages.by_key(api_key, "request")()
     with broker.connect() as connection:
@@ -80,7 +80,7 @@ def is_answered(broker: LoopbackBroker, api_key: int, version: int) -> bool:
 
 
 def describe_expired(table: ApiVersionTable, api_key: int) -> str:
-    """Say whether the table of a closed connection can still be used."""
+    """Describe whether the table for a closed connection can still be used."""
     try:
         table.pick(api_key)
     except LocalProtocolError:

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the results of a run: each requirement beside the observed behaviour.
+"""Formats the results of a run: requirements and the observed behaviour.
 
-A report of one document is text of 80 columns, or one dictionary per requirement.
+A report covers one document. It is text with 80 columns, or one dictionary per
+requirement.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ _OBSERVED_WIDTH = _WIDTH - _MARK_WIDTH - _TEXT_WIDTH - len(_GAP)
 
 
 def list_documents() -> Iterator[str]:
-    """Yield a line for each document: its number and its title."""
+    """Yield a line with number and title for every document."""
     for document in DOCUMENTS:
         yield f"{document.number}  {document.title}"
 
 
 def describe_documents() -> Iterator[dict[str, Any]]:
-    """Yield the facts of each document."""
+    """Yield a dictionary that describes every document."""
     for document in DOCUMENTS:
         yield {
             "document": document.number,
@@ -44,7 +45,7 @@ def describe_documents() -> Iterator[dict[str, Any]]:
 
 
 def format_report(document: Document, results: Sequence[Result]) -> Iterator[str]:
-    """Yield the lines of a report; none is longer than 80 columns."""
+    """Yield the lines of a report. The maximum line length is 80 columns."""
     yield document.title
     yield f"Document {document.number}: {document.summary}"
     yield f"kwire.drafts.{document.module}"
@@ -71,7 +72,7 @@ def format_report(document: Document, results: Sequence[Result]) -> Iterator[str
 def describe_results(
     document: Document, results: Sequence[Result]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the facts of each result."""
+    """Yield a dictionary that describes every result."""
     for requirement, observation in results:
         is_met = observation.value == requirement.expected
         yield {

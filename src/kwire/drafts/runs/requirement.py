@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requirements of the documents, and what a run observes of each.
+"""Document requirements, and the behaviour that a run observes.
 
-``Document`` has the requirements of one document in the words of kwire. Each names the
-function that implements it, the test that shows it, and the observation that the text
-of the document leads to. ``run_document`` compares these with what the sockets carry.
+``Document`` contains a document's requirements in kwire's own words. A requirement
+names the function that implements it, the test that verifies it, and the observation
+that the document predicts. ``run_document`` compares the predictions with the actual
+traffic.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Observation(NamedTuple):
-    """What a run saw: ``value`` is compared, ``detail`` is for the reader."""
+    """Observed behaviour. Only ``value`` is compared, ``detail`` informs the reader."""
 
     value: str
     detail: str = ""
@@ -29,12 +30,12 @@ class Observation(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """One requirement of a document.
+    """Requirement in a document.
 
-    ``expected`` is what the sockets have to carry, with the numbers of the document.
-    ``function`` is the name of the implementation in ``kwire.drafts``, and ``test``
-    that of a test in ``tests/drafts`` (file, then function). ``observe`` receives the
-    brokers of the document and returns what happened.
+    * ``expected``: observation that the document requires, with its numbers.
+    * ``function``: name of the implementation in ``kwire.drafts``.
+    * ``test``: file and function of a test in ``tests/drafts``.
+    * ``observe``: receives the document's brokers, and returns the observation.
     """
 
     text: str
@@ -45,11 +46,11 @@ class Requirement(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A design document: its number, module, page and requirements.
+    """Design document: its number, module, page and requirements.
 
-    ``title`` and ``summary`` are one line each, and ``note`` is text for the end of a
-    report. ``start_brokers`` starts the brokers of the text on
-    loopback sockets, and stops them at the end of its ``with`` block.
+    ``title`` and ``summary`` have one line each. ``note`` is printed at the end of a
+    report. ``start_brokers`` starts the document's brokers on loopback sockets, and
+    stops them at the end of its ``with`` block.
     """
 
     number: str
@@ -63,21 +64,21 @@ class Document(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A requirement and what a run observed of it."""
+    """Requirement, and the behaviour that a run has observed."""
 
     requirement: Requirement
     observation: Observation
 
     @property
     def is_met(self) -> bool:
-        """Whether the observed behaviour is the required one."""
+        """Whether the observed behaviour is the required behaviour."""
         return self.observation.value == self.requirement.expected
 
 
 def run_document(document: Document) -> list[Result]:
-    """Run a document on loopback sockets; return a result for each requirement.
+    """Run a document on loopback sockets. Returns one result per requirement.
 
-    An error of kwire or of a socket is an observation like any other.
+    Exceptions from kwire and sockets are recorded as observations.
     """
     results = []
     with document.start_brokers() as brokers:
