@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads Arrow files and streams message by message, with a limit on decompressed size.
 
- file -> messages -> check the declared sizes -> stream for pyarrow
+    file -> messages -> check the declared sizes -> stream for pyarrow
 
 A compressed buffer begins with its decompressed size, and pyarrow allocates that size.
 A message with a few kilobytes can declare gigabytes. Therefore the declared sizes are

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads tables of records to be written: Parquet files, Arrow files and Arrow streams.
 
- file or pipe -> record columns -> validation -> pieces with limited size
+    file or pipe -> record columns -> validation -> pieces with limited size
 
 Many rows can share one value in a dictionary, a view or a list. A small file can
 therefore describe rows with any size, so columns keep their stored types. A piece has

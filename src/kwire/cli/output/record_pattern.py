@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Formats records by a pattern such as ``-f '%t %o %k\n'``, as kcat does.
 
- %t topic     %p partition            %o offset   %T timestamp in ms
- %k key       %v or %s value          %h headers, name=value with commas between
- %K and %S    their lengths in bytes, -1 for null
- %R           the length of the value as INT32
- %% a percent sign     \n \r \t \\ and \x00 to \xff
+    %t topic     %p partition            %o offset   %T timestamp in ms
+    %k key       %v or %s value          %h headers, name=value with commas between
+    %K and %S    their lengths in bytes, -1 for null
+    %R           the length of the value as INT32
+    %% a percent sign     \n \r \t \\ and \x00 to \xff
 
-A null key or value is printed as an empty string, and a null header value as NULL. The
-pattern is the only separator between records.
+A null key or value is printed as an empty string, and a null header value as NULL.
+Records are printed without a separator, unless the pattern contains one.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints to stdout and stderr, with control characters escaped.
 
- anything -> sys.stdout, sys.stderr (TerminalText) ------ escape ---+-> terminal
- rows ----> Output (tables.py), bold lines -------------- escape ---+
- rich ----> EscapingConsole (console.py), colours, bar -- escape ---+
+    anything -> sys.stdout, sys.stderr (TerminalText) ------ escape ---+-> terminal
+    rows ----> Output (tables.py), bold lines -------------- escape ---+
+    rich ----> EscapingConsole (console.py), colours, bar -- escape ---+
 
 Topic, group, client and file names are untrusted input, and a terminal interprets
 control characters. Therefore ``guard_terminals`` replaces every terminal stream with an
