@@ -33,7 +33,7 @@ from ..messages.columns.message_types import (
     without_error,
 )
 from ..schema.batch_layout import LOG_OVERHEAD, MESSAGE_OVERHEADS, SIZE_AT
-from . import arrow
+from .arrow_batches import null_empty_lists, records_to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -263,7 +263,7 @@ def _make_reader(
         "timestamp" in names and kind.field("timestamp").type == pa.int64()
     )
     return partial(
-        arrow.records_to_arrow,
+        records_to_arrow,
         timestamp_unit="ms" if in_milliseconds else "us",
         headers="headers" in names,
         # Without requested keys or values, views avoid the copy of their bytes.
@@ -283,7 +283,7 @@ def _records(batches: list[pa.RecordBatch], kind: pa.StructType) -> pa.StructArr
         ]
         column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
         if field.name == "headers":
-            column = arrange_fields(arrow.null_empty_lists(column), field.type)
+            column = arrange_fields(null_empty_lists(column), field.type)
         if field.name == "timestamp" and field.type == pa.int64() and column.null_count:
             # As a number, the timestamp of a record without one is Kafka's own -1.
             column = column.cast(field.type).fill_null(-1)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..._limits import MIB, Limits
 from ..._text import format_name
 from ...messages.arrow_types import make_arrow_schema
-from ...records.arrow import null_empty_lists
+from ...records.arrow_batches import null_empty_lists
 from ..running import JobError
 from ..tables import open_table
 from .choice import FileSlice, ReadStep

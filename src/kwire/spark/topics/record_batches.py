@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...records.arrow import null_empty_lists
+from ...records.arrow_batches import null_empty_lists
 from .layout import arrow_schema
 
 if TYPE_CHECKING:
