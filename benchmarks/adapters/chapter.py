@@ -78,7 +78,7 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
         def read(reader: str, size: int, codec: str, adapted: int) -> dict[str, Any]:
             return _read(adapted, reader, kafka.address, size, codec, counts)
 
-        found = measure_in_turn("adapters", turns, rounds, read)
+        readings = measure_in_turn("adapters", turns, rounds, read)
         release = kafka.release
     fetches = measure_fetches()
     write_run(
@@ -87,7 +87,7 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
         kafka=release,
         rounds=rounds,
         records=counts,
-        readings=found,
+        readings=readings,
         fetches=fetches,
     )
 

@@ -210,7 +210,7 @@ def write_chapter(json_path: Path) -> str:
     Return the verdicts as text.
     """
     figures = Figures.read(json_path)
-    found = [
+    all_verdicts = [
         *verdicts(figures),
         *record_verdicts(figures),
         *connection_verdicts(figures),
@@ -231,7 +231,7 @@ def write_chapter(json_path: Path) -> str:
         f"- {pays_from(figures, title)}"
         for title in ("Produce request v9", "Fetch response v12")
     )
-    shown = summary(found)
+    shown = summary(all_verdicts)
     text = fill(
         __file__,
         machine=machine_line(figures),

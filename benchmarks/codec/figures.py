@@ -59,8 +59,8 @@ class Figures:
         return self._at(section, title, entry, False)["extra_info"][name]
 
     def _at(self, *key: Any) -> dict[str, Any]:
-        found: dict[str, Any] = self._found[key]
-        return found
+        benchmark: dict[str, Any] = self._found[key]
+        return benchmark
 
     def ratio(self, row: Row, target: Target, collector: bool) -> float:
         """Return the speedup of the target entry compared with the fastest of
@@ -105,8 +105,8 @@ def row_verdict(figures: Figures, row: Row, target: Target) -> Verdict:
 def format_verdicts(figures: Figures, row: Row) -> str:
     """Format all targets of a row, prefixed with their entry names."""
     entries = dict.fromkeys(target.entry for target in row.targets)
-    found = [f"{entry}: {format_verdict(figures, row, entry)}" for entry in entries]
-    return "<br>".join(found) or "no target"
+    lines = [f"{entry}: {format_verdict(figures, row, entry)}" for entry in entries]
+    return "<br>".join(lines) or "no target"
 
 
 def row_table(
@@ -159,11 +159,11 @@ def cell(figures: Figures, row: Row, entry: str) -> str:
 
 def format_verdict(figures: Figures, row: Row, entry: str) -> str:
     """Format the ratios, targets and verdicts for one entry of a row."""
-    found = []
+    lines = []
     for target in row.targets:
         if target.entry != entry:
             continue
         verdict = row_verdict(figures, row, target)
         word = "met" if verdict.met else "**missed**"
-        found.append(f"{verdict.reached}, {verdict.wanted}: {word}")
-    return "<br>".join(found) or "no target"
+        lines.append(f"{verdict.reached}, {verdict.wanted}: {word}")
+    return "<br>".join(lines) or "no target"

@@ -24,7 +24,7 @@ ROWS = {"records": RECORD_ROWS, "connections": CONNECTION_ROWS}
 
 def figures_of(row: Row, durations: Durations) -> Figures:
     """Return the figures of a single measured row."""
-    found = [
+    benchmarks = [
         {
             "stats": {"median": statistics.median(seconds), "rounds": len(seconds)},
             "extra_info": {
@@ -36,7 +36,7 @@ def figures_of(row: Row, durations: Durations) -> Figures:
         }
         for (entry, collector), seconds in durations.items()
     ]
-    return Figures({"machine_info": {}, "datetime": "", "benchmarks": found})
+    return Figures({"machine_info": {}, "datetime": "", "benchmarks": benchmarks})
 
 
 def _problem(entry: Entry, workers: Workers) -> str | None:
@@ -44,10 +44,10 @@ def _problem(entry: Entry, workers: Workers) -> str | None:
     correct.
     """
     try:
-        found: str | None = workers[entry.worker].ask("difference", *entry.task)
+        difference: str | None = workers[entry.worker].ask("difference", *entry.task)
     except RuntimeError as error:
         return str(error)
-    return found and f"wrong: {found}"
+    return difference and f"wrong: {difference}"
 
 
 def _sound(row: Row, workers: Workers) -> Row:

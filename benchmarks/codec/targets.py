@@ -73,11 +73,11 @@ def _flat_verdict(figures: Figures) -> Verdict:
     ][1:]
     spread = []
     for collector in COLLECTOR:
-        found = [
+        medians = [
             figures.seconds(ZERO_COPY, title, "kwire zero_copy", collector)
             for title in titles
         ]
-        spread.append(max(found) / min(found))
+        spread.append(max(medians) / min(medians))
     return Verdict(
         "zero_copy Fetch v12, slowest over fastest from 1 KB to 1 MB records",
         f"at most {FLAT_RATIO}x",

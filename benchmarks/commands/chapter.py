@@ -133,10 +133,10 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
             return figures
 
         turns = [(name, size) for name in COMMANDS for size in (0, *RECORDS)]
-        found = measure_in_turn("commands", turns, rounds, read)
+        readings = measure_in_turn("commands", turns, rounds, read)
         release = kafka.release
     for size in RECORDS:
-        sizes = {found[f"{name}/{size}"][0]["bytes"] for name in list(COMMANDS)[:2]}
+        sizes = {readings[f"{name}/{size}"][0]["bytes"] for name in list(COMMANDS)[:2]}
         if len(sizes) != 1:
             raise SystemExit(f"the commands printed other bytes: {sizes}")
     write_run(
@@ -145,7 +145,7 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
         kafka=release,
         rounds=rounds,
         records=counts,
-        readings=found,
+        readings=readings,
         kcat=re.sub(
             r".*Version (\S+) .*(librdkafka \S+) .*",
             r"kcat \1 with \2",
@@ -195,7 +195,7 @@ def write_chapter(json_path: Path) -> str:
         ]
         for name in COMMANDS
     ]
-    found = list(_verdicts(readings))
+    verdicts = list(_verdicts(readings))
     pairs = [(own, other, size) for own, other, _ in TARGETS for size in RECORDS]
     rests = [
         f"{_find_rest(readings, own, size) / _find_rest(readings, other, size):.3g}x"
@@ -204,11 +204,11 @@ def write_chapter(json_path: Path) -> str:
     head = ("µs CPU / wall", *(f"{size} B" for size in RECORDS), "start")
     return chapters.write_chapter(
         __file__,
-        found,
+        verdicts,
         run=run,
         partitions=PARTITIONS,
         counts=describe_counts(run["records"]),
         machine=describe_machine(run),
-        targets=target_table(found, {"without start": rests}),
+        targets=target_table(verdicts, {"without start": rests}),
         readings=table(head, lines),
     )

@@ -39,8 +39,8 @@ def _load_decoders() -> dict[str, Callable[[bytes], Any]]:
     library.prepare.restype = ctypes.py_object
     library.prepare()
     library.function_of.restype = ctypes.py_object
-    found = [library.function_of(index) for index in range(len(DECODED))]
-    return dict(zip(("OffsetFetchResponse", "MetadataResponse"), found, strict=True))
+    decoders = [library.function_of(index) for index in range(len(DECODED))]
+    return dict(zip(("OffsetFetchResponse", "MetadataResponse"), decoders, strict=True))
 
 
 def values(workload: Workload, message: Any) -> Any:

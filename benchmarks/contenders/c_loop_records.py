@@ -154,9 +154,9 @@ def join_records(name: str) -> Statement:
     join = _joining(name)
 
     def join_all() -> bytes:
-        made = join().tobytes()
-        crc32c(made)
-        return made
+        joined = join().tobytes()
+        crc32c(joined)
+        return joined
 
     return Statement("join_all()", {"join_all": join_all})
 
@@ -168,9 +168,9 @@ def join_compressed(name: str, codec: str, level: int) -> Statement:
     join = _joining(name)
 
     def join_all() -> bytes:
-        made = b"".join(compress_pieces(codec, level, join()))
-        crc32c(made)
-        return made
+        compressed = b"".join(compress_pieces(codec, level, join()))
+        crc32c(compressed)
+        return compressed
 
     def values() -> bytes:
         return decompress_pieces(codec, compress_pieces(codec, level, join()))

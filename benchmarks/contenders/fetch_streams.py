@@ -36,11 +36,11 @@ def receive_stream(
     chunks = workloads.chunks(workloads.framed(bodies, version))
 
     def values() -> list[Any]:
-        found = pairs(receive(connect(), chunks))
+        received = pairs(receive(connect(), chunks))
         return [
             [correlation_id, neutral(response, load.values)]
             for (correlation_id, response), load in zip(
-                found, workloads.responses(version), strict=True
+                received, workloads.responses(version), strict=True
             )
         ]
 

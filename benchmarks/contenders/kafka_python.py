@@ -31,8 +31,8 @@ _OPERATIONS = ("topic_authorized_operations", "cluster_authorized_operations")
 def _class(workload: Workload) -> Any:
     for module in ("metadata", "consumer", "producer"):
         package = importlib.import_module(f"kafka.protocol.{module}")
-        if found := getattr(package, workload.message, None):
-            return found
+        if message_class := getattr(package, workload.message, None):
+            return message_class
     raise LookupError(f"kafka-python has no {workload.message}")
 
 

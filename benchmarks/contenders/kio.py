@@ -37,24 +37,26 @@ def build(workload: Workload) -> Any:
     module = _module(workload)
 
     def construct(cls: Any, values: Values) -> Any:
-        found = {}
+        field_values = {}
         for field in fields(cls):
             kind = field.metadata.get("kafka_type", "")
             if kind.startswith("timedelta"):
-                found[field.name] = values[f"{field.name}_ms"] * _MILLISECOND
+                field_values[field.name] = values[f"{field.name}_ms"] * _MILLISECOND
             elif field.name not in values:
                 continue
             elif field.name in workload.structs:
                 inner = getattr(module, workload.structs[field.name])
                 items = values[field.name]
-                found[field.name] = tuple(construct(inner, item) for item in items)
+                field_values[field.name] = tuple(
+                    construct(inner, item) for item in items
+                )
             elif kind == "error_code":
-                found[field.name] = ErrorCode(values[field.name])
+                field_values[field.name] = ErrorCode(values[field.name])
             elif isinstance(values[field.name], list):
-                found[field.name] = tuple(values[field.name])
+                field_values[field.name] = tuple(values[field.name])
             else:
-                found[field.name] = values[field.name]
-        return cls(**found)
+                field_values[field.name] = values[field.name]
+        return cls(**field_values)
 
     return construct(getattr(module, workload.message), workload.values)
 
@@ -138,12 +140,12 @@ def decode_integers(kind: str, count: int, data: bytes) -> Statement:
 
     def read_all(data: bytes) -> list[int]:
         offset = 0
-        found = []
+        values = []
         for _ in range(count):
             value, size = read(data, offset)
-            found.append(value)
+            values.append(value)
             offset += size
-        return found
+        return values
 
     return Statement("read_all(data)", {"read_all": read_all, "data": data})
 

@@ -31,10 +31,10 @@ _READ_UNCHECKED = _READ.replace("(data)", "(data, check_crc=False)")
 
 def _options(codec: str, level: int, magic: int = 2) -> dict[str, Any]:
     """Return the keyword arguments for an encoding function."""
-    found: dict[str, Any] = {"compression": codec}
+    options: dict[str, Any] = {"compression": codec}
     if codec in workloads.LEVELS:
-        found["compression_level"] = level
-    return found if magic == 2 else found | {"magic": magic}
+        options["compression_level"] = level
+    return options if magic == 2 else options | {"magic": magic}
 
 
 def _loop(name: str, codec: str, check_crc: bool) -> RecordLoop:
@@ -128,15 +128,15 @@ def _encoded_messages(name: str, count: int) -> tuple[Any, Workload, list[bytes]
     """Return the message class, the workload and the encoded messages."""
     load = workload(name)
     message = build(load)
-    found = []
+    encoded = []
     for values in workloads.messages(name, count):
         others = {
             field: value
             for field, value in values.items()
             if value is not load.values[field]
         }
-        found.append(kwire.encode(message.replace(**others), version=load.version))
-    return getattr(messages, load.message), load, found
+        encoded.append(kwire.encode(message.replace(**others), version=load.version))
+    return getattr(messages, load.message), load, encoded
 
 
 def messages_to_objects(name: str, count: int) -> Statement:
@@ -154,13 +154,13 @@ def messages_to_objects(name: str, count: int) -> Statement:
 
 def _plain(value: Any, fields: dict[str, Any]) -> dict[str, Any]:
     """Convert a message to a dict with the fields of its version."""
-    found = {}
+    plain_fields = {}
     for name, like in fields.items():
         item = getattr(value, name)
         if isinstance(like, list) and like and isinstance(like[0], dict):
             item = [_plain(element, like[0]) for element in item]
-        found[name] = item
-    return found
+        plain_fields[name] = item
+    return plain_fields
 
 
 def messages_to_dicts(name: str, count: int, typed: bool) -> Statement:

@@ -30,19 +30,19 @@ class RecordLoop:
         self._data = data
 
     def _function(self, use: str) -> tuple[Callable[[bytes], None], list[Any]]:
-        found: list[Any] = []
-        scope = {**self._names, "keep": found.append}
+        kept_values: list[Any] = []
+        scope = {**self._names, "keep": kept_values.append}
         exec(f"def read(data):\n{self._text.replace('USE', use)}", scope)
-        return scope["read"], found
+        return scope["read"], kept_values
 
     def values(self) -> list[Any]:
         """Return all fields of all records as plain values."""
         record = ", ".join(f"record.{name}" for name in FIELDS)
-        read, found = self._function(f"keep([{record}])")
+        read, kept_values = self._function(f"keep([{record}])")
         read(self._data)
-        for fields in found:
+        for fields in kept_values:
             fields[-1] = [[name, value] for name, value in fields[-1]]
-        return found
+        return kept_values
 
     def reading(self) -> Statement:
         """Read all fields of all records without keeping the records."""
@@ -54,9 +54,9 @@ class RecordLoop:
         """Keep all records."""
 
         def keep_all(data: bytes) -> list[Any]:
-            read, found = self._function("keep(record)")
+            read, kept_records = self._function("keep(record)")
             read(data)
-            return found
+            return kept_records
 
         names = {"keep_all": keep_all, "data": self._data}
         return Statement("keep_all(data)", names, values=self.values)

@@ -27,11 +27,11 @@ def read_varints(decode_varint: Callable[..., Any], count: int) -> Callable[...,
 
     def decode_all(data: bytes) -> list[int]:
         offset = 0
-        found = []
+        values = []
         for _ in range(count):
             value, offset = decode_varint(data, offset)
-            found.append(value)
-        return found
+            values.append(value)
+        return values
 
     return decode_all
 

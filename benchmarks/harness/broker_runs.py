@@ -49,14 +49,16 @@ def measure_in_turn(
 
     The turns are shuffled before every round. ``name`` is the seed.
     """
-    order, left = random.Random(name), list(turns)
-    found: dict[str, list[Any]] = {"/".join(map(str, turn)): [] for turn in turns}
+    order, shuffled_turns = random.Random(name), list(turns)
+    figures_by_turn: dict[str, list[Any]] = {
+        "/".join(map(str, turn)): [] for turn in turns
+    }
     for number in range(rounds):
-        order.shuffle(left)
-        for turn in left:
-            found["/".join(map(str, turn))].append(read(*turn))
+        order.shuffle(shuffled_turns)
+        for turn in shuffled_turns:
+            figures_by_turn["/".join(map(str, turn))].append(read(*turn))
         print(f"  round {number + 1} of {rounds}", flush=True)
-    return found
+    return figures_by_turn
 
 
 def write_run(json_path: Path, packages: Sequence[str], **figures: Any) -> None:

@@ -57,11 +57,11 @@ def measure(row: Row, workers: Workers) -> Durations:
     rounds = min(max(ROUNDS.start, int(ROW_SECONDS / cost)), ROUNDS.stop - 1)
 
     turns = [(entry, state) for entry in row.entries for state in (False, True)]
-    found: Durations = {(entry.name, state): [] for entry, state in turns}
+    durations: Durations = {(entry.name, state): [] for entry, state in turns}
     order = random.Random(row.title)
     for _ in range(rounds):
         order.shuffle(turns)
         for entry, state in turns:
             taken = seconds(entry, loops[entry], state)
-            found[entry.name, state].append(taken)
-    return found
+            durations[entry.name, state].append(taken)
+    return durations

@@ -103,18 +103,18 @@ def add_records(records: list[list[Any]]) -> str:
     """Return the checksum of records, which are lists in the order of
     ``record_loop.FIELDS``.
     """
-    found = Checksum()
+    checksum = Checksum()
     for offset, timestamp, key, value, headers in records:
         for field in (offset, timestamp, key, value, len(headers)):
-            found.add(field)
-    return str(found)
+            checksum.add(field)
+    return str(checksum)
 
 
 def add_value(value: Any) -> str:
     """Return the checksum of message values, or of bytes."""
-    found = Checksum()
-    found.add(value)
-    return str(found)
+    checksum = Checksum()
+    checksum.add(value)
+    return str(checksum)
 
 
 def expect(case: Case) -> str:

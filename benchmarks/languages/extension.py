@@ -55,29 +55,29 @@ The first matching pattern counts.
 
 def find_modules() -> list[Path]:
     """Return the extension modules of the installed engine."""
-    found = importlib.util.find_spec("kwire._engine.fast")
-    assert found is not None and found.origin is not None
-    return sorted(Path(found.origin).parent.glob("*.so"))
+    spec = importlib.util.find_spec("kwire._engine.fast")
+    assert spec is not None and spec.origin is not None
+    return sorted(Path(spec.origin).parent.glob("*.so"))
 
 
 def read_sections(text: str) -> Counter[str]:
     """Sum the section sizes in the output of ``size -A`` by their content."""
     kinds = {name: kind for kind, names in SECTIONS.items() for name in names}
-    found: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
     for name, size in re.findall(r"^(\.\S+)\s+(\d+)\s", text, re.MULTILINE):
         if name != ".bss":
             kind = "debug information" if name.startswith(".debug") else "other"
-            found[kinds.get(name, kind)] += int(size)
-    return found
+            sizes[kinds.get(name, kind)] += int(size)
+    return sizes
 
 
 def read_symbols(text: str) -> Counter[str]:
     """Sum the function sizes in the output of ``nm -S`` by kind."""
-    found: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
     for size, name in re.findall(r"^\S+ (\S+) [tT] (\S+)$", text, re.MULTILINE):
         kind = next(kind for kind, pattern in SYMBOLS if re.search(pattern, name))
-        found[kind] += int(size, 16)
-    return found
+        sizes[kind] += int(size, 16)
+    return sizes
 
 
 def measure() -> dict[str, Any]:

@@ -179,10 +179,10 @@ class Program:
         request = " ".join(map(str, words))
         self._process.stdin.write(request + "\n")
         self._process.stdin.flush()
-        found = self._process.stdout.readline().strip()
-        if not found:
+        response = self._process.stdout.readline().strip()
+        if not response:
             raise SystemExit(f"{self._name} ended at the request: {request}")
-        return None if found == "none" else found
+        return None if response == "none" else response
 
     def seconds(self, *words: object) -> tuple[float, int]:
         """Run some loops.
@@ -190,10 +190,10 @@ class Program:
         Return the processor time per loop in seconds, and the number of loops.
         """
         before = time.clock_gettime_ns(self._clock)
-        found = self.ask("run", *words)
+        loop_count = self.ask("run", *words)
         taken = time.clock_gettime_ns(self._clock) - before
-        assert found is not None
-        return taken / 1e9 / int(found), int(found)
+        assert loop_count is not None
+        return taken / 1e9 / int(loop_count), int(loop_count)
 
     def close(self) -> None:
         """Close the pipes and wait until the program exits."""

@@ -55,19 +55,21 @@ def check(programs: dict[str, Program], contenders: Iterable[Contender]) -> list
 
     Raises SystemExit if a checksum is wrong.
     """
-    found = []
-    wanted = {case: expect(case) for case in CASES}
+    turns = []
+    expected = {case: expect(case) for case in CASES}
     for each in contenders:
         for case in CASES:
-            got = programs[each.program].ask(
+            checksum = programs[each.program].ask(
                 "check", each.way, case.operation, case.name
             )
-            if got is None:
+            if checksum is None:
                 continue
-            if got != wanted[case]:
-                raise SystemExit(f"{each.key}, {case.key}: {got} is not {wanted[case]}")
-            found.append((each, case))
-    return found
+            if checksum != expected[case]:
+                raise SystemExit(
+                    f"{each.key}, {case.key}: {checksum} is not {expected[case]}"
+                )
+            turns.append((each, case))
+    return turns
 
 
 def _find_loops(program: Program, turn: Turn) -> int:
@@ -89,31 +91,31 @@ def _run_rounds(
     """Run all turns in every round, in random order. Return the seconds by turn."""
     loops = {turn: _find_loops(programs[turn[0].program], turn) for turn in turns}
     print("  all programs are warm", flush=True)
-    found: dict[str, Any] = {case.key: {} for case in CASES}
-    order, left = random.Random("languages"), list(turns)
+    seconds_by_case: dict[str, Any] = {case.key: {} for case in CASES}
+    order, shuffled_turns = random.Random("languages"), list(turns)
     for _ in range(rounds):
-        order.shuffle(left)
-        for turn in left:
+        order.shuffle(shuffled_turns)
+        for turn in shuffled_turns:
             each, case = turn
             words = (each.way, case.operation, case.name)
             taken, _ = programs[each.program].seconds(*words, loops[turn])
-            found[case.key].setdefault(each.key, []).append(taken)
-    return found
+            seconds_by_case[case.key].setdefault(each.key, []).append(taken)
+    return seconds_by_case
 
 
 def weigh(programs: dict[str, Program], turns: list[Turn]) -> dict[str, Any]:
     """Return the memory per result and per call in bytes, by case and contender."""
-    found: dict[str, Any] = {case.key: {} for case in CASES}
+    memory_by_case: dict[str, Any] = {case.key: {} for case in CASES}
     for each, case in turns:
         if each.program not in programs:
             continue
         words = (each.way, case.operation, case.name)
         answer = programs[each.program].ask("memory", *words)
         assert answer is not None
-        found[case.key][each.key] = [
+        memory_by_case[case.key][each.key] = [
             None if size == "-" else int(size) for size in answer.split()
         ]
-    return found
+    return memory_by_case
 
 
 def measure(json_path: Path, rounds: int) -> None:
@@ -158,5 +160,5 @@ def measure(json_path: Path, rounds: int) -> None:
 
 def read_run(json_path: Path) -> dict[str, Any]:
     """Load the figures of a run."""
-    found: dict[str, Any] = json.loads(json_path.read_text())
-    return found
+    run: dict[str, Any] = json.loads(json_path.read_text())
+    return run

@@ -48,12 +48,16 @@ def _table(run: dict[str, Any]) -> str:
     lines = []
     for kind in KINDS:
         refusals = statistics.mean(move[kind]["refusals"] for move in run["moves"])
-        found = sorted(_seconds(run, kind))
-        at = [found[0], statistics.median(found), found[int(0.9 * len(found))]]
+        seconds = sorted(_seconds(run, kind))
+        quantiles = [
+            seconds[0],
+            statistics.median(seconds),
+            seconds[int(0.9 * len(seconds))],
+        ]
         lines.append(
             [
                 _LABELS[kind],
-                *(f"{1e3 * each:,.0f}" for each in (*at, found[-1])),
+                *(f"{1e3 * each:,.0f}" for each in (*quantiles, seconds[-1])),
                 f"{refusals:.2f}",
             ]
         )
@@ -81,10 +85,10 @@ def _draw(run: dict[str, Any]) -> None:
     picture, axis = pyplot.subplots(figsize=(9, 4), layout="constrained")
     numbers = range(1, len(run["moves"]) + 1)
     for kind in KINDS:
-        found = [1e3 * seconds for seconds in _seconds(run, kind)]
-        median = statistics.median(found)
+        millis = [1e3 * seconds for seconds in _seconds(run, kind)]
+        median = statistics.median(millis)
         label = f"{_LABELS[kind]}, median {median:,.0f} ms"
-        axis.scatter(numbers, found, color=_COLORS[kind], s=22, label=label)
+        axis.scatter(numbers, millis, color=_COLORS[kind], s=22, label=label)
         axis.axhline(median, color=_COLORS[kind], linewidth=1)
     axis.set_yscale("log")
     axis.yaxis.set_major_formatter("{x:g}")

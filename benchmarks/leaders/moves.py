@@ -75,13 +75,13 @@ class Reader:
         """
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
-            found = [
+            later_gaps = [
                 each
                 for each in self.gaps
                 if each["partition"] == partition and each["at"] > begun
             ]
-            if found:
-                return max(found, key=lambda each: float(each["gap"]))
+            if later_gaps:
+                return max(later_gaps, key=lambda each: float(each["gap"]))
             if self._process.poll() is not None:
                 break
             time.sleep(0.01)
@@ -170,7 +170,7 @@ def _move_leaders(
         each: [leader, *(node for node in kafka.nodes if node != leader)]
         for each, leader in kafka.leaders(TOPIC).items()
     }
-    found = []
+    rows = []
     for number in range(-WARM_MOVES, moves):
         time.sleep(PAUSE_S + source.random() * PAUSE_S)
         partition = source.randrange(PARTITIONS)
@@ -182,10 +182,10 @@ def _move_leaders(
             gap = reader.gap_since(partition, begun)
             row[kind] = {"seconds": gap["gap"], "refusals": gap["refusals"]}
         if number >= 0:
-            found.append(row)
+            rows.append(row)
             shown = ", ".join(f"{1e3 * row[each]['seconds']:.0f} ms" for each in KINDS)
             print(f"  move {number + 1} of {moves}: {shown}", flush=True)
-    return found
+    return rows
 
 
 def measure(json_path: Path, moves: int) -> None:
@@ -203,11 +203,11 @@ def measure(json_path: Path, moves: int) -> None:
             for reader in readers.values():
                 for partition in range(PARTITIONS):
                     reader.gap_since(partition, 0)
-            found = _move_leaders(kafka, readers, moves)
+            measured_moves = _move_leaders(kafka, readers, moves)
         finally:
             for each in readers.values():
                 each.close()
             is_over.set()
             writer.join()
         release = kafka.release
-    write_run(json_path, ("confluent-kafka",), kafka=release, moves=found)
+    write_run(json_path, ("confluent-kafka",), kafka=release, moves=measured_moves)

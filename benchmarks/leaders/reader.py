@@ -48,20 +48,20 @@ class MovedFetcher(Fetcher):
         return self._has_hints and super()._take_hint(reader, part, brokers)
 
     def _take_error(self, reader: Any, error_code: int, *rest: Any) -> None:
-        place = reader.partition
-        self._refusals[place] = self._refusals.get(place, 0) + 1
+        partition = reader.partition
+        self._refusals[partition] = self._refusals.get(partition, 0) + 1
         super()._take_error(reader, error_code, *rest)
 
     def _take_records(self, reader: Any, part: Any, *rest: Any) -> None:
         super()._take_records(reader, part, *rest)
-        now, place = time.monotonic(), reader.partition
-        refusals = self._refusals.pop(place, 0)
-        served_at = self._served_at.get(place)
+        now, partition = time.monotonic(), reader.partition
+        refusals = self._refusals.pop(partition, 0)
+        served_at = self._served_at.get(partition)
         if refusals or served_at is None:
             gap = 0.0 if served_at is None else now - served_at
-            line = {"partition": place, "at": now, "gap": gap, "refusals": refusals}
+            line = {"partition": partition, "at": now, "gap": gap, "refusals": refusals}
             print(json.dumps(line), flush=True)
-        self._served_at[place] = now
+        self._served_at[partition] = now
         if reader.position >= self._record_count:
             reader.rewind(0)
 

@@ -111,8 +111,10 @@ def confluent_rows(job: Job) -> Iterator[Any]:
             "check.crcs": True,
         }
     )
-    places = range(job.partitions)
-    consumer.assign([TopicPartition(job.topic, n, OFFSET_BEGINNING) for n in places])
+    partitions = range(job.partitions)
+    consumer.assign(
+        [TopicPartition(job.topic, n, OFFSET_BEGINNING) for n in partitions]
+    )
     while True:
         yield consumer.consume(5000, 1)
 
@@ -136,8 +138,8 @@ def confluent_arrow(job: Job) -> Iterator[Any]:
 async def _aiokafka_lists(job: Job) -> AsyncIterator[Any]:
     async for consumer in _aiokafka_consumer(job):
         while True:
-            found = await consumer.getmany(timeout_ms=1000)
-            for messages in found.values():
+            messages_by_partition = await consumer.getmany(timeout_ms=1000)
+            for messages in messages_by_partition.values():
                 yield messages
 
 
@@ -180,8 +182,8 @@ async def _aiokafka_consumer(job: Job) -> AsyncIterator[Any]:
     )
     await consumer.start()
     try:
-        places = [TopicPartition(job.topic, each) for each in range(job.partitions)]
-        consumer.assign(places)
+        partitions = [TopicPartition(job.topic, each) for each in range(job.partitions)]
+        consumer.assign(partitions)
         await consumer.seek_to_beginning()
         yield consumer
     finally:
@@ -225,11 +227,11 @@ def _schema(pyarrow: Any) -> Any:
 
 
 def _batch(pyarrow: Any, schema: Any, arrays: list[list[Any]]) -> Any:
-    made = [
+    columns = [
         pyarrow.array(values, field.type)
         for values, field in zip(arrays, schema, strict=True)
     ]
-    return pyarrow.record_batch(made, schema=schema)
+    return pyarrow.record_batch(columns, schema=schema)
 
 
 # Each of the following functions reads all fields of one chunk. It returns the number
@@ -317,22 +319,22 @@ def drain(read: Callable[[Job], Any], touch: Any, job: Job) -> tuple[int, int]:
 
     Return their number and the size of their values.
     """
-    found = read(job)
+    result = read(job)
     if touch is None:
         total: tuple[int, int] = (
-            asyncio.run(found) if asyncio.iscoroutine(found) else found
+            asyncio.run(result) if asyncio.iscoroutine(result) else result
         )
         return total
-    if hasattr(found, "__anext__"):
-        return asyncio.run(_drain(found, touch, job.records))
+    if hasattr(result, "__anext__"):
+        return asyncio.run(_drain(result, touch, job.records))
     count = size = 0
-    for each in found:
+    for each in result:
         more, bytes_more = touch(each)
         count += more
         size += bytes_more
         if count >= job.records:
             break
-    found.close()
+    result.close()
     return count, size
 
 

@@ -43,7 +43,7 @@ def reception() -> dict[str, float]:
     chunk = random.Random(4).randbytes(READ_BYTES)
     first = struct.pack(">i", FRAME_BYTES) + chunk[4:]
     chunks = [first, *[chunk] * (FRAME_BYTES // READ_BYTES - 1), chunk[:4]]
-    found: dict[str, list[float]] = {"splitter": [], "filling": []}
+    times_by_name: dict[str, list[float]] = {"splitter": [], "filling": []}
     splitter = FrameSplitter()
     for _ in range(ROUNDS):
         begun = time.perf_counter()
@@ -51,20 +51,20 @@ def reception() -> dict[str, float]:
         for each in chunks:
             data = memoryview(each)
             while len(data):
-                room = splitter.get_buffer()
-                count = min(len(room), len(data), READ_BYTES)
-                room[:count] = data[:count]
+                buffer = splitter.get_buffer()
+                count = min(len(buffer), len(data), READ_BYTES)
+                buffer[:count] = data[:count]
                 frames += splitter.buffer_updated(count)
                 data = data[count:]
-        found["splitter"].append(time.perf_counter() - begun)
+        times_by_name["splitter"].append(time.perf_counter() - begun)
         assert [len(frame) for frame in frames] == [FRAME_BYTES]
         begun = time.perf_counter()
-        memory, at = memoryview(bytearray(FRAME_BYTES + 4)), 0
+        memory, position = memoryview(bytearray(FRAME_BYTES + 4)), 0
         for each in chunks:
-            memory[at : at + len(each)] = each
-            at += len(each)
-        found["filling"].append(time.perf_counter() - begun)
-    return {name: statistics.median(times) for name, times in found.items()}
+            memory[position : position + len(each)] = each
+            position += len(each)
+        times_by_name["filling"].append(time.perf_counter() - begun)
+    return {name: statistics.median(times) for name, times in times_by_name.items()}
 
 
 class _Broker:
@@ -146,11 +146,11 @@ def overhead(value_bytes: int, codec: str) -> dict[str, float]:
     machine = ScanMachine(
         [("a", 9092)], settings, options, now=now, random=random.Random(1)
     )
-    found: dict[str, list[float]] = {"logic": [], "decoding": []}
+    times_by_name: dict[str, list[float]] = {"logic": [], "decoding": []}
     machine.advance(now)
     (link,) = machine.cluster.take_new_links()
     link.note_open(now)
-    while len(found["logic"]) < ROUNDS + 10:
+    while len(times_by_name["logic"]) < ROUNDS + 10:
         now += 0.001
         begun = time.perf_counter()
         sent = link.data_to_send()
@@ -159,10 +159,10 @@ def overhead(value_bytes: int, codec: str) -> dict[str, float]:
         begun = time.perf_counter()
         filling = 0.0
         while len(response):
-            room = link.get_buffer()
-            count = min(len(room), len(response))
+            buffer = link.get_buffer()
+            count = min(len(buffer), len(response))
             writing = time.perf_counter()
-            room[:count] = response[:count]
+            buffer[:count] = response[:count]
             filling += time.perf_counter() - writing
             if link.buffer_updated(count, now):
                 machine.advance(now)
@@ -178,6 +178,8 @@ def overhead(value_bytes: int, codec: str) -> dict[str, float]:
             continue
         begun = time.perf_counter()
         Chunk(fetched, DECODING).to_arrow()
-        found["decoding"].append(time.perf_counter() - begun)
-        found["logic"].append(spent)
-    return {name: statistics.median(times[10:]) for name, times in found.items()}
+        times_by_name["decoding"].append(time.perf_counter() - begun)
+        times_by_name["logic"].append(spent)
+    return {
+        name: statistics.median(times[10:]) for name, times in times_by_name.items()
+    }

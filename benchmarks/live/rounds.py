@@ -84,12 +84,13 @@ def _read_topics(address: str, rounds: int, scale: float) -> dict[str, list[Any]
     ]
 
     def read(task: str, size: int, codec: str, client: str) -> dict[str, Any]:
-        wanted = count_of(size, scale)
-        limit = wanted // SLOW.get(client, 1)
-        place = topic_of(size, codec)
-        figures = _read(client, task, address, place, PARTITIONS, limit)
+        record_count = count_of(size, scale)
+        limit = record_count // SLOW.get(client, 1)
+        topic = topic_of(size, codec)
+        figures = _read(client, task, address, topic, PARTITIONS, limit)
         if client not in SLOW and (
-            (figures["records"], figures["bytes"]) != (wanted, wanted * size)
+            (figures["records"], figures["bytes"])
+            != (record_count, record_count * size)
         ):
             raise SystemExit(f"{client} read other records: {figures}")
         return figures
@@ -125,7 +126,7 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
             for codec in CODECS:
                 fill(kafka, size, codec, count_of(size, scale))
         memory = _memory(kafka.address, scale)
-        found = _read_topics(kafka.address, rounds, scale)
+        readings = _read_topics(kafka.address, rounds, scale)
         release = kafka.release
     write_run(
         json_path,
@@ -136,5 +137,5 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
         reception=reception,
         overhead=overhead,
         memory=memory,
-        readings=found,
+        readings=readings,
     )

@@ -84,7 +84,7 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
 
         def write(name: str, size: int, codec: str) -> dict[str, Any]:
             count = counts[size] // SLOW.get(name, 1)
-            wanted = count if name != HASH else 0
+            expected = count if name != HASH else 0
             before = _count_written(kafka.address)
             figures = run_contender(
                 "benchmarks.producer.contender",
@@ -96,12 +96,12 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
                 codec,
             )
             written = _count_written(kafka.address) - before
-            if (written, figures["records"]) != (wanted, count):
-                raise SystemExit(f"{name} wrote {written} records of {wanted}")
+            if (written, figures["records"]) != (expected, count):
+                raise SystemExit(f"{name} wrote {written} records of {expected}")
             return figures
 
         turns.append((HASH, 100, "none"))
-        found = measure_in_turn("producer", turns, rounds, write)
+        readings = measure_in_turn("producer", turns, rounds, write)
         release = kafka.release
     write_run(
         json_path,
@@ -109,7 +109,7 @@ def measure(json_path: Path, rounds: int, scale: float) -> None:
         kafka=release,
         rounds=rounds,
         records=counts,
-        readings=found,
+        readings=readings,
     )
 
 
@@ -147,16 +147,16 @@ def write_chapter(json_path: Path) -> str:
     """
     run = json.loads(json_path.read_text())
     readings = run["readings"]
-    found = list(_verdicts(readings))
+    verdicts = list(_verdicts(readings))
     lines = []
     for name in WRITING:
-        places = [readings[f"{name}/{size}/{codec}"] for size, codec in KINDS]
-        lines.append([name, *map(cpu_and_wall, places)])
+        kind_readings = [readings[f"{name}/{size}/{codec}"] for size, codec in KINDS]
+        lines.append([name, *map(cpu_and_wall, kind_readings)])
     head = ("µs CPU / wall", *(f"{size} B, {codec}" for size, codec in KINDS))
     slow = [f"{name} writes one in {share}" for name, share in SLOW.items()]
     return chapters.write_chapter(
         __file__,
-        found,
+        verdicts,
         run=run,
         partitions=PARTITIONS,
         counts=describe_counts(run["records"]),
@@ -164,6 +164,6 @@ def write_chapter(json_path: Path) -> str:
         linger=LINGER_MS,
         slow=", ".join(slow),
         machine=describe_machine(run),
-        targets=target_table(found),
+        targets=target_table(verdicts),
         readings=table(head, lines),
     )

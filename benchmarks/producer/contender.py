@@ -255,8 +255,8 @@ def main() -> None:
     job = Job(address, topic, codec, make_rows(int(count), int(size)))
     arguments = (job, make_table(job)) if writer.takes_table else (job,)
     cpu, wall = time.process_time(), time.perf_counter()
-    found = writer.write(*arguments)
-    written = asyncio.run(found) if asyncio.iscoroutine(found) else found
+    result = writer.write(*arguments)
+    written = asyncio.run(result) if asyncio.iscoroutine(result) else result
     figures = {
         "records": written,
         "cpu": time.process_time() - cpu,

@@ -161,9 +161,9 @@ def make_sure() -> None:
     Raises SystemExit otherwise.
     """
     for root, expected in ((ROOT, "refused"), (COPY.root, "hello")):
-        found = run_code(root, PAST_THE_END)
-        if found != expected:
-            raise SystemExit(f"the engine in {root.name} says {found!r}: wrong one")
+        output = run_code(root, PAST_THE_END)
+        if output != expected:
+            raise SystemExit(f"the engine in {root.name} says {output!r}: wrong one")
 
 
 def workers(root: Path) -> dict[str, Worker]:
@@ -185,7 +185,7 @@ def times() -> dict[str, tuple[float, float]]:
     Return the median seconds with checks and without checks, by task.
     """
     both = [workers(ROOT), workers(COPY.root)]
-    found = {}
+    medians = {}
     order = random.Random(0)
     try:
         for title, (label, task) in TASKS.items():
@@ -197,7 +197,7 @@ def times() -> dict[str, tuple[float, float]]:
                 for side in order.sample((0, 1), 2):
                     seconds[side].append(ask[side]("seconds", loops, False, *task))
             checked, unchecked = map(statistics.median, seconds)
-            found[title] = (checked, unchecked)
+            medians[title] = (checked, unchecked)
             print(
                 f"{title:20}{checked * 1e6:12,.1f} us{unchecked * 1e6:12,.1f} us"
                 f"{checked / unchecked - 1:+9.1%}",
@@ -207,7 +207,7 @@ def times() -> dict[str, tuple[float, float]]:
         for each in both:
             for worker in each.values():
                 worker.close()
-    return found
+    return medians
 
 
 def instructions(root: Path, title: str) -> float:
@@ -248,16 +248,16 @@ def counted() -> dict[str, tuple[float, float]]:
     if shutil.which("valgrind") is None:
         print("no valgrind here, so no instructions are counted")
         return {}
-    found = {}
+    counts = {}
     for title in COUNTED:
         checked, unchecked = (instructions(root, title) for root in (ROOT, COPY.root))
-        found[title] = (checked, unchecked)
+        counts[title] = (checked, unchecked)
         print(
             f"{title:20}{checked:15,.0f}{unchecked:15,.0f}"
             f"{checked / unchecked - 1:+9.1%}",
             flush=True,
         )
-    return found
+    return counts
 
 
 def cost(found: dict[str, tuple[float, float]]) -> float:

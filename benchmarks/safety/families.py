@@ -114,10 +114,10 @@ def splitter(piece: int) -> Callable[[Any, int], Call]:
         stream = size.to_bytes(4, "big") + bytes(size)
 
         def split() -> None:
-            made = kwire.messages.framing.FrameSplitter(unlimited(kwire))
+            frame_splitter = kwire.messages.framing.FrameSplitter(unlimited(kwire))
             frames = 0
             for at in range(0, len(stream), piece):
-                frames += len(list(made.feed(stream[at : at + piece])))
+                frames += len(list(frame_splitter.feed(stream[at : at + piece])))
             assert frames == 1
 
         return split

@@ -31,7 +31,7 @@ def run() -> tuple[float, float | None]:
     """
     names = ["kwire"] + ["msgspec"] * (importlib.util.find_spec("msgspec") is not None)
     paths = [str(ROOT / "src"), sysconfig.get_path("purelib")]
-    found: dict[str, list[float]] = {name: [] for name in names}
+    times_by_name: dict[str, list[float]] = {name: [] for name in names}
     order = random.Random(0)
     for _ in range(ROUNDS):
         for name in order.sample(names, len(names)):
@@ -42,8 +42,8 @@ def run() -> tuple[float, float | None]:
                 capture_output=True,
                 text=True,
             )
-            found[name].append(1000 * float(done.stdout))
-    medians = {name: statistics.median(times) for name, times in found.items()}
+            times_by_name[name].append(1000 * float(done.stdout))
+    medians = {name: statistics.median(times) for name, times in times_by_name.items()}
     print()
     for name, median in medians.items():
         print(f"import {name:17}{median:9.2f} ms")

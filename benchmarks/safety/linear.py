@@ -33,13 +33,13 @@ def least_seconds(call: Call, rounds: int = ROUNDS) -> float:
 
     Short calls run in additional rounds.
     """
-    found, spent = [], 0.0
-    while len(found) < rounds or spent < LEAST_SECONDS:
+    durations, spent = [], 0.0
+    while len(durations) < rounds or spent < LEAST_SECONDS:
         started = time.thread_time_ns()
         call()
-        found.append((time.thread_time_ns() - started) / 1e9)
-        spent += found[-1]
-    return min(found)
+        durations.append((time.thread_time_ns() - started) / 1e9)
+        spent += durations[-1]
+    return min(durations)
 
 
 def curve(kwire: Any, family: str) -> list[float]:
@@ -63,7 +63,7 @@ def run(kwire: Any) -> Growth:
         f"\n{'time of the thread':23}{'1 kB':>11}{'16 MB':>11}{'a byte':>9}"
         f"{'end':>8}{'mean':>8}{'once':>8}"
     )
-    found = []
+    growths = []
     gc.disable()
     try:
         for family in FAMILIES:
@@ -71,7 +71,7 @@ def run(kwire: Any) -> Growth:
             steps = [two / one for one, two in itertools.pairwise(seconds)]
             mean = statistics.geometric_mean(steps)
             growth = Growth(max(steps[LARGE:]), mean, max(steps))
-            found.append(growth)
+            growths.append(growth)
             print(
                 f"{family:23}{seconds[0] * 1e6:8,.1f} us{seconds[-1] * 1e3:8,.1f} ms"
                 f"{seconds[-1] / SIZES[-1] * 1e9:6.1f} ns"
@@ -80,7 +80,7 @@ def run(kwire: Any) -> Growth:
             )
     finally:
         gc.enable()
-    return Growth(*map(max, zip(*found, strict=True)))
+    return Growth(*map(max, zip(*growths, strict=True)))
 
 
 def refusal_us(kwire: Any) -> float:

@@ -42,7 +42,7 @@ def measure(json_path: Path) -> None:
     """Measure all planning and listing cases in separate processes, then the Spark
     reads.
     """
-    found, reads = [], []
+    figures, reads = [], []
     with tempfile.TemporaryDirectory(prefix="kwire-scale-") as name:
         folders = {count: Path(name) / str(count) for count in COUNTS}
         sizes = {count: write_logs(folders[count], count) for count in COUNTS}
@@ -50,12 +50,14 @@ def measure(json_path: Path) -> None:
             print(f"  {case}, {count:,} segments, pause {pause} ms", flush=True)
             where = (folders[count], pause) if pause else (folders[count],)
             took = run_contender("benchmarks.scale.worker", case, *where)
-            found.append(took | {"case": case, "segments": count, "size": sizes[count]})
+            figures.append(
+                took | {"case": case, "segments": count, "size": sizes[count]}
+            )
         log = write_log(Path(name) / "log", READ_BYTES, READ_PARTITIONS)
         for count in EXECUTORS:
             print(f"  a read by {count} executors", flush=True)
             reads.append(run_contender("benchmarks.scale.executors", count, log.path))
-    json_path.write_text(json.dumps([found, reads]))
+    json_path.write_text(json.dumps([figures, reads]))
 
 
 def _cells(each: dict[str, Any]) -> list[str]:
@@ -73,7 +75,7 @@ def write_chapter(json_path: Path) -> str:
     """Write the page for a finished run. Return its path."""
     from kwire.log.storage import THREADS
 
-    found, reads = json.loads(json_path.read_text())
+    figures, reads = json.loads(json_path.read_text())
     head = ("job", "segments", "size", "splits", "CPU seconds", "peak memory")
     stored = [
         [
@@ -81,7 +83,7 @@ def write_chapter(json_path: Path) -> str:
             f"{each['wall']:.1f}",
             f"{sum(each['requests'].values()):,}",
         ]
-        for each in found
+        for each in figures
         if each["requests"]
     ]
     executors = [
@@ -101,7 +103,7 @@ def write_chapter(json_path: Path) -> str:
         "CPU seconds per million rows",
         "million rows a second",
     )
-    local = [_cells(each) for each in found if not each["requests"]]
+    local = [_cells(each) for each in figures if not each["requests"]]
     PAGE.write_text(
         fill(
             __file__,

@@ -25,8 +25,8 @@ WARM, ROUNDS = 2, 5
 
 def _tasks(session: Any) -> dict[str, int]:
     """Return the number of completed tasks by executor."""
-    found = session.sparkContext._jsc.sc().statusStore().executorList(True)
-    rows = [found.apply(number) for number in range(found.size())]
+    executors = session.sparkContext._jsc.sc().statusStore().executorList(True)
+    rows = [executors.apply(number) for number in range(executors.size())]
     return {row.id(): row.completedTasks() for row in rows if row.id() != "driver"}
 
 

@@ -53,23 +53,23 @@ class LateStore(fsspec.AbstractFileSystem):  # type: ignore[misc]
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return the type and the size of an object or directory."""
         self._request("size")
-        place = self._place(path)
-        kind = "directory" if place.is_dir() else "file"
-        return {"name": path, "type": kind, "size": place.stat().st_size}
+        local_path = self._place(path)
+        kind = "directory" if local_path.is_dir() else "file"
+        return {"name": path, "type": kind, "size": local_path.stat().st_size}
 
     def find(self, path: str, *_: Any, **__: Any) -> dict[str, dict[str, Any]]:
         """List all objects below a directory."""
-        found: dict[str, dict[str, Any]] = {}
+        objects: dict[str, dict[str, Any]] = {}
         begin = self._strip_protocol(path).rstrip("/")
         for folder, _folders, names in os.walk(self._place(path)):
             below = os.path.relpath(folder, self._place(path))
             for name in names:
-                if not len(found) % PAGE:
+                if not len(objects) % PAGE:
                     self._request("list")
                 key = os.path.normpath(f"{begin}/{below}/{name}")
                 size = os.stat(os.path.join(folder, name)).st_size
-                found[key] = {"name": key, "type": "file", "size": size}
-        return found
+                objects[key] = {"name": key, "type": "file", "size": size}
+        return objects
 
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_: Any

@@ -64,8 +64,8 @@ def main(case: str, folder: str, pause_ms: str = "") -> None:
     before = time.perf_counter(), time.process_time()
     splits = CASES[case](path)
     wall, cpu = time.perf_counter() - before[0], time.process_time() - before[1]
-    found = {"wall": wall, "cpu": cpu, "peak": _peak_memory(), "splits": splits}
-    print(json.dumps(found | {"requests": requests}))
+    figures = {"wall": wall, "cpu": cpu, "peak": _peak_memory(), "splits": splits}
+    print(json.dumps(figures | {"requests": requests}))
 
 
 if __name__ == "__main__":

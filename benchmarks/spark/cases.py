@@ -66,15 +66,15 @@ class Case:
 
 def write_logs(folder: Path) -> dict[str, LogInput]:
     """Write the logs of all sizes, an empty log, and a small log for the comparison."""
-    made = {
+    logs = {
         name: inputs.write_log(
             folder / name.replace(" ", ""), size, partitions=max(1, size // GIB)
         )
         for name, size in SIZES.items()
     }
-    made["empty"] = inputs.write_log(folder / "empty", 0)
-    made["small"] = inputs.write_log(folder / "small", 1)
-    return made
+    logs["empty"] = inputs.write_log(folder / "empty", 0)
+    logs["small"] = inputs.write_log(folder / "small", 1)
+    return logs
 
 
 def kafka_log(session: Any, log: LogInput, schema: str = "", **options: str) -> Any:
@@ -198,14 +198,14 @@ def check(cases: Iterable[Case], small: LogInput) -> None:
     """
     reader = make_reader(small, SPARK_SCHEMA)
     parts = reader.partitions()
-    found = pa.Table.from_batches(
+    expected = pa.Table.from_batches(
         [batch for part in parts for batch in reader.read(part)]
     )
-    assert found.num_rows == small.rows
+    assert expected.num_rows == small.rows
     for peer in PEERS:
         others = PeerReader(peer, small.segment, [(0, small.size)], small.batch_size)
         theirs = [b for part in others.partitions() for b in others.read(part)]
-        if not pa.Table.from_batches(theirs).equals(found):
+        if not pa.Table.from_batches(theirs).equals(expected):
             raise SystemExit(f"{peer} and kwire read different values")
     for case in cases:
         rows = case.table().count()

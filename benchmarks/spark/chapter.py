@@ -56,13 +56,16 @@ def _reading_table(figures: SparkFigures) -> str:
         (cases.LOG, cases.REPLAY),
         (cases.LOG_VALUE, cases.REPLAY_VALUE),
     ):
-        given = figures.core_seconds(replay)
+        replay_seconds = figures.core_seconds(replay)
         own, least = figures.reading(case), figures.reading(LEAST)
         lines.append(
             [
                 case,
-                *(f"{1e9 * seconds:.0f}" for seconds in (given, own, least)),
-                *(f"{given / (given + more):.1%}" for more in (own, least)),
+                *(f"{1e9 * seconds:.0f}" for seconds in (replay_seconds, own, least)),
+                *(
+                    f"{replay_seconds / (replay_seconds + more):.1%}"
+                    for more in (own, least)
+                ),
             ]
         )
     head = ("case", "replay", "reading", LEAST, "with reading", "with the least")
@@ -84,14 +87,14 @@ def _flat_table(figures: SparkFigures) -> str:
     lines = []
     for size in cases.SIZES:
         case = cases.log_case(size)
-        found = [1e9 * seconds for seconds in figures.row_seconds(case)]
+        nanoseconds = [1e9 * seconds for seconds in figures.row_seconds(case)]
         lines.append(
             [
                 size,
                 f"{figures.rows(case):,}",
                 f"{figures.seconds(case):.2f}",
                 f"{1e9 * figures.row(case):.0f}",
-                f"{min(found):.0f}-{max(found):.0f}",
+                f"{min(nanoseconds):.0f}-{max(nanoseconds):.0f}",
             ]
         )
     empty = f"{figures.seconds(cases.EMPTY):.2f}"

@@ -35,16 +35,16 @@ _PACKAGES = ("pyspark", "pyarrow", "pandas", "aiokafka", "kafka-python")
 
 
 def _seconds(case: work.Case) -> float:
-    found = []
+    durations = []
     for _ in range(case.times):
         begun = time.perf_counter()
         work.run(case)
-        found.append(time.perf_counter() - begun)
-    return statistics.median(found)
+        durations.append(time.perf_counter() - begun)
+    return statistics.median(durations)
 
 
 def _measure(cases: Sequence[work.Case]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {case.name: [] for case in cases}
+    seconds_by_case: dict[str, list[float]] = {case.name: [] for case in cases}
     groups: dict[str, list[work.Case]] = {}
     for case in cases:
         groups.setdefault(case.group, []).append(case)
@@ -58,14 +58,14 @@ def _measure(cases: Sequence[work.Case]) -> dict[str, list[float]]:
             for case in group:
                 seconds = _seconds(case)
                 if number >= WARM_ROUNDS:
-                    found[case.name].append(seconds)
+                    seconds_by_case[case.name].append(seconds)
         kind = "warm-up" if number < WARM_ROUNDS else "measured"
         taken = time.perf_counter() - begun
         print(
             f"  round {number + 1} of {WARM_ROUNDS + ROUNDS}, {kind}: {taken:.1f} s",
             flush=True,
         )
-    return found
+    return seconds_by_case
 
 
 def _memory(session: Any, log: LogInput) -> dict[str, dict[str, int]]:

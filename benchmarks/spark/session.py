@@ -75,15 +75,15 @@ def open_session(
 
 def _processes() -> dict[int, list[str]]:
     """Return the fields of ``/proc/PID/stat`` from the third field, by process id."""
-    found = {}
+    fields_by_pid = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            found[int(entry.name)] = fields
-    return found
+            fields_by_pid[int(entry.name)] = fields
+    return fields_by_pid
 
 
 def _children(processes: dict[int, list[str]]) -> dict[int, list[int]]:

@@ -151,7 +151,7 @@ def _run_rounds(
 
     Return their wall and CPU seconds.
     """
-    found: dict[str, list[tuple[float, float]]] = {}
+    times_by_case: dict[str, list[tuple[float, float]]] = {}
     order = random.Random("live")
     for number in range(WARM_ROUNDS + ROUNDS):
         turns = list(CASES)
@@ -166,12 +166,12 @@ def _run_rounds(
                 wall = time.perf_counter() - begun
                 if number >= WARM_ROUNDS:
                     times = wall, cpu_seconds(session) - used
-                    found.setdefault(f"{source}, {case}", []).append(times)
+                    times_by_case.setdefault(f"{source}, {case}", []).append(times)
             if case == WRITTEN:
                 delete_topics(kafka)
         print(f"  round {number + 1} of {WARM_ROUNDS + ROUNDS}", flush=True)
-    assert len(found) == sum(len(list_sources(case)) for case in CASES)
-    return found
+    assert len(times_by_case) == sum(len(list_sources(case)) for case in CASES)
+    return times_by_case
 
 
 def cache_rows(session: Any, kafka: Any) -> Any:
@@ -197,13 +197,13 @@ def measure(json_path: Path) -> None:
             rows = cache_rows(session, kafka)
             check(session, kafka, rows)
             seconds = _run_rounds(session, kafka, rows)
-        found = {
+        figures = {
             "release": kafka.release,
             "cpus": os.cpu_count(),
             "load": os.getloadavg()[0],
             "seconds": seconds,
         }
-    json_path.write_text(json.dumps(found, indent=1))
+    json_path.write_text(json.dumps(figures, indent=1))
 
 
 def write_chapter(json_path: Path) -> str:
@@ -211,13 +211,13 @@ def write_chapter(json_path: Path) -> str:
 
     Return the verdicts as text.
     """
-    found = json.loads(json_path.read_text())
+    figures = json.loads(json_path.read_text())
     lines, verdicts = [], []
     for case in CASES:
-        own = found["seconds"][f"kafka, {case}"]
+        own = figures["seconds"][f"kafka, {case}"]
         for source in list_sources(case):
             name = f"{source}, {case}"
-            rounds = found["seconds"][name]
+            rounds = figures["seconds"][name]
             wall, cpu = (_lead(own, rounds, index) for index in (0, 1))
             taken, used = (
                 statistics.median(each) for each in zip(*rounds, strict=True)
@@ -242,7 +242,7 @@ def write_chapter(json_path: Path) -> str:
     return chapters.write_chapter(
         __file__,
         verdicts,
-        run=found,
+        run=figures,
         rows=ROWS,
         partitions=PARTITIONS,
         warm=WARM_ROUNDS,

@@ -37,18 +37,18 @@ class Workload:
         """Return the number of structs, arrays, strings and byte strings in the
         values.
         """
-        found = {"structs": 0, "arrays": 0, "strings": 0, "bytes": 0}
+        counts = {"structs": 0, "arrays": 0, "strings": 0, "bytes": 0}
         kinds = {dict: "structs", list: "arrays", str: "strings", bytes: "bytes"}
         pending: list[Any] = [self.values]
         while pending:
             value = pending.pop()
             if kind := kinds.get(type(value)):
-                found[kind] += 1
+                counts[kind] += 1
             if isinstance(value, dict):
                 pending.extend(value.values())
             elif isinstance(value, list):
                 pending.extend(value)
-        return found
+        return counts
 
 
 def neutral(value: Any, like: Any, field: Callable[[Any, str], Any] = getattr) -> Any:
@@ -94,7 +94,7 @@ def _metadata(version: int, brokers: int, first_id: int = 1) -> Workload:
         else:
             replicas = source.sample(ids, 3)
             in_sync = replicas[::-1]
-        found: Values = {
+        fields: Values = {
             "error_code": 0,
             "partition_index": index,
             "leader_id": replicas[0],
@@ -104,11 +104,11 @@ def _metadata(version: int, brokers: int, first_id: int = 1) -> Workload:
             "offline_replicas": [],
         }
         if version < 7:
-            del found["leader_epoch"]
-        return found
+            del fields["leader_epoch"]
+        return fields
 
     def topic(number: int) -> Values:
-        found: Values = {
+        fields: Values = {
             "error_code": 0,
             "name": _topic(number),
             "is_internal": False,
@@ -116,8 +116,8 @@ def _metadata(version: int, brokers: int, first_id: int = 1) -> Workload:
             "topic_authorized_operations": UNKNOWN_OPERATIONS,
         }
         if version < 8:
-            del found["topic_authorized_operations"]
-        return found
+            del fields["topic_authorized_operations"]
+        return fields
 
     values: Values = {
         "throttle_time_ms": 0,
@@ -222,15 +222,15 @@ def _offset_fetch() -> Workload:
 
 def _offset_commit(version: int) -> Workload:
     def partition(index: int) -> Values:
-        found: Values = {
+        fields: Values = {
             "partition_index": index,
             "committed_offset": 1_000_000 + index,
             "committed_leader_epoch": 7,
             "committed_metadata": "",
         }
         if version < 6:
-            del found["committed_leader_epoch"]
-        return found
+            del fields["committed_leader_epoch"]
+        return fields
 
     values: Values = {
         "group_id": "benchmark-group",

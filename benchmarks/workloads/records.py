@@ -93,12 +93,12 @@ def rows(name: str) -> list[Row]:
         return event[: size - 2].encode() + b'"}'
 
     def headers_of(index: int) -> list[tuple[str, bytes]]:
-        found = [
+        all_headers = [
             ("trace-id", source.randbytes(16)),
             ("source", b"checkout-eu"),
             ("content-type", b"application/json"),
         ]
-        return found[:headers]
+        return all_headers[:headers]
 
     return [
         (
@@ -121,12 +121,12 @@ def decoded(name: str) -> list[Any]:
 
 def _varint(value: int) -> bytes:
     left = value << 1 if value >= 0 else (-value << 1) - 1
-    found = bytearray()
+    encoded_bytes = bytearray()
     while left >= 0x80:
-        found.append(left & 0x7F | 0x80)
+        encoded_bytes.append(left & 0x7F | 0x80)
         left >>= 7
-    found.append(left)
-    return bytes(found)
+    encoded_bytes.append(left)
+    return bytes(encoded_bytes)
 
 
 def _sized(data: bytes) -> bytes:

@@ -23,12 +23,12 @@ _LABELS = {
 
 def connection_tables(figures: Figures) -> dict[str, str]:
     """Format the tables of all connection sections."""
-    found = {}
+    tables = {}
     for section, labels in _LABELS.items():
         rows = [row for row in CONNECTION_ROWS if row.section == section]
         beside = {"beside kafka-python": None} if rows[0].targets else {}
-        found[section] = row_table(figures, rows, labels, beside)
-    return found
+        tables[section] = row_table(figures, rows, labels, beside)
+    return tables
 
 
 def connection_lists(figures: Figures) -> dict[str, str]:

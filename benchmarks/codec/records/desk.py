@@ -27,8 +27,8 @@ class RecordDesk(Desk):
     """
 
     def _find_values(self, operation: str, *arguments: Any) -> Any:
-        found = super()._find_values(operation, *arguments)
-        return workloads.apart(bytes(found)) if operation in ENCODING else found
+        result = super()._find_values(operation, *arguments)
+        return workloads.apart(bytes(result)) if operation in ENCODING else result
 
     def _expect_values(self, operation: str, *arguments: Any) -> Any:
         name = arguments[0]

@@ -115,16 +115,16 @@ def launch(lines: int, *command: Any) -> dict[str, Any]:
         stdout=subprocess.PIPE,
         check=True,
     )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
 
 
 def verify(segment: Path) -> dict[str, Any]:
     """Verify an intact segment. Raise RuntimeError if the command reports an error."""
-    found = launch(0, "verify", segment)
-    if found["code"]:
-        raise RuntimeError(f"kwire verify ended with {found['code']}")
-    return found
+    figures = launch(0, "verify", segment)
+    if figures["code"]:
+        raise RuntimeError(f"kwire verify ended with {figures['code']}")
+    return figures
 
 
 def check_verify(sound: Path, damaged: Path) -> None:
@@ -141,12 +141,12 @@ def check_verify(sound: Path, damaged: Path) -> None:
 
 def dump(segment: Path) -> dict[str, Any]:
     """Print the first ``DUMPED_LINES`` records of a segment and check them."""
-    found = launch(DUMPED_LINES, "dump", segment, "-o", "jsonl")
-    if found["lines"] < DUMPED_LINES:
-        raise RuntimeError(f"kwire dump ended after {found['lines']} lines")
-    if json.loads(found["first_text"])["offset"] != 0:
-        raise RuntimeError(f"kwire dump began with {found['first_text']!r}")
-    return found | {"seconds": found["first_line"]}
+    figures = launch(DUMPED_LINES, "dump", segment, "-o", "jsonl")
+    if figures["lines"] < DUMPED_LINES:
+        raise RuntimeError(f"kwire dump ended after {figures['lines']} lines")
+    if json.loads(figures["first_text"])["offset"] != 0:
+        raise RuntimeError(f"kwire dump began with {figures['first_text']!r}")
+    return figures | {"seconds": figures["first_line"]}
 
 
 @pytest.fixture(scope="module")
@@ -172,13 +172,13 @@ def runs(tmp_path_factory) -> Iterator[Callable[[str], Any]]:
         CRC_ALONE: crc_alone,
         DUMP: lambda: dump(large),
     }
-    found: dict[str, Any] = {title: [] for title in commands}
+    figures_by_title: dict[str, Any] = {title: [] for title in commands}
     check_verify(small, folder / "damaged-0" / name)
     crc_alone()
     for _ in range(ROUNDS):
         for title, run in commands.items():
-            found[title].append(run())
-    yield lambda title: found[title]
+            figures_by_title[title].append(run())
+    yield lambda title: figures_by_title[title]
     large.unlink()
 
 
@@ -186,10 +186,10 @@ def runs(tmp_path_factory) -> Iterator[Callable[[str], Any]]:
 @pytest.mark.parametrize("title", CASES)
 def test_segment(benchmark, runs, title) -> None:
     """Record the duration, memory and output of a segment command."""
-    found = runs(title)
+    all_figures = runs(title)
     labels = {"section": SEGMENTS, "title": title, "entry": CASES[title]}
     for note in ("bytes", "max_rss_bytes", "lines"):
-        values = [figures[note] for figures in found if note in figures]
+        values = [figures[note] for figures in all_figures if note in figures]
         if values:
             labels[note] = max(values)
-    replay(benchmark, [figures["seconds"] for figures in found], **labels)
+    replay(benchmark, [figures["seconds"] for figures in all_figures], **labels)

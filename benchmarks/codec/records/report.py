@@ -129,13 +129,13 @@ def _work_table() -> str:
 
 def record_tables(figures: Figures) -> dict[str, str]:
     """Format the tables of all record sections."""
-    found = {"The records": _work_table()}
+    tables = {"The records": _work_table()}
     for section, labels in _LABELS.items():
         rows = [row for row in RECORD_ROWS if row.section == section]
-        found[section] = row_table(figures, rows, labels, {"beside others": None})
-    found[MEMORY] = _memory_table(figures)
-    found[SEGMENTS] = _segment_table(figures)
-    return found
+        tables[section] = row_table(figures, rows, labels, {"beside others": None})
+    tables[MEMORY] = _memory_table(figures)
+    tables[SEGMENTS] = _segment_table(figures)
+    return tables
 
 
 def record_lists(figures: Figures) -> dict[str, str]:
