@@ -25,15 +25,18 @@ def delay_interrupt() -> Iterator[None]:
     handlers can only be replaced in the main thread: in other threads, and if the
     current handler was not installed by Python, the block runs unprotected.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if before is None or threading.current_thread() is not threading.main_thread():
+    previous_handler = signal.getsignal(signal.SIGINT)
+    if (
+        previous_handler is None
+        or threading.current_thread() is not threading.main_thread()
+    ):
         yield
         return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    pending_signals: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: pending_signals.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-    if came:
+        signal.signal(signal.SIGINT, previous_handler)
+    if pending_signals:
         signal.raise_signal(signal.SIGINT)

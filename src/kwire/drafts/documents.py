@@ -42,10 +42,12 @@ def schema_text(name: str) -> str:
 
 def message_class(name: str) -> type[Any]:
     """Return the class for a schema file. Repeated calls return the same class."""
-    made = _classes.get(name)
-    if made is None:
-        made = _classes.setdefault(name, messages.message_class(schema_text(name)))
-    return made
+    message_type = _classes.get(name)
+    if message_type is None:
+        message_type = _classes.setdefault(
+            name, messages.message_class(schema_text(name))
+        )
+    return message_type
 
 
 _classes: dict[str, type[Any]] = {}

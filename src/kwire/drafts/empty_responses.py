@@ -53,21 +53,21 @@ class EmptyResponses:
     def convert(self, chunk: bytes) -> bytes:
         """Convert the next bytes in the stream. Returns the same number of bytes."""
         data = bytearray(chunk)
-        at, end = 0, len(data)
-        while at < end:
+        position, end = 0, len(data)
+        while position < end:
             if self._left:
-                step = min(self._left, end - at)
+                step = min(self._left, end - position)
                 self._left -= step
-                at += step
+                position += step
                 continue
-            self._size = self._size << 8 | data[at]
+            self._size = self._size << 8 | data[position]
             self._size_bytes += 1
             if self._size_bytes == _SIZE_BYTES:
                 self._left = self._size
                 if self._size == self._before:
                     # The preceding three size bytes are 0 in both cases.
-                    data[at] = self._after
+                    data[position] = self._after
                     self._left = _ID_BYTES
                 self._size = self._size_bytes = 0
-            at += 1
+            position += 1
         return bytes(data)

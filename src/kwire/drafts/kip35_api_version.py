@@ -99,7 +99,9 @@ def documented_table(
             f"kwire has no documentation of protocol version {protocol_version}; a"
             " newer client may have it"
         ) from None
-    listed = {key: list_versions(each) for key, each in documented.items()}
+    listed = {
+        key: list_versions(api_versions) for key, api_versions in documented.items()
+    }
     return make_version_table(listed, policy)
 
 
@@ -169,9 +171,9 @@ class Server(exchange.Answerer):
             limits=limits,
         )
         if build_description is None or isinstance(protocol, str):
-            known = releases.protocol_version(protocol)
-            protocol = known.id
-            build_description = build_description or known.name
+            known_version = releases.protocol_version(protocol)
+            protocol = known_version.id
+            build_description = build_description or known_version.name
         self.table = documented_table(protocol, documents)
         self._api_version = MetadataResponse.ApiVersion(
             protocol_version=protocol, build_description=build_description

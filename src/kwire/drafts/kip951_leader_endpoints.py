@@ -141,14 +141,19 @@ def _changes(response: Any) -> Iterator[LeaderChange]:
 
 def _partitions(response: Any) -> Iterator[tuple[str, str | UUID, int, Any]]:
     is_fetch = response.api_key == _FETCH
-    for at, topic in enumerate(response.responses):
+    for topic_number, topic in enumerate(response.responses):
         name = topic.topic if is_fetch else topic.name
         # Only the name or the id is present. The draft's ProduceResponse has no id.
         name = name or getattr(topic, "topic_id", name)
         inner = "partitions" if is_fetch else "partition_responses"
-        for place, partition in enumerate(getattr(topic, inner)):
+        for partition_number, partition in enumerate(getattr(topic, inner)):
             index = partition.partition_index if is_fetch else partition.index
-            yield f"responses[{at}].{inner}[{place}]", name, index, partition
+            yield (
+                f"responses[{topic_number}].{inner}[{partition_number}]",
+                name,
+                index,
+                partition,
+            )
 
 
 def _check_snapshot(path: str, snapshot_id: Any) -> None:

@@ -61,7 +61,11 @@ def make_version_table(
     A table only supports ranges, so its policy excludes versions that a list leaves out
     between its ends. APIs without versions are left out.
     """
-    ranges = {key: (min(each), max(each)) for key, each in listed.items() if each}
+    ranges = {
+        key: (min(api_versions), max(api_versions))
+        for key, api_versions in listed.items()
+        if api_versions
+    }
     # Compare the sizes first, because a policy has to load the schema of an API when it
     # lists its versions.
     holes = {

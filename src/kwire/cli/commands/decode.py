@@ -52,8 +52,8 @@ def command(form: str, **chosen: Any) -> int:
             try:
                 reading = piece.read()
                 texts = _reprs(reading) if form == "repr" else _objects(reading, writer)
-                for each in texts:
-                    _write(output, form, each)
+                for content in texts:
+                    _write(output, form, content)
             except KwireError as error:
                 failures += 1
                 say(f"{explain(error)}{hint if piece is pieces[0] else ''}")

@@ -86,12 +86,12 @@ def command(form: str | None, html: str | None, **chosen: Any) -> int:
             write_page(output, data, maps, _title(maps))
         elif form == "jsonl":
             rows = JsonLines(output)
-            for span in (span for found in maps for span in found.spans):
+            for span in (span for byte_map in maps for span in byte_map.spans):
                 rows.write(make_row(span, data))
         else:
             table = _Table(output, data, maps)
-            for found in maps:
-                table.write(found.spans)
+            for byte_map in maps:
+                table.write(byte_map.spans)
     return _report_problem(maps, hint)
 
 
@@ -110,7 +110,7 @@ def _maps(pieces: Sequence[BytePiece]) -> list[ByteMap]:
 
 def _title(maps: Sequence[ByteMap]) -> str:
     """Return a page title with the name of the first message."""
-    parts = dict.fromkeys(span.part for found in maps for span in found.spans)
+    parts = dict.fromkeys(span.part for byte_map in maps for span in byte_map.spans)
     bodies = [part for part in parts if part != "frame" and "Header v" not in part]
     more = f" and {len(bodies) - 1} more" if len(bodies) > 1 else ""
     return f"{(bodies or list(parts))[0]}{more}"
@@ -142,7 +142,7 @@ class _Table:
         self._data = data
         self._console = output.console() if output.width is not None else None
         width = output.width or 100
-        spans = [span for found in maps for span in found.spans]
+        spans = [span for byte_map in maps for span in byte_map.spans]
         self._shown = 4 if width < 100 else 8 if width < 140 else 16
         names = max((len(span.name) for span in spans), default=0)
         types = max((len(_type_text(span)) for span in spans), default=0)

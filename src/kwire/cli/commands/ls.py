@@ -64,14 +64,14 @@ def command(form: RowFormat, segments: bool, **chosen: Any) -> int:
     say_unreadable(inputs)
     failed = not inputs.is_complete
     rows = []
-    chosen_files = [_files(each, segments) for each in inputs.partitions]
+    chosen_files = [_files(selected, segments) for selected in inputs.partitions]
     every = list(chain.from_iterable(chosen_files))
     is_remote = any(file.is_remote for file in every)
     summaries = map_requests(_try_to_summarize, every, is_remote=is_remote)
     for partition, own in zip(inputs.partitions, chosen_files, strict=True):
-        found = list(zip(own, islice(summaries, len(own)), strict=True))
+        file_summaries = list(zip(own, islice(summaries, len(own)), strict=True))
         try:
-            rows += _rows(partition, segments, found)
+            rows += _rows(partition, segments, file_summaries)
         except (OSError, KwireError) as error:
             failed = True
             say(explain(error))
@@ -104,7 +104,7 @@ def _rows(
     each: bool,
     found: list[tuple[log.Segment, PartitionSummary | Exception]],
 ) -> list[dict[str, Any]]:
-    place = {
+    partition_fields = {
         "topic": partition.topic,
         "partition": partition.partition,
         "state": partition.state,
@@ -114,7 +114,7 @@ def _rows(
     if each:
         return [
             {
-                **place,
+                **partition_fields,
                 "path": format_name(file.path),
                 "kind": file.kind,
                 "size": file.size,
@@ -125,7 +125,7 @@ def _rows(
         ]
     return [
         {
-            **place,
+            **partition_fields,
             "segments": len(summaries),
             "size": sum(file.size for file, _ in summaries),
             **_fields(_together(summary for _, summary in summaries)),

@@ -124,14 +124,14 @@ def _milliseconds(moment: datetime | None) -> int | None:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    known = row["known_lag"] is not None
+    has_known_lag = row["known_lag"] is not None
     bound = "" if row["lag"] is not None else ">="
     return (
         row["group"],
         row["state"] or "-",
         str(row["partitions"]),
-        f"{bound}{row['known_lag']}" if known else "-",
+        f"{bound}{row['known_lag']}" if has_known_lag else "-",
         str(row["unknown_lags"]),
-        str(row["stuck"]) if known else "-",
+        str(row["stuck"]) if has_known_lag else "-",
         format_time(-1 if row["last_commit"] is None else row["last_commit"]),
     )

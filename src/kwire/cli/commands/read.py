@@ -152,8 +152,8 @@ def _find_last(
     ends: dict[tuple[str, int], int]
     ends = kafka.offsets(topics, at="latest", isolation_level=isolation_level)
     return {
-        place: max(ends.get(place, start) - count, start)
-        for place, start in starts.items()
+        position: max(ends.get(position, start) - count, start)
+        for position, start in starts.items()
     }
 
 

@@ -39,8 +39,11 @@ def command(segment: str, output_path: str, form: RowFormat) -> int:
     if os.path.isdir(segment):
         raise click.UsageError(f"{segment} is a folder; name one of its .log files")
     open_regular(segment).close()
-    found = log.LogDirectory(segment)
-    source = (*found.segments, *(s for each in found for s in each.snapshots))[0]
+    log_directory = log.LogDirectory(segment)
+    source = (
+        *log_directory.segments,
+        *(s for partition in log_directory for s in partition.snapshots),
+    )[0]
     with open_output() as output, Progress(source.size) as progress:
         progress.name(source.path.name)
         report = log.copy_good(source, output_path, progress=progress.advance)

@@ -117,7 +117,7 @@ def command(
     options = RestoreOptions(compression, None if rate is None else rate * MIB)
     with ExitStack() as stack:
         kafka = stack.enter_context(connect_cluster(address, **access))
-        made = _prepare_topics(
+        created = _prepare_topics(
             kafka,
             sources,
             names,
@@ -148,8 +148,8 @@ def command(
         f"{format_count(counts.written, 'record')} of"
         f" {format_count(len(sources), 'partition')} restored{before}"
     )
-    if made and "retention.ms" not in settings:
-        say(f"{', '.join(made)}: created with retention.ms=-1; set it as you need")
+    if created and "retention.ms" not in settings:
+        say(f"{', '.join(created)}: created with retention.ms=-1; set it as you need")
     return FINE if is_complete else PROBLEMS
 
 
@@ -235,17 +235,23 @@ def _prepare_topics(
     """
     from ...jobs.restore_job.job import create_topic
 
-    known = kafka.topics()
-    made = []
+    topics_by_name = kafka.topics()
+    created_topics = []
     for topic, target in names.items():
-        needed = 1 + max(each.partition for each in sources if each.topic == topic)
-        count = len(known[target].partitions) if target in known else partitions
+        needed = 1 + max(
+            source.partition for source in sources if source.topic == topic
+        )
+        count = (
+            len(topics_by_name[target].partitions)
+            if target in topics_by_name
+            else partitions
+        )
         if count is not None and count < needed:
             raise click.ClickException(
                 f"topic {target!r} must have {needed} partitions at least, as the"
                 f" source has (got {count})"
             )
-        if target in known:
+        if target in topics_by_name:
             continue
         if not create:
             raise click.ClickException(
@@ -253,22 +259,22 @@ def _prepare_topics(
                 f" {needed} partitions, or add --create-topics"
             )
         create_topic(kafka, target, count or needed, replication_factor or -1, configs)
-        made.append(target)
-    return made
+        created_topics.append(target)
+    return created_topics
 
 
 def _check_starts(
     kafka: KafkaSync, sources: Sequence[PartitionSource], names: Mapping[str, str]
 ) -> bool:
     """Whether the brokers still have all restored records. Prints deleted records."""
-    wanted: dict[str, list[int]] = {}
+    restored_partitions: dict[str, list[int]] = {}
     for source in sources:
-        wanted.setdefault(names[source.topic], []).append(source.partition)
-    starts = kafka.offsets(wanted, at="earliest")
-    gone = {place: start for place, start in starts.items() if start}
-    for (topic, partition), start in gone.items():
+        restored_partitions.setdefault(names[source.topic], []).append(source.partition)
+    starts = kafka.offsets(restored_partitions, at="earliest")
+    deleted_counts = {position: start for position, start in starts.items() if start}
+    for (topic, partition), start in deleted_counts.items():
         say(
             f"{topic}-{partition}: the brokers have deleted the first {start} records"
             " again, as they are older than the topic's retention.ms"
         )
-    return not gone
+    return not deleted_counts

@@ -318,9 +318,9 @@ def _write_page(chosen: Chosen, path: str) -> None:
 
     if os.path.isdir(path):
         path = os.path.join(path, f"kafka-{chosen.release}.html")
-    known = {api.api_key for api in apis.apis(chosen.release)}
+    served_keys = {api.api_key for api in apis.apis(chosen.release)}
     for entry in map(registry.find, chosen.names):
-        if entry.kind in ("request", "response") and entry.api_key not in known:
+        if entry.kind in ("request", "response") and entry.api_key not in served_keys:
             raise click.ClickException(f"Kafka {chosen.release} has no {entry.name}")
     page = guide_page.page(chosen.release, chosen.names)
     with open_output(path) as output:

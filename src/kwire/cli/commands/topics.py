@@ -221,7 +221,13 @@ def _find_offsets(
         topic.name: led
         for topic in topics.values()
         if not topic.error_code
-        if (led := [n for n, each in topic.partitions.items() if each.leader >= 0])
+        if (
+            led := [
+                n
+                for n, partition_info in topic.partitions.items()
+                if partition_info.leader >= 0
+            ]
+        )
     }
     if not chosen:
         return {}, {}
@@ -236,7 +242,7 @@ def _row(
     bytes_of: Offsets,
 ) -> dict[str, Any]:
     info = topic.partitions[partition]
-    place = topic.name, partition
+    position = topic.name, partition
     return {
         "topic": topic.name,
         "topic_id": str(topic.topic_id) if topic.topic_id.int else None,
@@ -247,9 +253,9 @@ def _row(
         "replicas": list(info.replicas),
         "in_sync": list(info.in_sync),
         "offline": list(info.offline),
-        "start_offset": starts.get(place),
-        "end_offset": ends.get(place),
-        "size_bytes": bytes_of.get(place),
+        "start_offset": starts.get(position),
+        "end_offset": ends.get(position),
+        "size_bytes": bytes_of.get(position),
     }
 
 

@@ -150,7 +150,7 @@ def _lacking(
     require: Sequence[str], reached: Sequence[tuple[BrokerVersions, ApiVersionTable]]
 ) -> dict[str, list[str]]:
     """Return the addresses of brokers without a required feature, by feature name."""
-    found = {
+    addresses_by_feature = {
         name: [
             node.address
             for node, table in reached
@@ -158,7 +158,9 @@ def _lacking(
         ]
         for name in require
     }
-    return {name: addresses for name, addresses in found.items() if addresses}
+    return {
+        name: addresses for name, addresses in addresses_by_feature.items() if addresses
+    }
 
 
 def _groups(reached: Sequence[tuple[BrokerVersions, ApiVersionTable]]) -> list[Alike]:
@@ -251,8 +253,12 @@ def _range_text(ends: tuple[int, int] | None) -> str:
 def _find_deprecated(groups: Sequence[Alike]) -> Mapping[int, VersionRange]:
     """Return versions that the newest release among the brokers deprecates."""
     guesses = [guess_release(group.table).min_release for group in groups]
-    known = [releases.NAMES.index(release) for release in guesses if release]
-    return releases.deprecated(releases.NAMES[max(known)]) if known else {}
+    release_indexes = [releases.NAMES.index(release) for release in guesses if release]
+    return (
+        releases.deprecated(releases.NAMES[max(release_indexes)])
+        if release_indexes
+        else {}
+    )
 
 
 def _note(

@@ -161,10 +161,10 @@ def _list_declared_bytes(metadata: memoryview, body: memoryview) -> Iterator[int
 def _find_field(data: memoryview, table: int, index: int) -> int:
     """Return the position of a flatbuffers table's field, or 0 if it is absent."""
     layout = table - unpack_from("<i", data, table)[0]
-    place = 4 + 2 * index
-    if place >= unpack_from("<H", data, layout)[0]:
+    entry_position = 4 + 2 * index
+    if entry_position >= unpack_from("<H", data, layout)[0]:
         return 0
-    offset = unpack_from("<H", data, layout + place)[0]
+    offset = unpack_from("<H", data, layout + entry_position)[0]
     return table + offset if offset else 0
 
 

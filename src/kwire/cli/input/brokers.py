@@ -297,12 +297,18 @@ def _mechanism_factory(
     mechanism.
     """
     if name is None:
-        given = [option for option, value in options.items() if value is not None]
-        if given:
-            raise click.UsageError(f"{given[0]} requires --sasl-mechanism")
+        specified_options = [
+            option for option, value in options.items() if value is not None
+        ]
+        if specified_options:
+            raise click.UsageError(f"{specified_options[0]} requires --sasl-mechanism")
         return None
     row = MECHANISMS[name]
-    accepted = {each.option: each for each in row.settings if each.option}
+    accepted = {
+        option_setting.option: option_setting
+        for option_setting in row.settings
+        if option_setting.option
+    }
     values = {}
     for option, value in options.items():
         setting = accepted.get(option)

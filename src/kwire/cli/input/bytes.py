@@ -204,11 +204,11 @@ def _is_plain_dump(lines: list[str], rows: list[tuple[str, str, list[str]]]) -> 
 def _offsets_fit(offsets: list[str], content: list[bytes], base: int) -> bool:
     """Whether the offsets, in number base ``base``, match the content lengths."""
     try:
-        at = int(offsets[0], base)
-        for offset, each in zip(offsets, content, strict=True):
-            if int(offset, base) != at:
+        expected_offset = int(offsets[0], base)
+        for offset, row_bytes in zip(offsets, content, strict=True):
+            if int(offset, base) != expected_offset:
                 return False
-            at += len(each)
+            expected_offset += len(row_bytes)
     except ValueError:  # an 8 or 9 in octal
         return False
     return True

@@ -161,20 +161,22 @@ def write_outcomes(
     """
     with open_output() as output:
         if form.is_table:
-            rows = [("", (done, each.name)) for each in outcomes if not each.error]
+            rows = [
+                ("", (done, outcome.name)) for outcome in outcomes if not outcome.error
+            ]
             if rows:
                 write_table(output, ("RESULT", kind.upper()), rows)
         else:
             writer = form.open_rows(output, (kind, "result", "error"))
-            for each in outcomes:
+            for outcome in outcomes:
                 writer.write(
                     {
-                        kind: each.name,
-                        "result": "failed" if each.error else done,
-                        "error": each.error or None,
+                        kind: outcome.name,
+                        "result": "failed" if outcome.error else done,
+                        "error": outcome.error or None,
                     }
                 )
-    return CANNOT if any(each.error for each in outcomes) else FINE
+    return CANNOT if any(outcome.error for outcome in outcomes) else FINE
 
 
 def check_requirements(requirements: Iterable[tuple[str, Any, str, Any]]) -> None:

@@ -60,11 +60,15 @@ def describe_group(
     """
     group = kafka.describe_group(group_id)
     committed = kafka.group_offsets(group_id)
-    owners = {place: member for member in group.members for place in member.partitions}
-    places = sorted(
-        place for place in {*committed, *owners} if _is_selected(place, selection)
+    owners = {
+        position: member for member in group.members for position in member.partitions
+    }
+    positions = sorted(
+        position
+        for position in {*committed, *owners}
+        if _is_selected(position, selection)
     )
-    ends = _find_offsets(kafka, places, "latest")
+    ends = _find_offsets(kafka, positions, "latest")
     values_of_group = (
         group_id,
         group.group_type,
@@ -73,13 +77,17 @@ def describe_group(
         len(group.members),
     )
     facts: dict[str, Any] = dict(zip(_GROUP_NAMES, values_of_group, strict=True))
-    if not places:
+    if not positions:
         return [facts | dict.fromkeys(_PARTITION_NAMES)]
     rows = []
-    for place in places:
-        offset, end, owner = committed.get(place), ends.get(place), owners.get(place)
+    for position in positions:
+        offset, end, owner = (
+            committed.get(position),
+            ends.get(position),
+            owners.get(position),
+        )
         lag = None if offset is None or end is None else end - offset
-        values: tuple[Any, ...] = (*place, offset, end, lag)
+        values: tuple[Any, ...] = (*position, offset, end, lag)
         if owner is None:
             values += (None,) * 4
         else:
@@ -193,11 +201,11 @@ def _find_offsets(kafka: KafkaSync, places: Collection[Partition], at: Any) -> O
     """Look up offsets at a position. Partitions without a leader are omitted."""
     if not places:
         return {}
-    known = kafka.topics()
-    led: dict[str, list[int]] = {}
+    topics_by_name = kafka.topics()
+    led_partitions: dict[str, list[int]] = {}
     for name, index in places:
-        topic = known.get(name)
+        topic = topics_by_name.get(name)
         info = topic and topic.partitions.get(index)
         if info and info.leader >= 0:
-            led.setdefault(name, []).append(index)
-    return kafka.offsets(led, at=at) if led else {}
+            led_partitions.setdefault(name, []).append(index)
+    return kafka.offsets(led_partitions, at=at) if led_partitions else {}

@@ -72,18 +72,18 @@ class LogInputs:
         seen: set[str] = set()
         names: set[str] = set()
         for path in paths:
-            found = _open(path, include)
-            self.unreadable += [*found.unreadable, *found.skipped]
-            for each in found:
-                names.add(f"{each.topic}-{each.partition}")
-                if topic and each.topic not in topic:
+            log_directory = _open(path, include)
+            self.unreadable += [*log_directory.unreadable, *log_directory.skipped]
+            for log_partition in log_directory:
+                names.add(f"{log_partition.topic}-{log_partition.partition}")
+                if topic and log_partition.topic not in topic:
                     continue
-                if partition and each.partition not in partition:
+                if partition and log_partition.partition not in partition:
                     continue
-                place = _place(each)
-                if place not in seen:
-                    seen.add(place)
-                    self.partitions.append(each)
+                partition_path = _place(log_partition)
+                if partition_path not in seen:
+                    seen.add(partition_path)
+                    self.partitions.append(log_partition)
         if not self.partitions:
             raise click.ClickException(
                 "no partition matches --topic and --partition; the input has"
@@ -120,8 +120,8 @@ def list_files(partition: log.Partition) -> tuple[log.Segment, ...]:
 def _place(partition: log.Partition) -> str:
     """Return the absolute path that identifies a partition."""
     files = [str(file.path) for file in list_files(partition)]
-    place = files[0] if len(files) == 1 else str(partition.path)
-    return place if "://" in place else os.path.abspath(place)
+    path = files[0] if len(files) == 1 else str(partition.path)
+    return path if "://" in path else os.path.abspath(path)
 
 
 def _open(path: str, include: tuple[str, ...]) -> log.LogDirectory:
@@ -137,15 +137,15 @@ def _open(path: str, include: tuple[str, ...]) -> log.LogDirectory:
         os.listdir(path)
     elif "://" not in path:
         open_regular(path).close()
-    found = log.LogDirectory(path, include=include)
-    if not len(found):
-        for error in found.skipped:
+    log_directory = log.LogDirectory(path, include=include)
+    if not len(log_directory):
+        for error in log_directory.skipped:
             raise error
         raise click.ClickException(
             f"no partition in {format_name(path)}; give a data directory of Kafka, a"
             " folder above it, the folder of a partition, or a .log file"
         )
-    return found
+    return log_directory
 
 
 def _list_names(names: list[str]) -> str:

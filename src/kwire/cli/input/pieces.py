@@ -127,8 +127,8 @@ class BytePiece(NamedTuple):
         try:
             return self._read(self.data[start : self.end])
         except DecodeError as error:
-            place = error.reason, error.offset + start, error.path
-            raise type(error)(*place, error.message_name, error.version) from None
+            location = error.reason, error.offset + start, error.path
+            raise type(error)(*location, error.message_name, error.version) from None
 
     def _size(self) -> int:
         head = self.data[self.start : self.start + _SIZE_BYTES]
@@ -264,14 +264,14 @@ def _guess_pieces(content: bytes) -> BytePieces:
 
 def _frames(form: str, content: bytes, **asked: Any) -> Iterator[BytePiece]:
     """Split bytes into frames with a size prefix. The last frame may be incomplete."""
-    at = 0
-    while at < len(content):
-        size = int.from_bytes(content[at : at + _SIZE_BYTES], "big", signed=True)
-        end = at + _SIZE_BYTES + size
+    start = 0
+    while start < len(content):
+        size = int.from_bytes(content[start : start + _SIZE_BYTES], "big", signed=True)
+        end = start + _SIZE_BYTES + size
         if size <= 0 or end > len(content):
             end = len(content)
-        yield BytePiece(form, content, at, end, sized=True, **asked)
-        at = end
+        yield BytePiece(form, content, start, end, sized=True, **asked)
+        start = end
 
 
 def _is_request(content: bytes, at: int) -> bool:

@@ -190,27 +190,27 @@ def _read_header(fields: Any) -> tuple[str, bytes | None]:
 
 def _read_part(fields: Mapping[str, Any], part: str) -> bytes | None:
     """Decode a key or value, whose field name specifies its encoding."""
-    found = fields.get(part)
-    if found is not None:
-        if not isinstance(found, str):
-            raise ValueError(f"{part} must be text or null (got {_shorten(found)})")
-        return _encode_text(part, found)
+    content = fields.get(part)
+    if content is not None:
+        if not isinstance(content, str):
+            raise ValueError(f"{part} must be text or null (got {_shorten(content)})")
+        return _encode_text(part, content)
     for encoding in _ENCODINGS:
-        found = fields.get(f"{part}_{encoding}")
-        if found is None:
+        content = fields.get(f"{part}_{encoding}")
+        if content is None:
             continue
         if encoding == "json":
             try:
-                return _encode_text(f"{part}_json", compact_json(found))
+                return _encode_text(f"{part}_json", compact_json(content))
             except RecursionError:
                 raise ValueError(f"{part}_json: {_TOO_DEEP}") from None
         try:
             if encoding == "hex":
-                return bytes.fromhex(found)
-            return base64.b64decode(found, validate=True)
+                return bytes.fromhex(content)
+            return base64.b64decode(content, validate=True)
         except (TypeError, ValueError):
             raise ValueError(
-                f"{part}_{encoding} must be {encoding} (got {_shorten(found)})"
+                f"{part}_{encoding} must be {encoding} (got {_shorten(content)})"
             ) from None
     return None
 

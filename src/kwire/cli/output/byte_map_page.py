@@ -49,13 +49,13 @@ def write_page(
     output: Output, data: bytes, maps: Sequence[ByteMap], title: str
 ) -> None:
     """Write the page for an input and its byte maps."""
-    spans = [span for found in maps for span in found.spans]
-    problems = [str(found.error) for found in maps if found.error is not None]
+    spans = [span for byte_map in maps for span in byte_map.spans]
+    problems = [str(byte_map.error) for byte_map in maps if byte_map.error is not None]
     problems += [
         f"record set: {error}"
-        for found in maps
-        for error in found.damage
-        if error is not found.error
+        for byte_map in maps
+        for error in byte_map.damage
+        if error is not byte_map.error
     ]
     written = pages.stream(
         "bytes",
@@ -89,13 +89,13 @@ def _byte_lines(data: bytes, spans: Sequence[Span]) -> Iterator[_ByteLine]:
             yield _ByteLine("", (), hidden=format_count(hidden, "byte"))
             hidden = 0
         pieces = []
-        number, at = index, start
-        while at < end:
+        number, position = index, start
+        while position < end:
             stop = min(spans[number].end, end)
-            piece = data[at:stop]
+            piece = data[position:stop]
             looks = LOOKS[spans[number].kind]
             pieces.append(_Piece(number, looks, piece.hex(" "), _letters(piece)))
-            number, at = number + 1, stop
+            number, position = number + 1, stop
         yield _ByteLine(f"{start:0{digits}x}", pieces, "   " * (start + _ROW - end))
 
 

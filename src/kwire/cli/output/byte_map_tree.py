@@ -101,11 +101,11 @@ class _Node:
 
     def ends(self) -> tuple[int, int]:
         """Return the first and the last span index in the node."""
-        found = list(self.own)
+        span_numbers = list(self.own)
         if self.below:
-            each = list(self.below.values())
-            found += each[0].ends()[0], each[-1].ends()[1]
-        return min(found), max(found)
+            children = list(self.below.values())
+            span_numbers += children[0].ends()[0], children[-1].ends()[1]
+        return min(span_numbers), max(span_numbers)
 
 
 class _Tree:
@@ -137,8 +137,8 @@ class _Tree:
         yield line._replace(summary=self._summary(node))
         yield from self._leaves(node.name, before[1:])
         few = len(node.below) <= _MANY
-        for each in node.below.values():
-            yield from self.node(each, few)
+        for child in node.below.values():
+            yield from self.node(child, few)
         yield from self._leaves(node.name, [n for n in node.own if n not in before])
         yield TreeLine("close")
 
@@ -156,36 +156,40 @@ class _Tree:
         """Summarize an array element. Other nodes have an empty summary."""
         if node.name[0] != "[":
             return ""
-        found = {
+        spans_by_name = {
             name: self._spans[below.own[0]]
             for name, below in node.below.items()
             if below.own
         }
         for mark, names in _SUMMARIZED_FIELDS.items():
-            if mark in found:
-                return _summary_text([found[name] for name in names if name in found])
-        telling = [
+            if mark in spans_by_name:
+                return _summary_text(
+                    [spans_by_name[name] for name in names if name in spans_by_name]
+                )
+        summary_spans = [
             span
-            for name, span in found.items()
+            for name, span in spans_by_name.items()
             if span.kind in _SUMMARIZED_KINDS
             and span.value is not None
             and (name, span.value) != ("error_code", 0)
             and not node.below[name].below
         ]
-        return _summary_text(telling[:_MOST_SUMMARIZED])
+        return _summary_text(summary_spans[:_MOST_SUMMARIZED])
 
     def _draw_batch(self, name: str, number: int) -> Iterator[TreeLine]:
         """Yield the lines for the records in a compressed batch.
 
         If the batch cannot be decompressed, yields only the line for its bytes.
         """
-        found, count = self._unpack_batch(number)
-        if not found:
+        unpacked_records, count = self._unpack_batch(number)
+        if not unpacked_records:
             yield self._with_value(TreeLine("leaf", name), number)
             return
         whole = TreeLine("open", name, first=number, last=number)
-        yield self._with_value(whole._replace(is_open=len(found) <= _MANY), number)
-        for index, record in enumerate(found):
+        yield self._with_value(
+            whole._replace(is_open=len(unpacked_records) <= _MANY), number
+        )
+        for index, record in enumerate(unpacked_records):
             spans = list(_record_spans(record))
             summary = _summary_text(spans[:_MOST_SUMMARIZED])
             yield whole._replace(name=f"[{index}]", summary=summary)
@@ -193,8 +197,8 @@ class _Tree:
                 line = _with_value(TreeLine("unpacked", span.path), number, span)
                 yield line._replace(type="")
             yield TreeLine("close")
-        if count > len(found):
-            more = format_count(count - len(found), "record")
+        if count > len(unpacked_records):
+            more = format_count(count - len(unpacked_records), "record")
             yield TreeLine("more", value=f"{more} more")
         yield TreeLine("close")
 
@@ -204,18 +208,18 @@ class _Tree:
         while first and self._spans[first - 1].owner == self._spans[number].owner:
             first -= 1
         start, end = self._spans[first].position, self._spans[number].end
-        found: list[Record] = []
+        batch_records: list[Record] = []
         try:
             for batch in records.decode_batches(
                 self._data, position=start, end=end, check_crc=False
             ):
-                found += batch.records
+                batch_records += batch.records
         except (KwireError, ImportError):
             # Decompression failed. The span itself already describes the error.
             return [], 0
-        shown = found[: min(_MOST_UNPACKED, self._unpacked_left)]
+        shown = batch_records[: min(_MOST_UNPACKED, self._unpacked_left)]
         self._unpacked_left -= len(shown)
-        return shown, len(found)
+        return shown, len(batch_records)
 
 
 def _with_value(line: TreeLine, number: int, span: Span) -> TreeLine:

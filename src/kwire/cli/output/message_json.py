@@ -60,7 +60,9 @@ class MessageJson:
     def batch(self, batch: Batch) -> dict[str, Any]:
         """Convert a batch with its records."""
         form = {name: getattr(batch, name) for name in _BATCH}
-        return form | {"records": [self._record(batch, each) for each in batch.records]}
+        return form | {
+            "records": [self._record(batch, record) for record in batch.records]
+        }
 
     def _complete(self, struct: Any, form: dict[str, Any]) -> None:
         """Recursively add records and unknown tagged fields to a struct's JSON form."""
@@ -122,18 +124,18 @@ def indent_json(value: Any, width: int, indent: int = 0, used: int = 0) -> str:
         return _line(value)
     inner = indent + _INDENT
     heads = [f"{_line(key)}: " for key in value] if isinstance(value, dict) else None
-    each = list(value.values()) if isinstance(value, dict) else value
+    elements = list(value.values()) if isinstance(value, dict) else value
     parts = [
         (head := heads[index] if heads else "")
         + indent_json(element, width, inner, inner + len(head) + 1)
-        for index, element in enumerate(each)
+        for index, element in enumerate(elements)
     ]
     first, last = "{}" if heads else "[]"
     size = used + 2 + sum(map(len, parts)) + 2 * (len(parts) - 1)
     if size <= width and not any("\n" in part for part in parts):
         return f"{first}{', '.join(parts)}{last}"
     space = " " * inner
-    if heads or any(isinstance(element, (dict, list)) for element in each):
+    if heads or any(isinstance(element, (dict, list)) for element in elements):
         lines = f",\n{space}".join(parts)
     else:
         lines = _fill_lines(parts, space, width)

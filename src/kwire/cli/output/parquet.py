@@ -211,13 +211,13 @@ class RecordGroups:
         if not self._columns:
             return
         topics, partitions, batches = zip(*self._columns, strict=True)
-        given = self._pyarrow.Table.from_batches(batches)
+        record_table = self._pyarrow.Table.from_batches(batches)
         ends = list(accumulate(batch.num_rows for batch in batches))
-        place = {"topic": topics, "partition": partitions}
+        partition_values = {"topic": topics, "partition": partitions}
         self._add_table(
-            self._repeat(place[field.name], ends, field.type)
-            if field.name in place
-            else given.column(field.name).cast(field.type)
+            self._repeat(partition_values[field.name], ends, field.type)
+            if field.name in partition_values
+            else record_table.column(field.name).cast(field.type)
             for field in self._schema
         )
         self._columns.clear()

@@ -39,7 +39,7 @@ class RecordJsonLines:
 
     def _format(self, run: RecordRun) -> bytes:
         records = run.records
-        place = b'{"topic":%b,"partition":%d,"offset":' % (
+        record_start = b'{"topic":%b,"partition":%d,"offset":' % (
             _encode_json(run.topic),
             run.partition,
         )
@@ -50,7 +50,7 @@ class RecordJsonLines:
             # Records without a timestamp have the value null.
             times = [b"null" if stamp == -1 else b"%d" % stamp for stamp in stamps]
             form = b"%b"
-        template = escape_literal(place) + (
+        template = escape_literal(record_start) + (
             b'%%d,"timestamp":%b,"timestamp_type":%d,%%b,%%b'
             % (form, run.timestamp_type)
         )

@@ -64,12 +64,12 @@ class RowMaker:
     ) -> RecordRow:
         """Create the output row of a record, with decoded messages if possible."""
         key = value = NULL
-        found = error = None
+        cells = error = None
         if not self._raw:
             decode = decode_control if batch.is_control else decode_internal
-            found, error = decode(topic, record)
-        if found is not None:
-            key, value = found
+            cells, error = decode(topic, record)
+        if cells is not None:
+            key, value = cells
         else:
             key = make_cell(record.key, self.byte_format)
             value = make_cell(record.value, self.byte_format)
@@ -179,8 +179,8 @@ def _add_name(name: str, cell: Cell) -> str:
 
 
 def _headers(record: Record, byte_format: str) -> list[dict[str, Any]]:
-    found = []
+    header_fields = []
     for name, content in record.headers:
         cell = make_cell(content, byte_format)
-        found.append({"key": name, _add_name("value", cell): cell.content})
-    return found
+        header_fields.append({"key": name, _add_name("value", cell): cell.content})
+    return header_fields

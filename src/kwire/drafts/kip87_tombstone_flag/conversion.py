@@ -69,11 +69,11 @@ def down_convert(
     if to_magic not in (0, 1):
         raise EncodeError(f"expected 0 or 1, got {to_magic!r:.40}", "to_magic")
     report = TombstoneReport()
-    made = []
+    converted_messages = []
     for message in _plain(messages):
         if message.magic <= to_magic:
             report.copied += 1
-            made.append(message)
+            converted_messages.append(message)
             continue
         report.converted += 1
         value, attributes = message.value, message.attributes & LOG_APPEND_TIME
@@ -86,12 +86,12 @@ def down_convert(
         if to_magic == 0:
             report.timestamps += timestamp >= 0
             timestamp, attributes = -1, 0
-        made.append(
+        converted_messages.append(
             message._replace(
                 magic=to_magic, attributes=attributes, timestamp=timestamp, value=value
             )
         )
-    return tuple(made), report
+    return tuple(converted_messages), report
 
 
 def up_convert(
@@ -105,7 +105,7 @@ def up_convert(
     """
     check_bit(tombstone_bit)
     report = TombstoneReport()
-    made = []
+    converted_messages = []
     for message in _plain(messages):
         if message.magic == 2:
             report.copied += 1
@@ -115,8 +115,8 @@ def up_convert(
             if message.value is None:
                 attributes |= tombstone_bit
             message = message._replace(magic=2, attributes=attributes)
-        made.append(message)
-    return tuple(made), report
+        converted_messages.append(message)
+    return tuple(converted_messages), report
 
 
 def _plain(messages: Iterable[Message]) -> Iterable[Message]:

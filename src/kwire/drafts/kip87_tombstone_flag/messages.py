@@ -124,16 +124,16 @@ def decode(
     first byte of the compressed message.
     """
     source = _read_bytes(data)
-    found: list[Message] = []
+    messages: list[Message] = []
     for start, end in _entries(source):
         if check_crc:
             _check_crc(source, start, end)
         message = _read_one(source, start, end)
         if message.attributes & CODEC_MASK:
-            found += _open_wrapper(message, start, check_crc, limits)
+            messages += _open_wrapper(message, start, check_crc, limits)
         else:
-            found.append(message)
-    return tuple(found)
+            messages.append(message)
+    return tuple(messages)
 
 
 def dialect_of(data: Buffer) -> Dialect | None:
@@ -162,9 +162,9 @@ def require_dialect(data: Buffer, dialect: Dialect) -> None:
     source = _read_bytes(data)
     for start, end in _entries(source):
         if source[start + _MAGIC_AT] == 2:
-            found = _dialect(source, start, end)
-            if found != dialect:
-                raise _foreign(found, start)
+            actual_dialect = _dialect(source, start, end)
+            if actual_dialect != dialect:
+                raise _foreign(actual_dialect, start)
 
 
 def _read_bytes(data: Buffer) -> bytes:
@@ -267,9 +267,9 @@ def _dialect(source: bytes, start: int, end: int) -> Dialect | None:
 
 def _check_crc(source: bytes, start: int, end: int) -> None:
     if source[start + _MAGIC_AT] == 2:
-        found = _dialect(source, start, end)
-        if found != "kip87":
-            raise _foreign(found, start)
+        dialect = _dialect(source, start, end)
+        if dialect != "kip87":
+            raise _foreign(dialect, start)
         return
     (crc,) = struct.unpack_from(">I", source, start + _LOG_OVERHEAD)
     actual = zlib.crc32(memoryview(source)[start + _MAGIC_AT : end])
@@ -295,15 +295,17 @@ def _read_one(source: bytes, start: int, end: int) -> Message:
         codec = attributes & CODEC_MASK
         words = f"no compression has the number {codec} in this format"
         raise CorruptBatch(words, start)
-    at = start + _MAGIC_AT + 2
+    position = start + _MAGIC_AT + 2
     timestamp = -1
     if magic:
-        (timestamp,) = struct.unpack_from(">q", source, at)
-        at += 8
-    key, at = _read_sized(source, at, end, "key")
-    value, at = _read_sized(source, at, end, "value")
-    if at != end:
-        raise TrailingBytes(f"bytes left over in the message: {end - at}", at)
+        (timestamp,) = struct.unpack_from(">q", source, position)
+        position += 8
+    key, position = _read_sized(source, position, end, "key")
+    value, position = _read_sized(source, position, end, "value")
+    if position != end:
+        raise TrailingBytes(
+            f"bytes left over in the message: {end - position}", position
+        )
     return Message(offset, timestamp, key, value, magic, attributes)
 
 

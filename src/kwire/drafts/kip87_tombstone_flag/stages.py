@@ -97,8 +97,8 @@ class Stage(NamedTuple):
         """
         _check_version("Produce", version)
         if (message.magic == 2) is not (version == VERSION):
-            wanted = "2" if version == VERSION else "0 or 1"
-            reason = f"Produce v{version} requires magic {wanted} (got {message.magic})"
+            magics = "2" if version == VERSION else "0 or 1"
+            reason = f"Produce v{version} requires magic {magics} (got {message.magic})"
             return Outcome(REJECT, None, reason=reason)
         action = self._produce_cell(message)
         if action == REJECT:

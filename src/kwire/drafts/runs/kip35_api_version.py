@@ -110,7 +110,9 @@ def _observe_versions(broker: LoopbackBroker) -> Observation:
     """Use every REQ_A version that the documentation lists."""
     table = ask(broker, ClientStrategy(documents=_DOCUMENTATION))
     usable = table.usable(REQ_A)
-    answered = [f"v{each}" for each in usable if is_answered(broker, REQ_A, each)]
+    answered = [
+        f"v{version}" for version in usable if is_answered(broker, REQ_A, version)
+    ]
     return Observation(" and ".join(answered), "each answered")
 
 

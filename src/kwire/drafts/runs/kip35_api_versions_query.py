@@ -82,7 +82,9 @@ def _observe_every_version(brokers: _Brokers) -> Observation:
     for broker in (brokers.b1, brokers.b2):
         for api_key, versions in _ask(broker).ranges().items():
             count += len(versions)
-            answered += sum(is_answered(broker, api_key, each) for each in versions)
+            answered += sum(
+                is_answered(broker, api_key, version) for version in versions
+            )
     return Observation(f"{answered} of {count} versions answered", "B1 and B2")
 
 

@@ -91,7 +91,7 @@ def _observe_request(brokers: _Brokers) -> str:
 def _observe_row(index: int, brokers: _Brokers) -> str:
     row = _ask(brokers.example).response.apis[index]
     lists = (row.api_versions, row.api_deprecated_versions)
-    texts = ("[" + ",".join(map(str, each)) + "]" for each in lists)
+    texts = ("[" + ",".join(map(str, versions)) + "]" for versions in lists)
     return f"{row.api_key} {row.api_name} {' '.join(texts)}"
 
 

@@ -46,7 +46,7 @@ class _Broker:
         """Keep the last message for every key, unless this message is a delete."""
         assert self.stage is not None
         last = {message.key: message for message in self.log}
-        self.log = [each for each in last.values() if not self.stage.is_delete(each)]
+        self.log = [kept for kept in last.values() if not self.stage.is_delete(kept)]
 
     def answer(self, frame: bytes) -> bytes:
         """Answer Produce and Fetch requests.
@@ -79,8 +79,8 @@ class _Broker:
         return cls(responses=[topic])
 
     def _fetch(self, stage: kip87.Stage, version: int) -> Any:
-        served = [stage.on_fetch(version, each).message for each in self.log]
-        records = kip87.encode(each for each in served if each is not None)
+        served = [stage.on_fetch(version, message).message for message in self.log]
+        records = kip87.encode(message for message in served if message is not None)
         cls = requests.FetchResponse
         row = cls.PartitionData(high_watermark=len(self.log), records=records)
         topic = cls.FetchableTopicResponse(topic=_TOPIC, partitions=[row])
@@ -191,7 +191,7 @@ def _observe_first_stage(cluster: _Cluster) -> str:
     deletes = [_tombstone(b"flag"), Message(key=b"null", value=None)]
     cluster.produce(VERSION, values + deletes)
     cluster.broker.compact()
-    kept = [(each.key or b"").decode() for each in cluster.fetch(VERSION)]
+    kept = [(message.key or b"").decode() for message in cluster.fetch(VERSION)]
     deleted = [key for key in ("flag", "null", "none") if key not in kept]
     return f"deleted by {' and by '.join(deleted)}"
 

@@ -122,8 +122,8 @@ class _Cluster:
             name=_TOPIC, topic_id=_TOPIC_ID, partitions=[partition]
         )
         brokers = [
-            cls.MetadataResponseBroker(node_id=node, host=each.host, port=each.port)
-            for node, each in self.brokers.items()
+            cls.MetadataResponseBroker(node_id=node, host=broker.host, port=broker.port)
+            for node, broker in self.brokers.items()
         ]
         return cls(brokers=brokers, topics=[topic])
 
@@ -164,9 +164,9 @@ class _Reader:
         )
         leader = response.topics[0].partitions[0].leader_id
         return next(
-            (each.host, each.port)
-            for each in response.brokers
-            if each.node_id == leader
+            (broker.host, broker.port)
+            for broker in response.brokers
+            if broker.node_id == leader
         )
 
     def _exchange(self, request: Any, version: int, response: type[Any]) -> Any:
@@ -221,7 +221,7 @@ def _describe_leader(change: LeaderChange) -> str:
 
 
 def _describe_endpoint(cluster: _Cluster, change: LeaderChange) -> Observation:
-    addresses = {(each.host, each.port): n for n, each in cluster.brokers.items()}
+    addresses = {(broker.host, broker.port): n for n, broker in cluster.brokers.items()}
     node = addresses.get((change.host or "", change.port or 0))
     rack = "null" if change.rack is None else change.rack
     value = f"the address of broker {node}, rack {rack}"
@@ -306,7 +306,9 @@ def _observe_tag(cluster: _Cluster) -> str:
 
 
 def _count_metadata(cluster: _Cluster) -> int:
-    return sum(each.count(MetadataRequest.api_key) for each in cluster.brokers.values())
+    return sum(
+        broker.count(MetadataRequest.api_key) for broker in cluster.brokers.values()
+    )
 
 
 def _measure(cluster: _Cluster, *, uses_endpoints: bool) -> tuple[float, int]:
