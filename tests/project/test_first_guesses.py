@@ -106,7 +106,7 @@ PYTHON = {
     "kafka.scan('orders', startingOffsets='earliest')": "use start=",
     "kafka.scan('orders', start='beginning')": '"earliest"',
     "kafka.scan('orders', partitions=[0])": 'topics={"orders": [0, 1]}',
-    "kafka.scan('orders', folow=True)": "did you mean follow",
+    "kafka.scan('orders', follows=True)": "did you mean follow",
     "kafka.scan('orders', group_id='etl')": "kafka.consumer(",
     "scan.to_pandas()": "pyarrow.table(scan).to_pandas()",
     "scan.to_arrow()": "pyarrow.table(scan)",

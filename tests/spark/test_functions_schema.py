@@ -232,8 +232,8 @@ def test_whole_types_of_all_messages_are_found_by_any_spelling(kwire):
 
 WRONG = [
     (
-        list_of(("ofset", pyarrow.int64())),
-        "no field 'ofset'; did you mean 'offset'? available fields: offset, timestamp,",
+        list_of(("offsets", pyarrow.int64())),
+        "no field 'offsets'; did you mean 'offset'? available fields: offset,",
     ),
     (
         list_of(("offset", pyarrow.int32())),

@@ -30,8 +30,8 @@ class Recorder:
     * ``max_held_bytes``: maximum size of incomplete and unread frames, in bytes.
 
     ``address`` is the bootstrap address for clients ("127.0.0.1:43211"). ``folder`` is
-    the recording directory. ``messages`` collects the console messages that ``kwire
-    record`` would print.
+    the recording directory. ``messages`` collects the console messages that the command
+    ``kwire record`` would print.
     """
 
     def __init__(

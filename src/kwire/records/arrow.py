@@ -7,8 +7,8 @@ pyarrow is imported when a function is called: ``pip install kwire[arrow]``.
 
 from __future__ import annotations
 
-from ..messages.arrow import keeps_errors
 from ..messages.arrow_arrays import load_pyarrow, load_short_binary_array
+from ..messages.arrow_messages import keeps_errors
 from .arrow_batches import records_to_arrow
 
 TYPE_CHECKING = False

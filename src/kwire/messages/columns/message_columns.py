@@ -18,7 +18,7 @@ import pyarrow as pa
 from ... import messages
 from ...errors import version_failure
 from ...schema import plan, registry
-from .. import arrow as message_arrow
+from .. import arrow_messages
 from .array_rows import is_valid, join_rows, take_rows
 from .message_types import compile_version, message_type
 
@@ -62,7 +62,7 @@ def decode_version(
     bodies: pa.BinaryArray, name: str, version: int, kind: pa.StructType
 ) -> tuple[pa.Array, dict[int, str]]:
     """Decode message bodies of one version, which the message has; as above."""
-    made = message_arrow.messages_to_arrow(
+    made = arrow_messages.messages_to_arrow(
         bodies, getattr(messages, name), version, on_error="null"
     )
     texts = made.field(made.type.num_fields - 1)

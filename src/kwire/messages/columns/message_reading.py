@@ -23,8 +23,7 @@ import pyarrow as pa
 from ... import messages
 from ...errors import DecodeError, InvalidValue, KwireError, UnsupportedVersion
 from ...schema import plan, registry
-from .. import arrow as message_arrow
-from .. import codec, framing, json_form
+from .. import arrow_messages, codec, framing, json_form
 from .array_rows import (
     as_binary,
     cut_prefixes,
@@ -311,7 +310,7 @@ def _plain_rows(
     if not framed:
         return (asked != NO_VERSION), asked, np.zeros(len(rows), np.int32)
     if entry.kind == "request":
-        heads = message_arrow.request_headers_to_arrow(rows, on_error="null")
+        heads = arrow_messages.request_headers_to_arrow(rows, on_error="null")
         keys, versions, positions = (
             heads.field(column).fill_null(NO_VERSION).to_numpy(zero_copy_only=False)
             for column in ("api_key", "api_version", "body_position")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ...schema import registry, releases
-from .. import arrow as message_arrow
+from .. import arrow_messages
 from .array_rows import as_binary, is_valid, make_struct
 from .message_types import with_error
 
@@ -60,7 +60,7 @@ def flat_headers(
 
 
 def _columns(rows: pa.BinaryArray, failfast: bool) -> list[pa.Array]:
-    made = message_arrow.request_headers_to_arrow(
+    made = arrow_messages.request_headers_to_arrow(
         rows, on_error="raise" if failfast else "null"
     )
     found = dict(zip((field.name for field in made.type), made.flatten(), strict=True))
