@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the state machines of ``machines`` over sockets: asyncio and blocking calls."""
+"""Runs the state machines of ``machines`` over sockets, blocking or with asyncio."""

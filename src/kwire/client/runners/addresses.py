@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parses the addresses of brokers, and describes why one cannot be connected to.
+"""Parses broker addresses, and explains failed connection attempts to the user.
 
-The clients on asyncio and on blocking sockets share these functions.
+``AsyncRunner`` and ``BlockingRunner`` share these functions. They open no connections.
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ if TYPE_CHECKING:
     import ssl as tls
 
 _HOST = re.compile(r"[\w.:%-]+")
-"""The characters of a host name or an IP address, which may name an interface."""
+"""Characters of a host name or an IP address.
+
+"%" separates the address and the interface in an IPv6 address such as "fe80::1%eth0".
+"""
 
 
 def split_address(text: str) -> tuple[str, int]:
-    """Read host and port. The host of an IPv6 address is in brackets.
+    """Parse "host:port" or "[host]:port". IPv6 addresses require the brackets.
 
-    Raises ``ValueError`` if the text is not an address. The error does not show the
-    text, because it may contain a password.
+    Returns the host without brackets, and the port. Raises ``ValueError`` if ``text``
+    is not an address. The error message does not contain ``text``, because it may
+    contain a password.
     """
     if "@" in text:
         raise ValueError(
@@ -48,9 +52,11 @@ def split_address(text: str) -> tuple[str, int]:
 def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
     """Describe a failed connection attempt in one line, with advice for the user.
 
-    ``context`` is the TLS context of the connection, or None without TLS.
+    ``error`` is the exception of the attempt. ``context`` is the TLS context of the
+    connection, or None if the connection does not use TLS.
     """
-    # A process without TLS does not load ssl until a connection fails.
+    # Import these modules only after a failure, because ssl is slow to import and
+    # clients without TLS do not require it.
     import socket
     import ssl as tls
 
@@ -64,7 +70,9 @@ def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
             f"its certificate is not trusted: {reason}; give the certificate of the"
             " authority that signed it"
         )
-    # A broker may close a connection with unread bytes. Its alert is lost then.
+    # If the broker closes a socket that still has unread bytes, the kernel resets the
+    # connection and the TLS alert of the broker can be lost. The closed connection is
+    # then the only sign that the handshake failed.
     is_closed = isinstance(error, (ConnectionError, tls.SSLEOFError))
     if isinstance(error, tls.SSLError) and not is_closed:
         if error.reason == "WRONG_VERSION_NUMBER":
@@ -94,5 +102,5 @@ def connection_problem(error: Exception, context: tls.SSLContext | None) -> str:
 
 
 def format_reason(text: str) -> str:
-    """Format a reason of OpenSSL or of the system as words in lower case."""
+    """Format an error text of OpenSSL or of the operating system in lower case."""
     return text.lower().replace("_", " ")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a state machine with asyncio, uvloop included.
+"""``AsyncRunner``: runs a state machine with asyncio or uvloop.
 
-This file has transports, TLS and the clock; the machine decides what is sent to which
-broker.
+The runner owns the transports, TLS and the clock. The machine decides which request is
+sent to which broker.
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 _NEVER = float("inf")
 
 _GOODBYE_S = 1.0
-"""How long a peer may take to end TLS in good order."""
+"""Maximum time to wait for the peer when a TLS connection is closed."""
 
 
 class AsyncRunner(ForkAware):
-    """Runs one machine, on the event loop that it was made on."""
+    """Runs one machine on the event loop in which the runner was created.
+
+    The machine runs whenever a socket or the timer has an event. Callers wait for a
+    condition with ``wait``, and must call ``end`` to close the connections.
+    """
 
     def __init__(
         self, machine: Machine, cluster: ClusterMachine, network: Network
@@ -40,12 +44,13 @@ class AsyncRunner(ForkAware):
         self._loop = asyncio.get_running_loop()
         self._protocols: dict[Link, _LinkProtocol] = {}
         self._openings: dict[Link, asyncio.Task[None]] = {}
-        # What has not ended yet, wanted or not.
+        # All unfinished connection attempts, including cancelled ones, and all
+        # connections that are not closed yet. ``end`` waits for both.
         self._tasks: set[asyncio.Task[None]] = set()
         self._alive: set[_LinkProtocol] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = _NEVER
-        # One for each caller of ``wait``.
+        # One future for each task that is suspended in ``wait``.
         self._waiters: set[asyncio.Future[None]] = set()
         self._is_closed = False
         self.watch_forks()
@@ -58,11 +63,14 @@ class AsyncRunner(ForkAware):
     async def wait(
         self, is_over: Callable[[], bool], timeout_s: float | None = None
     ) -> None:
-        """Run the machine until ``is_over()``, or return after ``timeout_s``.
+        """Wait until ``is_over()`` returns True, or until ``timeout_s`` has passed.
 
-        ``is_over`` is called after each step of the machine. When it returns True, the
+        ``is_over`` is called after each step of the machine. When it returns True, all
         bytes that the machine wants to send have been passed to the transports. The
         machine also runs while no task waits. Any number of tasks may wait.
+
+        A timeout is not an error. Raises an unexpected error of the machine, and
+        ``UsedAfterFork`` in a forked child process.
         """
         if timeout_s is None:
             await self._wait(is_over)
@@ -73,8 +81,9 @@ class AsyncRunner(ForkAware):
 
     async def _wait(self, is_over: Callable[[], bool]) -> None:
         self.check_process()
-        # A timer that is due is left to the loop, which reads the sockets first: what
-        # came while the caller took its time was not late.
+        # If the caller has blocked the event loop, the timer can be due while responses
+        # are waiting in the sockets. Do not step now: the event loop reads the sockets
+        # before it calls the timer, so that these responses do not count as late.
         is_due = self._loop.time() >= self._timer_at
         is_wanted = self._machine.wake_at < self._timer_at and not is_due
         if is_wanted or not is_over():
@@ -90,7 +99,7 @@ class AsyncRunner(ForkAware):
                 self._waiters.discard(waiter)
 
     async def pass_turn(self) -> None:
-        """Let the machine and other tasks do what they can now."""
+        """Step the machine, and let other tasks run."""
         self.step()
         await self.yield_turn()
 
@@ -99,7 +108,11 @@ class AsyncRunner(ForkAware):
         await asyncio.sleep(0)
 
     def step(self) -> None:
-        """Let the machine do what it can now."""
+        """Advance the machine, then apply its decisions to connections and timers.
+
+        This opens and closes connections, writes pending bytes, sets the timer for the
+        next step, and wakes all tasks in ``wait``.
+        """
         if self._is_closed:
             return
         now = self._loop.time()
@@ -115,8 +128,10 @@ class AsyncRunner(ForkAware):
         self._wake_waiters()
 
     def _set_timer(self, at: float) -> None:
-        """Have ``step`` called at a time, or earlier by a timer that is there already:
-        most steps only move the time, by a little.
+        """Schedule ``step`` for a time of the event loop.
+
+        An earlier timer is kept, because most steps postpone the time only slightly.
+        The step that it calls then sets the timer again.
         """
         if self._timer_at <= at:
             return
@@ -130,16 +145,20 @@ class AsyncRunner(ForkAware):
         self.step()
 
     def note_fork(self) -> None:
-        """Stop in this child process. The transports belong to the event loop."""
+        """Stop the runner in this child process.
+
+        The transports are not closed, because they belong to the event loop.
+        """
         super().note_fork()
         self._is_closed = True
 
     def abandon(self) -> None:
-        """Close all connections for an owner that the garbage collector deletes.
+        """Close all connections, because the garbage collector deletes their owner.
 
-        May be called from any thread, and after the end of the event loop.
+        May be called from any thread, and after the event loop has been closed.
         """
-        # The event loop of a parent process would be woken through a shared socket.
+        # A forked child shares the socket that wakes the event loop, so a call from the
+        # child would wake the event loop of its parent.
         if not self._loop.is_closed() and not self.is_forked:
             self._loop.call_soon_threadsafe(self._abort)
 
@@ -149,7 +168,7 @@ class AsyncRunner(ForkAware):
             protocol.abort()
 
     def _stop(self) -> None:
-        """Stop the machine: cancel its timer and its connection attempts."""
+        """Stop the machine, cancel the timer, and cancel all connection attempts."""
         self._is_closed = True
         self._wake_waiters()
         if self._timer is not None:
@@ -158,7 +177,7 @@ class AsyncRunner(ForkAware):
             task.cancel()
 
     async def end(self) -> None:
-        """Close all connections; return when no task and no socket is left."""
+        """Close all connections. Return when all tasks and sockets are closed."""
         if self.is_forked:
             return
         self._stop()
@@ -168,15 +187,15 @@ class AsyncRunner(ForkAware):
         await asyncio.gather(*(each.close() for each in self._alive))
 
     def note_alive(self, protocol: _LinkProtocol) -> None:
-        """Add a connection to those that ``end`` has to close."""
+        """Register a new connection, which ``end`` will close."""
         self._alive.add(protocol)
 
     def note_lost(self, protocol: _LinkProtocol) -> None:
-        """Remove a connection, which has ended."""
+        """Forget a connection that has been closed."""
         self._alive.discard(protocol)
 
     def fail(self, error: BaseException) -> None:
-        """Let ``wait`` raise an unexpected error."""
+        """Store an unexpected error, and wake all tasks in ``wait`` to raise it."""
         self._failure = error
         self._wake_waiters()
 
@@ -206,7 +225,8 @@ class AsyncRunner(ForkAware):
             link.note_failure(connection_problem(error, context), self._loop.time())
         except asyncio.CancelledError:
             protocol.abort()
-            # The event loop closes the socket. uvloop does not report that it is lost.
+            # The event loop closes the socket. uvloop does not call connection_lost in
+            # this case, so forget the connection here.
             self.note_lost(protocol)
             raise
         else:
@@ -217,7 +237,10 @@ class AsyncRunner(ForkAware):
 
 
 class _LinkProtocol(asyncio.BufferedProtocol):
-    """Moves the bytes of one link, into the memory that its frames stay in."""
+    """Transfers bytes between one link and its transport.
+
+    Received bytes are written directly into the buffer of the frame, without a copy.
+    """
 
     def __init__(self, link: Link, runner: AsyncRunner) -> None:
         self._link = link
@@ -229,7 +252,8 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         self._is_receiving = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # Those of uvloop derive from no class of asyncio.
+        # A cast instead of isinstance: transports of uvloop do not derive from the
+        # classes of asyncio.
         self._transport = cast("asyncio.Transport", transport)
         self._runner.note_alive(self)
 
@@ -240,13 +264,15 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         try:
             has_news = self._link.buffer_updated(nbytes, self._loop.time())
         except BaseException as error:
-            # The loop would write it to its log, and go on.
+            # The event loop would only log the error and continue, and the tasks in
+            # ``wait`` would never learn of it.
             self._runner.fail(error)
             return
         if has_news:
             self._runner.step()
         else:
-            # Negotiation goes on without the machine.
+            # The link negotiates versions and authenticates without the machine. Write
+            # its next request.
             self.write()
             self.pause_or_resume()
 
@@ -274,14 +300,14 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         self._runner.step()
 
     def write(self) -> None:
-        """Pass to the transport what the link has to send."""
+        """Write the pending bytes of the link, unless the transport is paused."""
         if self._transport is None:
             return
         while not self._is_paused and (data := self._link.data_to_send()):
             self._transport.write(data)
 
     def pause_or_resume(self) -> None:
-        """Leave bytes in the socket while there is no memory for the frame."""
+        """Stop reading from the socket while there is no memory for the next frame."""
         transport = self._transport
         if transport is None or transport.is_closing():
             return
@@ -299,12 +325,12 @@ class _LinkProtocol(asyncio.BufferedProtocol):
             self._transport.abort()
 
     async def close(self) -> None:
-        """Close the connection; a peer that does not answer is not waited for."""
+        """Close the connection. Abort it if the peer does not answer in time."""
         if self._transport is None:
             return
         self._transport.close()
-        # Another task may wait for the same end. The cancellation of this task must not
-        # cancel the future.
+        # Several tasks may wait for this future. The shield prevents that a timeout or
+        # the cancellation of one task cancels it for the others.
         with suppress(TimeoutError):
             async with asyncio.timeout(_GOODBYE_S):
                 await asyncio.shield(self._lost)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a state machine with blocking calls and one selector.
+"""``BlockingRunner``: runs a state machine with blocking calls and one selector.
 
-This file has sockets, TLS and the clock; the machine decides what is sent to which
-broker.
+The runner owns the sockets, TLS and the clock. The machine decides which request is
+sent to which broker.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
 class BlockingRunner(ForkAware):
-    """Runs one machine, in the thread that calls its methods.
+    """Runs one machine in the thread that calls its methods.
 
-    The coroutines block the thread and never suspend. They let the operations of
-    ``operations.py`` wait for this runner as they wait for an ``AsyncRunner``.
+    The machine runs only during these calls. The coroutine methods block the thread and
+    never suspend. They have the same interface as the methods of ``AsyncRunner``, so
+    that the operations of ``operations.py`` work with both.
     """
 
     def __init__(
@@ -49,8 +50,10 @@ class BlockingRunner(ForkAware):
         self._network = network
         self._selector = selectors.DefaultSelector()
         self._sockets: dict[Link, _LinkSocket] = {}
-        # When the machine wanted to be moved, as of its last ``advance``.
+        # Value of ``wake_at`` after the last ``advance``.
         self._due_at = float("inf")
+        # ``wake`` writes to the bell. This makes the alarm readable, which ends the
+        # current call of the selector.
         self._alarm, self._bell = socket.socketpair()
         self._alarm.setblocking(False)
         self._bell.setblocking(False)
@@ -58,18 +61,25 @@ class BlockingRunner(ForkAware):
         self.watch_forks()
 
     def run_until(self, is_over: Callable[[], bool], until: float = _NEVER) -> None:
-        """Run the machine until ``is_over()``, which is called after each step.
+        """Run the machine until ``is_over()`` returns True.
 
-        Or until the time ``until``, of ``time.monotonic``.
-        What the machine wants to send by then has been given to the kernel.
+        * ``is_over``: called after each step of the machine.
+        * ``until``: time of ``time.monotonic`` at which to return in any case.
+
+        On return, the bytes that the machine wants to send have been passed to the
+        kernel, as far as the socket buffers have space. Raises ``UsedAfterFork`` in a
+        forked child process.
         """
         self.check_process()
-        # A caller that took its time: what came meanwhile was not late.
+        # If the time for the next step has passed while the caller was busy, read the
+        # sockets before advancing the machine. Responses that arrived in the meantime
+        # must not count as late.
         has_news = time.monotonic() >= self._due_at and self._take_ready(0.0)
-        # The caller may have done something to the machine, and waits for it.
+        # The caller may have changed the machine before this call, for example added a
+        # request. Advance it at least once, unless the condition is already true.
         has_news = has_news or not is_over()
         while True:
-            # A callback of the machine can fork, too.
+            # Check again in each iteration, because a callback of the machine can fork.
             self.check_process()
             now = time.monotonic()
             if has_news or now >= self._machine.wake_at:
@@ -79,7 +89,8 @@ class BlockingRunner(ForkAware):
             if is_over() or now >= until:
                 return
             if any(link.is_over for link in self._sockets):
-                # No name, or no connection: known at once, without an event.
+                # A link can fail without an event of the selector, for example if its
+                # host name cannot be resolved. Advance the machine without waiting.
                 has_news = True
                 continue
             sockets = self._sockets.values()
@@ -88,41 +99,43 @@ class BlockingRunner(ForkAware):
             has_news = self._take_ready(pause)
 
     def poll(self) -> None:
-        """Move the machine by what has happened, without waiting."""
+        """Process pending events of the sockets and the machine without waiting."""
         self.check_process()
         if self._take_ready(0.0):
             self._advance(time.monotonic())
         self.run_until(lambda: True)
 
     def wake(self) -> None:
-        """Let ``run_until`` call ``is_over`` now; may be called from any thread."""
-        # Closed is awake, and so is one that has been woken very often.
+        """Make ``run_until`` call ``is_over`` immediately. Any thread may call this."""
+        # Ignore the error if the runner is closed, or if the socket buffer is full of
+        # earlier wake-ups. In both cases no further byte is required.
         with suppress(OSError):
             self._bell.send(b"!")
 
     def now(self) -> float:
-        """Return the time of ``time.monotonic``."""
+        """Return the current time of ``time.monotonic``."""
         return time.monotonic()
 
     async def wait(
         self, is_over: Callable[[], bool], timeout_s: float | None = None
     ) -> None:
-        """Call ``run_until`` with a timeout in seconds."""
+        """Run the machine until ``is_over()``, or until ``timeout_s`` has passed."""
         until = _NEVER if timeout_s is None else time.monotonic() + timeout_s
         self.run_until(is_over, until)
 
     async def pass_turn(self) -> None:
-        """Call ``poll``."""
+        """Process pending events without waiting, as ``poll`` does."""
         self.poll()
 
     async def end(self) -> None:
-        """Call ``close``."""
+        """Close all sockets, as ``close`` does."""
         self.close()
 
     def note_fork(self) -> None:
-        """Close the copies of the sockets in this child process, and send nothing.
+        """Close the copies of the sockets in this child process without sending bytes.
 
-        Nothing is unregistered from the selector: the parent process uses the same one.
+        The sockets remain registered in the selector, because the parent process shares
+        its kernel object and still uses it.
         """
         super().note_fork()
         for each in self._sockets.values():
@@ -131,7 +144,7 @@ class BlockingRunner(ForkAware):
         self.close()
 
     def abandon(self) -> None:
-        """Call ``close`` for an owner that the garbage collector deletes."""
+        """Close all sockets, because the garbage collector deletes their owner."""
         self.close()
 
     def close(self) -> None:
@@ -149,7 +162,10 @@ class BlockingRunner(ForkAware):
         self._open_and_close(now)
 
     def _take_ready(self, pause: float) -> bool:
-        """Move what sockets are ready for; return whether the machine has news."""
+        """Wait up to ``pause`` seconds for ready sockets, and process their events.
+
+        Returns whether the machine must be advanced.
+        """
         has_news = False
         now = time.monotonic()
         unread = [each for each in self._sockets.values() if each.has_unread(now)]
@@ -170,17 +186,20 @@ class BlockingRunner(ForkAware):
 
 
 def _list_blocking_errors(context: tls.SSLContext | None) -> tuple[type[OSError], ...]:
-    """Return the errors of a socket that has to wait until it is ready."""
+    """Return the exceptions of a non-blocking socket that is not ready."""
     if context is None:
         return (BlockingIOError,)
-    # Only a connection with TLS requires ssl, which takes long to import.
+    # Import ssl only for connections with TLS, because it is slow to import.
     import ssl as tls
 
     return BlockingIOError, tls.SSLWantReadError, tls.SSLWantWriteError
 
 
 class _LinkSocket:
-    """The socket of one link: opening, in the handshake of TLS, or open."""
+    """Socket of one link: connecting, in the TLS handshake, or open.
+
+    While connecting, it tries the addresses of the host name one after the other.
+    """
 
     def __init__(
         self,
@@ -192,7 +211,8 @@ class _LinkSocket:
         self._link = link
         self._network = network
         self._selector = selector
-        # When to try the next address of the host name, unless this one answers.
+        # Time at which to try the next address of the host name, if the current address
+        # has not answered.
         self.next_at = _NEVER
         self._context: tls.SSLContext | None = None
         self._socket: socket.socket | None = None
@@ -220,7 +240,10 @@ class _LinkSocket:
             self._watch_opening(opened)
 
     def step(self, now: float) -> bool:
-        """Do what the socket is ready for; return whether the machine has news."""
+        """Continue connecting or the TLS handshake, or read from an open socket.
+
+        Returns whether the machine must be advanced.
+        """
         try:
             if self._is_open:
                 return self._read(now)
@@ -230,11 +253,15 @@ class _LinkSocket:
         except self._would_block:
             return False
         except (OSError, ValueError) as error:
-            # TLS has a ValueError for the name of a host that it cannot check.
+            # The ssl module raises ValueError for a host name that cannot be checked
+            # against a certificate.
             return self._fail(error, now)
 
     def write(self, now: float) -> None:
-        """Write what the link has to send, as far as the kernel takes it."""
+        """Write pending bytes of the link until the socket buffer is full.
+
+        If the socket is still connecting, only check the timeout of its address.
+        """
         if not self._is_open:
             if now >= self.next_at:
                 self._fail(TimeoutError(errno.ETIMEDOUT, ""), now)
@@ -255,12 +282,12 @@ class _LinkSocket:
             self._fail(error, now)
 
     def has_unread(self, now: float) -> bool:
-        """Whether TLS has decrypted bytes, which no selector reports."""
+        """Whether TLS holds decrypted bytes. The selector does not report these."""
         has_bytes = self._is_open and self._tls is not None and self._tls.pending() > 0
         return has_bytes and self._link.can_receive(now)
 
     def close(self) -> None:
-        """Close the socket, whatever state it is in."""
+        """Close the socket in any state, and remove it from the selector."""
         if self._socket is not None:
             with suppress(KeyError, ValueError):
                 self._selector.unregister(self._connection())
@@ -269,7 +296,7 @@ class _LinkSocket:
             self._is_open = False
 
     def close_copy(self) -> None:
-        """Close the socket in a child process, without a message to the peer."""
+        """Close the copy of a forked child process. Nothing is sent to the peer."""
         if self._socket is not None:
             self._connection().close()
             self._socket = self._tls = None
@@ -281,7 +308,7 @@ class _LinkSocket:
         return found
 
     def _try_next(self, now: float) -> None:
-        """Try the next address of the host, or give up."""
+        """Connect to the next address of the host name. Fail if none remains."""
         while self._places:
             family, place = self._places.pop(0)
             try:
@@ -324,10 +351,10 @@ class _LinkSocket:
         return True
 
     def _shake_hands(self, now: float) -> bool:
-        # The address has answered.
+        # The address has answered, so no other address is tried after this time.
         self.next_at = _NEVER
         if self._context is not None:
-            # Only a connection with TLS requires ssl, which takes long to import.
+            # Import ssl only for connections with TLS, because it is slow to import.
             import ssl as tls
 
             if self._tls is None:
@@ -357,7 +384,8 @@ class _LinkSocket:
         connection = self._connection()
         has_news = False
         try:
-            # What TLS has decrypted already, no selector reports.
+            # Continue while TLS holds decrypted bytes, because the selector does not
+            # report them.
             while not has_news or (self._tls is not None and self._tls.pending()):
                 if not self._link.can_receive(now):
                     self._watch(self._watched & ~_READ)
@@ -371,7 +399,7 @@ class _LinkSocket:
         return has_news
 
     def _reading(self, now: float) -> int:
-        """Return the event to wait for, unless there is no memory for the frame."""
+        """Return the read event, or 0 while there is no memory for the next frame."""
         return _READ if self._link.can_receive(now) else 0
 
     def _watch(self, events: int) -> None:

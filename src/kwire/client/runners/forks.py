@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """``ForkAware``: objects that a forked child process must not use.
 
-A child process has copies of the sockets of its parent. If both used them, each would
-read responses of the other and write into the middle of its requests. Python calls
-``note_fork`` in the child immediately after ``os.fork``, so that no call has to compare
-process ids. Processes that C code forks without telling Python are not noticed.
+A child process inherits the sockets of its parent. If both processes used them, each
+process would read responses to the requests of the other, and their requests would be
+mixed on the wire.
+
+Python calls ``note_fork`` in the child immediately after ``os.fork``, so that
+operations do not have to compare process ids. A fork by C code that bypasses
+``os.fork`` is not detected.
 """
 
 from __future__ import annotations
@@ -17,17 +20,20 @@ from ..errors import UsedAfterFork
 
 
 class ForkAware:
-    """Base of an object that belongs to the process in which it has connected."""
+    """Base class of an object that is usable only in the process that connected it."""
 
     is_forked = False
     """Whether this process is a child of the process that has connected."""
 
     def watch_forks(self) -> None:
-        """Have ``note_fork`` called in child processes from now on."""
+        """Register this object, so that child processes call its ``note_fork``."""
         _watching.add(self)
 
     def note_fork(self) -> None:
-        """Note that this is the child process. It must not touch shared sockets."""
+        """Mark this object as unusable. Called in the child process after a fork.
+
+        Overrides must not write to sockets, because the parent process uses them.
+        """
         self.is_forked = True
 
     def check_process(self) -> None:
@@ -48,6 +54,6 @@ def _note_forks() -> None:
         each.note_fork()
 
 
-# Windows has no fork.
+# Windows does not support fork.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_forks)

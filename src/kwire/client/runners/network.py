@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Network``: how the runners of a client open connections to brokers.
 
-A connection is opened in three steps: map the advertised address to a reachable one,
-open a socket with the connector of the user or with the addresses of the host name, and
-start TLS. TLS checks the advertised host name, whatever the socket is connected to.
+A connection is opened in three steps:
+
+1. Map the advertised address to a reachable address.
+2. Open a socket with the connector of the user, or try the addresses of the host name.
+3. Start TLS. It checks the advertised host name, even if the socket is connected to a
+   different address.
 """
 
 from __future__ import annotations
@@ -35,11 +38,15 @@ if TYPE_CHECKING:
 
 
 class ConnectorError(OSError):
-    """The connector or the address map failed. The text shows no message of theirs."""
+    """The connector or the address map failed.
+
+    The error text does not include the message of the user's function, which may
+    contain a secret.
+    """
 
 
 class SocketAddress(NamedTuple):
-    """One address of a host name, as ``socket.socket`` and ``connect`` require it."""
+    """One address of a host name, as arguments of ``socket.socket`` and ``connect``."""
 
     family: int
     address: tuple[Any, ...]
@@ -47,19 +54,21 @@ class SocketAddress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The settings of a client that concern sockets instead of requests.
+    """Connection settings of a client, and methods that open connections with them.
 
-    * ``context``: the TLS context, or None without TLS. A ``FileContext`` is loaded
-      again when its files change.
-    * ``connector``: called with host, port and timeout. Returns a connected socket. For
-      asyncio, it may also return a transport, or an awaitable of a socket or transport.
-    * ``address_map``: the reachable address of each advertised (host, port). Addresses
-      that it does not contain are used unchanged.
-    * ``connect_timeout_s``: the timeout that is passed to the connector.
-    * ``prepare``: called in a thread before each connection of asyncio. It requests
-      credentials, which would otherwise block the event loop.
+    * ``context``: the TLS context, or None for connections without TLS. A
+      ``FileContext`` is loaded again when its files change.
+    * ``connector``: function (host, port, timeout in seconds) that returns a connected
+      socket. With asyncio, it may also return a transport, or an awaitable of a socket
+      or transport.
+    * ``address_map``: mapping from advertised to reachable (host, port), or a function
+      (host, port). Addresses that are missing in a mapping are used unchanged.
+    * ``connect_timeout_s``: timeout that is passed to the connector, or divided among
+      the addresses of a host name.
+    * ``prepare``: called in a thread before ``open_transport`` opens a connection. It
+      requests credentials, which would otherwise block the event loop.
     * ``canonical``: bootstrap addresses that are DNS aliases (KIP-235). TLS and
-      Kerberos check the canonical name of the address that was connected.
+      Kerberos check the canonical name of the connected address instead of the alias.
     """
 
     context: tls.SSLContext | FileContext | None = None
@@ -70,13 +79,17 @@ class Network:
     canonical: frozenset[Address] = frozenset()
 
     def load_context(self) -> tls.SSLContext | None:
-        """Return the TLS context of the next connection."""
+        """Return the TLS context for the next connection, or None without TLS."""
         if isinstance(self.context, FileContext):
             return self.context.load()
         return self.context
 
     def map_address(self, link: Link) -> Address:
-        """Return the host and port to connect to. Raises ``ConnectorError``."""
+        """Return the host and port to connect to.
+
+        Raises ``ConnectorError`` if the function ``address_map`` raises an error or
+        returns a value that is not an address.
+        """
         place = link.host, link.port
         if self.address_map is None:
             return place
@@ -94,14 +107,20 @@ class Network:
         return mapped
 
     def find_addresses(self, link: Link) -> list[SocketAddress]:
-        """Resolve the host name of a link. The addresses are to be tried in turn."""
+        """Resolve the host name of a link.
+
+        Returns the addresses in the order in which the caller should try them. Raises
+        ``OSError`` if the host name cannot be resolved.
+        """
         found = socket.getaddrinfo(*self.map_address(link), type=socket.SOCK_STREAM)
         return [SocketAddress(family, address) for family, _, _, _, address in found]
 
     def find_server_name(self, link: Link, address: tuple[Any, ...]) -> str:
-        """Return the host name that TLS and Kerberos check for one address of a link.
+        """Return the host name that TLS and Kerberos check for a connection.
 
-        Like Java, it returns the text of the address if it has no canonical name.
+        ``address`` is the address of the link that was connected. If the link is in
+        ``canonical``, the result is the canonical name of the address, or the address
+        itself if it has no name, as in Java. Otherwise it is the host of the link.
         """
         if (link.host, link.port) not in self.canonical:
             return link.host
@@ -111,16 +130,17 @@ class Network:
             return str(address[0])
 
     def share_timeout(self, count: int) -> float:
-        """Return how long to wait for each of so many addresses of a host name.
+        """Return the timeout in seconds for each of ``count`` addresses of a host.
 
-        If the first address used up the whole timeout, the others would never be tried.
+        The connection timeout is divided equally. Otherwise, an unreachable first
+        address would use all of it, and the other addresses would never be tried.
         """
         return self.connect_timeout_s / max(count, 1)
 
     def connect(self, link: Link) -> socket.socket | None:
-        """Return the socket that the connector opens; None without a connector.
+        """Open a socket with the connector. Return None if there is no connector.
 
-        Raises ``ConnectorError`` if the connector fails.
+        Raises ``ConnectorError`` if the connector or the address map fails.
         """
         if self.connector is None:
             return None
@@ -159,8 +179,9 @@ class Network:
                 lambda: protocol, sock=opened, ssl=context, server_hostname=server_name
             )
         except (TypeError, ValueError):
-            # After any other error, the event loop closes the socket with its
-            # transport. A second close of its descriptor would be an error in uvloop.
+            # The event loop has rejected the arguments and did not take the socket.
+            # After any other error, it closes the socket together with its transport,
+            # and a second close of the descriptor would be an error in uvloop.
             opened.close()
             raise
 
@@ -171,7 +192,10 @@ class Network:
         context: tls.SSLContext | None,
         server_name: str | None,
     ) -> None:
-        """Give a connected transport to a protocol, after the handshake of TLS."""
+        """Attach a connected transport to a protocol, after the TLS handshake if any.
+
+        Aborts the transport and raises the error if the handshake fails.
+        """
         import asyncio
 
         try:
@@ -190,7 +214,7 @@ class Network:
             raise
 
     async def _open(self, link: Link) -> Any:
-        """Return a connected socket or transport."""
+        """Return a connected socket, or a transport of an asynchronous connector."""
         if self.connector is None:
             return await self._connect_by_name(link)
         host, port = self.map_address(link)
@@ -205,7 +229,10 @@ class Network:
         return opened
 
     async def _connect_by_name(self, link: Link) -> socket.socket:
-        """Connect to the first address of the host name that accepts a connection."""
+        """Try the addresses of the host name in order; return the first open socket.
+
+        Raises the ``OSError`` of the last address if all of them fail.
+        """
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -239,9 +266,10 @@ class Network:
 
 
 def check_connector(connector: object, address_map: object) -> None:
-    """Raise ``TypeError`` for arguments of ``connect`` that are not usable.
+    """Check the arguments ``connector`` and ``address_map`` of ``connect``.
 
-    The error does not show the value, which may contain the password of a proxy.
+    Raises ``TypeError`` if one of them is invalid. The error text shows the type but
+    not the value, which may contain the password of a proxy.
     """
     if connector is not None and not callable(connector):
         raise TypeError(
@@ -262,7 +290,7 @@ def check_connector(connector: object, address_map: object) -> None:
 
 
 def is_address(value: object) -> bool:
-    """Return whether a value is a host name with a port number."""
+    """Return whether a value is a tuple (host name, port number from 1 to 65535)."""
     return (
         isinstance(value, tuple)
         and len(value) == 2
@@ -273,13 +301,17 @@ def is_address(value: object) -> bool:
 
 
 def set_no_delay(connection: socket.socket) -> None:
-    """Send small requests immediately. Sockets of a connector may not be TCP."""
+    """Disable Nagle's algorithm, so that small requests are sent immediately.
+
+    Sockets without TCP, for example Unix sockets of a connector, are left unchanged.
+    """
     with suppress(OSError):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _check_socket(opened: object) -> None:
-    # A connection with TLS of its own would need other errors in the runners.
+    # A socket that uses TLS already is rejected, because its reads and writes raise
+    # errors that the runners do not handle.
     has_tls = hasattr(opened, "do_handshake")
     if not isinstance(opened, socket.socket) or has_tls:
         raise ConnectorError(
@@ -289,5 +321,8 @@ def _check_socket(opened: object) -> None:
 
 
 def _hide_message(what: str, error: Exception) -> ConnectorError:
-    """Describe the error of a user's function; its message may contain a secret."""
+    """Return an error that names only the class of an error of the user's function.
+
+    The message of the original error is omitted, because it may contain a secret.
+    """
     return ConnectorError(f"{what} raised {type(error).__name__}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operations: methods that are written once, for asyncio and for blocking calls.
+"""``operation``: methods that are written once, for asyncio and for blocking calls.
 
 The body of an operation is a coroutine that waits for conditions::
 
@@ -14,16 +14,19 @@ The body of an operation is a coroutine that waits for conditions::
     class Kafka(KafkaBase, Asynchronous): ...      # names = await kafka.topics()
     class KafkaSync(KafkaBase, Blocking): ...      # names = kafka.topics()
 
-asyncio is the driver of the first class, whose method is the body itself.
-``run_blocking`` is the driver of the second class. The coroutines of ``BlockingRunner``
-return when the condition is true, so that a body runs to its end within one ``send``.
-Results, errors, tracebacks and cancellation are therefore those of ordinary coroutines
-and of ordinary calls.
+In the asynchronous class, the method is the body itself, and asyncio runs it. In the
+blocking class, the method calls ``run_blocking``. The coroutines of ``BlockingRunner``
+block until their condition is true and never suspend, so that one ``send`` runs a body
+to its end. Results, errors, tracebacks and cancellation are therefore the same as in
+ordinary coroutines and ordinary calls.
 
-A body may await only the coroutines of a runner and other bodies. It never calls an
-operation of its own class, because that is not a coroutine in the blocking class; a
-body that others need is a method without the decorator. Type checkers reject such a
-call within the base class. They see the right type in each of the other two.
+A body may await only the coroutines of a runner and the bodies of methods without the
+decorator. It must not call an operation of its own class, because the operation is not
+a coroutine in the blocking class. To share code between operations, write a coroutine
+method without the decorator.
+
+Type checkers reject a call of an operation within the base class, and infer the correct
+type in the asynchronous and in the blocking class.
 """
 
 from __future__ import annotations
@@ -57,7 +60,11 @@ R = TypeVar("R")
 
 
 def run_blocking(body: Coroutine[Any, Any, R]) -> R:
-    """Run a coroutine that waits only for a ``BlockingRunner``; return its result."""
+    """Run the body of an operation without an event loop, and return its result.
+
+    Raises ``RuntimeError`` if the body suspends. This means that it awaits something
+    other than a ``BlockingRunner``.
+    """
     try:
         body.send(None)
     except StopIteration as end:
@@ -68,7 +75,11 @@ def run_blocking(body: Coroutine[Any, Any, R]) -> R:
 
 
 class operation(Generic[P, R]):
-    """Decorator of the body of an operation, in a base class of both forms."""
+    """Decorator for the body of an operation.
+
+    It is used in the common base class. ``Asynchronous`` and ``Blocking`` replace the
+    decorated body by the method of their form.
+    """
 
     def __init__(
         self, body: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]
@@ -76,7 +87,7 @@ class operation(Generic[P, R]):
         self.body = body
 
     def make_blocking(self) -> Callable[..., R]:
-        """Return the blocking form of the method."""
+        """Return a function that runs the body with ``run_blocking``."""
         body = self.body
 
         @functools.wraps(body)
@@ -94,27 +105,34 @@ class operation(Generic[P, R]):
     def __get__(self, instance: Blocking, owner: Any) -> Callable[P, R]: ...
 
     def __get__(self, instance: Any, owner: Any) -> Any:
-        # Both forms replace this descriptor in the classes of users.
+        # Only the base class has this descriptor: ``Asynchronous`` and ``Blocking``
+        # replace it in each subclass.
         return self
 
 
 class Operations(ForkAware):
-    """Base of a class with operations, in neither form."""
+    """Base class for operations. It is neither asynchronous nor blocking."""
 
     def _start(self, make: Callable[[float], M], network: Network) -> tuple[M, Runner]:
-        """Make a machine, which is passed the time, and its runner."""
+        """Create a machine and its runner.
+
+        ``make`` creates the machine. It is called with the current time of the runner.
+        """
         raise NotImplementedError
 
     async def _enter(self) -> None:
         """Enter the block of the context manager."""
 
     async def _leave(self, has_failed: bool) -> None:
-        """Leave the block, possibly because of an exception."""
+        """Leave the block of the context manager.
+
+        ``has_failed`` is True if an exception ended the block.
+        """
         raise NotImplementedError
 
 
 class Asynchronous(Operations):
-    """Makes operations coroutines, and the object an asynchronous context manager."""
+    """Makes each operation a coroutine function, and adds ``async with``."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -129,7 +147,8 @@ class Asynchronous(Operations):
         await self._leave(kind is not None)
 
     if not TYPE_CHECKING:
-        # Type checkers report these uses.
+        # These methods only raise a helpful error. Type checkers do not see them, so
+        # that they report a wrong use.
 
         def __enter__(self) -> None:
             raise TypeError(
@@ -142,7 +161,7 @@ class Asynchronous(Operations):
     def _start(
         self, make: Callable[[float], M], network: Network
     ) -> tuple[M, AsyncRunner]:
-        # Blocking programs must not load asyncio.
+        # Import asyncio here, so that blocking programs do not load it.
         import asyncio
 
         from .aio import AsyncRunner
@@ -153,7 +172,7 @@ class Asynchronous(Operations):
 
 
 class Blocking(Operations):
-    """Makes operations blocking calls, and the object a context manager."""
+    """Makes each operation a blocking call, and adds ``with``."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -168,7 +187,8 @@ class Blocking(Operations):
         run_blocking(self._leave(kind is not None))
 
     if not TYPE_CHECKING:
-        # Type checkers report these uses.
+        # These methods only raise a helpful error. Type checkers do not see them, so
+        # that they report a wrong use.
 
         async def __aenter__(self) -> None:
             raise TypeError(
@@ -191,7 +211,7 @@ class Blocking(Operations):
 
 
 def _list_operations(owner: type) -> list[tuple[str, operation[Any, Any]]]:
-    """Return the operations of a class and its bases, by name."""
+    """Return the name and descriptor of each operation of a class and its bases."""
     return [
         (name, found)
         for name in dir(owner)

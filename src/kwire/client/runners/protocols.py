@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Interfaces between state machines, their runners, and the classes of users.
+"""Interfaces between state machines, their runners, and the public client classes.
 
-This module imports nothing of the package at run time, so that each side can import it
-without the other.
+This module contains only types. It imports no other module of kwire at run time, so
+that machines, runners and clients can import it independently of each other.
 """
 
 from __future__ import annotations
@@ -29,45 +29,47 @@ class Machine(Protocol):
 
     @property
     def wake_at(self) -> float:
-        """Time of the next call of ``advance`` if nothing happens before."""
+        """Time at which ``advance`` must be called, even if no event occurs."""
 
     def advance(self, now: float) -> None:
-        """Process everything that has happened until now."""
+        """Process all events since the last call. ``now`` is the current time."""
 
     def close(self, now: float) -> None:
         """Close all connections."""
 
 
 class Query(Machine, Protocol[R_co]):
-    """A state machine that computes a single result."""
+    """State machine that produces a single result."""
 
     @property
     def failure(self) -> KwireError | None:
-        """The reason why there is no result."""
+        """Error that prevents a result, or None."""
 
     def has_result(self) -> bool:
-        """Whether the result or the failure is known."""
+        """Whether the query has finished, with a result or with a failure."""
 
     def result(self) -> R_co:
-        """Return the result."""
+        """Return the result. Requires ``has_result()`` and no ``failure``."""
 
 
 class Runner(Protocol):
     """Connects a machine to sockets and to the clock.
 
-    The coroutines of ``BlockingRunner`` block the thread. They never suspend.
+    The coroutines of ``AsyncRunner`` suspend until they are done. The coroutines of
+    ``BlockingRunner`` block the thread and never suspend.
     """
 
     def now(self) -> float:
-        """Return the time of the clock that the machine is run with."""
+        """Return the current time of the clock that drives the machine."""
 
     async def wait(
         self, is_over: Callable[[], bool], timeout_s: float | None = None
     ) -> None:
-        """Run the machine until ``is_over()``, or return after ``timeout_s``.
+        """Run the machine until ``is_over()`` returns True.
 
         ``is_over`` is called after each step of the machine. When it returns True, the
-        bytes that the machine wants to send have been passed to the sockets.
+        bytes that the machine wants to send have been passed to the sockets. Returns
+        without an error if ``timeout_s`` (seconds) passes before.
         """
 
     async def pass_turn(self) -> None:
@@ -77,15 +79,18 @@ class Runner(Protocol):
         """Close all connections."""
 
     def abandon(self) -> None:
-        """Close all connections of an owner that the garbage collector deletes."""
+        """Close all connections, because the garbage collector deletes their owner."""
 
 
 class ClusterAccess(Protocol):
-    """The part of a client that its producers and consumers use."""
+    """Attributes of a client that its scans, producers and consumers use."""
 
     addresses: list[tuple[str, int]]
     settings: ClusterSettings
     network: Network
 
     def note_connection(self) -> None:
-        """Note that a connection will be opened. Raises ``UsedAfterFork``."""
+        """Note that a connection will be opened.
+
+        Raises ``UsedAfterFork`` in a child of the process that has connected.
+        """
