@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kafka's bytes in Spark: formats, column functions, and kwire for its workers.
+"""Spark integration: data sources, column functions, and deployment to workers.
 
-Formats for files, live topics and recordings turn options into a plan, and a plan into
-Arrow batches. pyspark is imported when a name requires it. kwire does not install it,
-because a platform has its own. Code that works without Spark belongs to the packages
-below. May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``,
+The data sources read files, live topics and recordings. They parse options into a plan
+and read each part of the plan as Arrow batches. pyspark is imported on first use and
+not installed by kwire, because each platform provides its own. Code that works without
+Spark belongs to the packages below.
+May import: ``errors``, ``_limits``, ``_files``, ``_text``, ``schema``,
 ``messages``, ``records``, ``log``, ``client``, ``recording``.
 """
 
@@ -55,7 +56,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _explain_missing(name: str, module: str) -> str:
-    """Say which PySpark a name requires, when it lacks a module."""
+    """Return the error text for a missing module, with the required PySpark version."""
     if module == "pyspark":
         return f"kwire.spark.{name} requires PySpark 3.5 or newer: pip install pyspark"
     import pyspark

@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Column functions for Spark: they decode Kafka's bytes into structs, and encode.
+"""Column functions for Spark that decode Kafka's bytes into structs, and encode them.
 
     from kwire.spark.functions import from_kafka_message, kafka_header
 
     requests.select(kafka_header("frame"), from_kafka_message("frame", "Fetch"))
 
-This file applies functions on Arrow arrays, which are in ``messages/columns`` and
-``records`` and import no Spark, to columns. Every function takes ``options``: ``mode``
-is PERMISSIVE (a bad row is null and ``_error`` has the reason) or FAILFAST (it ends the
-job, and there is no ``_error``). Null rows stay null.
+This module applies Arrow functions to Spark columns. The Arrow functions are
+implemented in ``messages/columns`` and ``records``, which do not import Spark.
+
+Every function accepts ``options``. With ``mode`` PERMISSIVE (default), an invalid row
+becomes null and the field ``_error`` contains the reason. With FAILFAST, an invalid row
+fails the job, and the result has no ``_error``. Null rows remain null.
 """
 
 from __future__ import annotations
@@ -69,13 +71,13 @@ _CHOICES = {
     "errors": ("strict", "replace"),
     "records": (),
 }
-"""The values of each option, the default first; none where any text is one."""
+"""Values of each option, the default first. Empty if the option accepts any string."""
 
 
 def kafka_header(frame: ColumnOrName, options: Options = None) -> Column:
-    """Decode the header of a request, of any API; the body is not looked at.
+    """Decode the header of a request frame of any API, without decoding the body.
 
-    ``frame`` is what follows the size on the wire, as ``kafka-capture`` has it.
+    ``frame`` is a request without its size field, as in the rows of ``kafka-capture``.
     Returns struct<api_key, api, api_version, correlation_id, client_id, _error>.
     Options: ``mode``.
     """
@@ -99,27 +101,33 @@ def from_kafka_message(
 ) -> Column:
     """Decode messages into one struct for all versions of a message, or into JSON.
 
-    ``api`` is the name of an API ("Fetch") or of any message
-    ("ConsumerProtocolSubscription"), a class of ``kwire.messages`` or an API key;
-    ``kind`` says which of "request" and "response" a name or key means. ``version`` is
-    a number or a column. Frames of requests have their version in them, and so do
-    messages that come after it; a response has that of its request (see
-    ``pair_requests``). A field that the version of a row lacks is null.
+    * ``api``: name of an API ("Fetch") or of any other message
+      ("ConsumerProtocolSubscription"), a class of ``kwire.messages``, or an API key.
+    * ``kind``: "request" or "response", if ``api`` is the name or key of an API.
+    * ``version``: number or column. Optional for framed requests and for messages that
+      follow their version, because they contain it. A response has the version of its
+      request (see ``pair_requests``). Fields that do not exist in the version of a row
+      are null.
+    * ``options``: ``mode``, ``framed`` and ``as``.
+    * ``schema``: result type, for example of the UDF that this function replaces.
 
-    Options: ``mode``; ``framed``, by default ``true``: requests and responses have
-    their header before them (but no size, as in captures), other messages their version
-    as INT16; with ``false`` all rows are bodies alone. ``as`` is ``struct`` or
-    ``json``, the form of ``kwire.to_json``: struct<json, _error>, with FAILFAST a
-    string. For JSON, ``api`` and ``kind`` may be columns, and an ``api`` of None is the
-    one that a framed request says itself: messages of all kinds go into one column.
-    ``ValueError`` for what Kafka has not, before anything runs.
+    ``framed`` is ``true`` by default: requests and responses start with their header
+    (but without the size, as in captures), and other messages start with their version
+    as INT16. With ``false``, all rows are bodies without header.
 
-    ``schema`` is the type of the result, such as the type of the UDF that this function
-    replaces: a ``StructType`` or its text. It names the fields to decode, at every
-    level and in any order, and may have a field ``_error``; without one, a bad row is
-    null. Fields are found by name, without regard to case and underscores. An integer
-    field may have a wider type. ``ValueError`` for a field that the message does not
-    have, and for a type that cannot hold the values of its field.
+    ``as`` is ``struct`` (default) or ``json``, the format of ``kwire.to_json``. The
+    JSON result is struct<json, _error>, or a string with FAILFAST. For JSON, ``api``
+    and ``kind`` may be columns, so that one column can contain messages of all types.
+    If ``api`` is None, framed requests are decoded as the API in their header.
+
+    ``schema`` is a ``StructType`` or its string form. It names the fields to decode, at
+    every level and in any order. It may include the field ``_error``; without this
+    field, an invalid row is null. Field names are compared without case and
+    underscores. An integer field may have a wider type.
+
+    Raises ``ValueError`` before any job starts if Kafka has no such message, if the
+    message does not have a field of ``schema``, or if a type cannot represent all
+    values of its field.
     """
     chosen = _read(options, "mode", "as", "framed")
     failfast, framed = _failfast(chosen), chosen["framed"] == "true"
@@ -174,16 +182,18 @@ def to_kafka_message(
     *,
     header: ColumnOrName | None = None,
 ) -> Column:
-    """Encode structs, or texts of Kafka's JSON form, into messages of one class.
+    """Encode structs, or strings in Kafka's JSON format, into messages of one class.
 
-    ``api`` and ``kind`` are as in ``from_kafka_message``. Fields of a struct may be in
-    any order and any of them missing; one that is null or missing is null where the
-    version allows that, else its default. ``header`` is a struct with
-    ``correlation_id`` and ``client_id``, as ``kafka_header`` gives, for the header of
-    framed requests and responses; without it they are 0 and null.
-    Returns struct<data, _error>, with FAILFAST a binary.
-    Options: ``mode`` and ``framed``, as in ``from_kafka_message``. ``ImportError``
-    before PySpark 4.1, whose functions on Arrow arrays receive structs unchanged.
+    * ``api`` and ``kind``: the message, as for ``from_kafka_message``.
+    * ``version``: number or column.
+    * ``options``: ``mode`` and ``framed``, as for ``from_kafka_message``.
+    * ``header``: struct with ``correlation_id`` and ``client_id``, as ``kafka_header``
+      returns it, for the headers of framed requests and responses. Default: 0 and null.
+
+    Struct fields may be missing and may have any order. A null or missing field is
+    encoded as null if the version allows null, and otherwise as its default value.
+    Returns struct<data, _error>, or binary with FAILFAST. Raises ``ImportError`` before
+    PySpark 4.1, because only the Arrow functions of 4.1 receive structs unchanged.
     """
     _require_arrow_udf("to_kafka_message")
     chosen = _read(options, "mode", "framed")
@@ -210,9 +220,9 @@ def to_kafka_message(
 def schema_of_kafka_message(
     api: Api, kind: str = "request", options: Options = None
 ) -> str:
-    """Return the type that ``from_kafka_message`` returns, as Spark's schema text.
+    """Return the result type of ``from_kafka_message`` as Spark's schema string.
 
-    Options: ``mode``; with FAILFAST there is no ``_error``.
+    Options: ``mode``. With FAILFAST, the type has no ``_error``.
     """
     found = message_type(find_message(api, kind))
     failfast = _failfast(_read(options, "mode"))
@@ -222,22 +232,25 @@ def schema_of_kafka_message(
 def from_kafka_records(
     data: ColumnOrName, options: Options = None, *, schema: Schema | None = None
 ) -> Column:
-    """Decode record sets, as the ``records`` fields of Produce and Fetch hold them.
+    """Decode record sets, which are the ``records`` fields of Produce and Fetch.
 
     Returns array<struct<offset, timestamp, timestampType, key, value, headers,
     _error>>, with the names and types of Spark's own source ``kafka``. A damaged batch
-    is an element with nothing but ``_error``, the batches around it are there; a last
-    batch that is cut off is no damage, as brokers cut there.
+    becomes one element in which only ``_error`` is set, and the batches around it are
+    decoded. An incomplete batch at the end is not an error, because brokers truncate
+    record sets there.
     Options: ``mode``; ``errors``, ``strict`` or ``replace``, for header keys that are
-    not UTF-8.
+    not valid UTF-8.
 
-    ``schema`` is the type of the result, such as the type of the UDF that this function
-    replaces: an ``ArrayType`` of a ``StructType``, that ``StructType``, or its text. It
-    names the fields to decode, in any order, and may have a field ``_error``; without
-    one, a damaged batch is a null element. ``timestamp`` may be ``bigint``, which is
-    Kafka's own number: milliseconds since 1970, or -1. Fields are found by name,
-    without regard to case and underscores. ``ValueError`` for a field that records do
-    not have, and for a type that cannot hold the values of its field.
+    ``schema`` is the result type, for example of the UDF that this function replaces:
+    an ``ArrayType`` of a ``StructType``, the ``StructType`` alone, or its string form.
+    It names the fields to decode, in any order. It may include the field ``_error``;
+    without this field, a damaged batch becomes a null element. ``timestamp`` may be
+    ``bigint`` for Kafka's own number: milliseconds since 1970, or -1. Field names are
+    compared without case and underscores.
+
+    Raises ``ValueError`` if records do not have a field of ``schema``, or if a type
+    cannot represent all values of its field.
     """
     chosen = _read(options, "mode", "errors")
     failfast, errors = _failfast(chosen), chosen["errors"]
@@ -259,17 +272,21 @@ def from_consumer_offsets(
 ) -> Column:
     """Decode the records of ``__consumer_offsets``: commits, groups and members.
 
-    ``key`` and ``value`` are those of Spark's own source ``kafka``, or of
+    ``key`` and ``value`` are columns of Spark's own source ``kafka`` or of
     ``kafka-log``. Returns struct<record, version, key: struct<...>, offset_commit:
-    struct<...>, group_metadata: struct<...>, ..., _error>: ``record`` is Kafka's name
-    of the type, and the struct of that type has the value. A tombstone has none. A type
-    or version that is newer than kwire is an error of its row.
-    Options: ``mode``; ``as``: ``struct``, or ``json`` for struct<record, version, key,
-    value, _error> with Kafka's JSON form in ``key`` and ``value``; ``records``: names
-    of types with commas between, such as ``OffsetCommit``. Others are then not decoded
-    and have no struct, which Spark thanks with speed.
-    ``key`` has the fields of all keys, as Kafka names them: the group of a commit or of
-    a classic group is ``key.group``, that of the newer protocols ``key.group_id``.
+    struct<...>, group_metadata: struct<...>, ..., _error>. ``record`` is Kafka's name
+    of the record type, and the struct of this type contains the value. All value
+    structs of a tombstone are null. A type or version that is newer than kwire is
+    reported as an error of its row.
+
+    ``key`` has the fields of all key types under Kafka's names: ``key.group`` is the
+    group of a commit or of a classic group, and ``key.group_id`` the group of the newer
+    protocols.
+
+    Options: ``mode``; ``as``, ``struct`` or ``json``, which returns struct<record,
+    version, key, value, _error> with Kafka's JSON format in ``key`` and ``value``;
+    ``records``, comma-separated names of record types such as ``OffsetCommit``. Other
+    types are then not decoded and have no struct, which makes the query faster.
     """
     return _from_topic("__consumer_offsets", key, value, options)
 
@@ -293,7 +310,7 @@ def from_cluster_metadata(
 ) -> Column:
     """Decode the records of ``__cluster_metadata``; see ``from_consumer_offsets``.
 
-    These records have no keys, so ``key`` has to be null, and the result has none.
+    These records have no keys, so ``key`` must be null, and the result has no ``key``.
     """
     return _from_topic("__cluster_metadata", key, value, options)
 
@@ -303,21 +320,23 @@ def from_remote_log_metadata(
 ) -> Column:
     """Decode the records of ``__remote_log_metadata``; see ``from_cluster_metadata``.
 
-    These records have no keys either.
+    As in ``__cluster_metadata``, the records have no keys.
     """
     return _from_topic("__remote_log_metadata", key, value, options)
 
 
 def pair_requests(captures: DataFrame) -> DataFrame:
-    """Pair the requests of ``kafka-capture`` rows with their responses, one a row.
+    """Pair the requests in ``kafka-capture`` rows with their responses.
 
-    Both are of one recording, connection and correlation id; where ids repeat, the
-    order on the connection decides. A request without a response, such as Produce with
-    acks=0, has null for it. Columns: recording, connection, client_address,
-    broker_address, api_key, api_version, correlation_id, client_id, then
-    request_sequence, request_timestamp, request_size and request (the frame), the same
-    of the response, and latency_ms.
-    Cost: one shuffle by connection; memory for the requests that wait.
+    Each pair is one row, and has the same recording, connection and correlation id. If
+    correlation ids repeat, the order on the connection decides. If a request has no
+    response, for example Produce with acks=0, the response columns are null.
+    Columns: recording, connection, client_address, broker_address, api_key,
+    api_version, correlation_id, client_id, then request_sequence, request_timestamp,
+    request_size and request (the frame), the same columns for the response, and
+    latency_ms.
+    Cost: one shuffle by connection, and memory for the requests without response so
+    far. Raises ``ValueError`` if a required column is missing.
     """
     missing = [name for name in COLUMNS if name not in captures.columns]
     if missing:
@@ -337,7 +356,8 @@ def read_headers(
 ) -> DataFrame:
     """Decode a column as ``kafka_header`` does, into columns instead of a struct.
 
-    The quickest way to headers. ``keep`` names the columns to keep, the others go.
+    This is the fastest way to read headers. The result contains only the columns named
+    in ``keep``, and the decoded columns.
     """
     failfast = _failfast(_read(options, "mode"))
     kind = HEADER if failfast else with_error(HEADER)
@@ -356,12 +376,12 @@ def read_records(
     *,
     schema: Schema | None = None,
 ) -> DataFrame:
-    """Decode a column as ``from_kafka_records`` does, into one row a record.
+    """Decode a column as ``from_kafka_records`` does, into one row for each record.
 
-    Quicker than exploding the arrays. ``keep`` names the columns to keep; they are the
-    same for all records of a row, the other columns go. ``schema`` has the columns of a
-    record, as for ``from_kafka_records``; without ``_error``, these columns are all
-    null for a damaged batch.
+    This is faster than exploding the arrays. The result contains the columns named in
+    ``keep``, with equal values for all records of a row, and the decoded columns.
+    ``schema`` contains the columns of a record, as for ``from_kafka_records``. If it
+    has no ``_error``, all of its columns are null for a damaged batch.
     """
     chosen = _read(options, "mode", "errors")
     failfast, errors = _failfast(chosen), chosen["errors"]
@@ -381,12 +401,13 @@ def read_records(
 
 
 def register_functions(spark: SparkSession) -> None:
-    """Make functions known to SQL, under their own names and with default options.
+    """Register the functions for SQL, under their own names and with default options.
 
-    ``kafka_header(frame)``, ``from_kafka_records(data)``, the functions of internal
-    topics, ``from_consumer_offsets(key, value)`` and so on, and
-    ``from_kafka_message(data, api, kind, version)``, which gives JSON, as SQL asks for
-    one type whatever the arguments are. ``ImportError`` before PySpark 4.1.
+    The SQL functions are ``kafka_header(frame)``, ``from_kafka_records(data)``, the
+    functions for internal topics such as ``from_consumer_offsets(key, value)``, and
+    ``from_kafka_message(data, api, kind, version)``. The last one returns JSON, because
+    an SQL function must have one result type for all arguments. Raises ``ImportError``
+    before PySpark 4.1.
     """
     _require_arrow_udf("register_functions")
 
@@ -442,7 +463,7 @@ def _from_message_to_json(
     failfast: bool,
 ) -> Column:
     if isinstance(api, type) or (isinstance(kind, str) and isinstance(api, (str, int))):
-        # A wrong name is an error here, and not one of every row.
+        # Report an unknown name immediately, instead of as an error of every row.
         api = find_message(api, kind)
     columns, fixed = _split(version=version)
     for name, given in (("api", api), ("kind", kind)):
@@ -466,7 +487,7 @@ def _from_message_to_json(
 
 
 def _split(**arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split arguments into columns (or names of columns) and constants."""
+    """Split arguments into columns (or column names) and constants."""
     fixed = {
         name: given
         for name, given in arguments.items()
@@ -482,9 +503,10 @@ def _map(
     column: str,
     keep: Sequence[str],
 ) -> DataFrame:
-    """Run a function over batches, from some columns to those kept and new ones.
+    """Apply a function to batches of ``column`` and ``keep``, and add its new columns.
 
-    ``kind`` is the type of the new columns, a struct of Arrow or of Spark.
+    ``kind`` is the type of the new columns: an Arrow struct or a Spark struct. Raises
+    ``ValueError`` if a column to keep has the name of a new column.
     """
     new = {field.name.lower() for field in kind}
     twice = [name for name in keep if name.lower() in new]
@@ -511,13 +533,13 @@ def _require_arrow_udf(name: str) -> None:
 
 
 def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Column]:
-    """Make a column function of one on arrays; ``kind`` is as for ``_map``."""
+    """Make a column function from an Arrow function; ``kind`` as for ``_map``."""
     wanted = inspect.signature(function)
     names = list(wanted.parameters)
 
     @wraps(function)
     def call(*columns: Any) -> Any:
-        # SQL passes on what it was given, however many these are.
+        # SQL passes any number of arguments without a check.
         try:
             wanted.bind(*columns)
         except TypeError:
@@ -541,7 +563,10 @@ def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Co
 
 
 def _read(options: Options, *known: str) -> dict[str, Any]:
-    """Read options, whose names count without case; what is not given is default."""
+    """Read options without regard to the case of their names, and add the defaults.
+
+    Raises ``ValueError`` if an option or its value is not one of the supported ones.
+    """
     found = {name: (*_CHOICES[name], "")[0] for name in known}
     for name, value in (options or {}).items():
         option = name.lower()

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Column functions for PySpark 3.5 and 4.0, which have no ``arrow_udf``.
 
-``pandas_udf`` is their way to a column. It passes the input as pandas series, and
-converts a result value by value into Python objects, which Arrow converts again. The
-results here spare both conversions: they are Arrow arrays within a pandas array that
-Spark passes on to Arrow unchanged.
+In these versions, ``pandas_udf`` is the only interface for column functions. It passes
+the input as pandas series, and converts each result value into a Python object, which
+Arrow converts again. The functions of this module avoid both conversions: they wrap
+Arrow arrays in a pandas array, which Spark passes to Arrow unchanged.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ if TYPE_CHECKING:
 
 
 class UnchangedArray(pd.arrays.ArrowExtensionArray):
-    """An Arrow array of Spark's types that keeps its values when Spark converts it.
+    """Arrow array of Spark's types that keeps its values when Spark converts it.
 
-    Spark converts the values of a nested type with ``Series.apply``, which calls
-    ``map`` of the array. Arrow then takes the array from ``__arrow_array__``.
+    Spark converts nested values with ``Series.apply``, which calls ``map`` of the
+    array. Afterwards Arrow reads the array from ``__arrow_array__``.
     """
 
     def map(self, mapper: Any, na_action: Any = None) -> UnchangedArray:
-        """Return the array itself: its values have Spark's types already."""
+        """Return the array itself, because its values already have Spark's types."""
         return self
 
     def __getitem__(self, item: Any) -> Any:
-        """Return no single value: pandas looks at the first one and does not use it.
+        """Return None for a single value.
 
-        Its timestamp may be out of the range of Python's.
+        pandas only requests the first value, and does not use it. The
+        value may be a timestamp outside the range that Python supports.
         """
         return None if isinstance(item, int) else super().__getitem__(item)
 
@@ -45,9 +46,10 @@ class UnchangedArray(pd.arrays.ArrowExtensionArray):
 def make_column_function(
     function: Callable[..., pa.Array], kind: types.DataType
 ) -> Callable[..., Column]:
-    """Make a column function of one on Arrow arrays that returns the type ``kind``.
+    """Make a column function with result type ``kind`` from a function on Arrow arrays.
 
-    Its columns are not structs: pandas would make floats of integers beside nulls.
+    Its input columns must not be structs, because pandas converts integers to floats if
+    the column also contains nulls.
     """
     is_struct = isinstance(kind, types.StructType)
 
@@ -59,10 +61,11 @@ def make_column_function(
         return pd.Series(UnchangedArray(pa.chunked_array([result])))
 
     decode.__name__ = function.__name__
-    # pandas_udf reads the annotations, which are texts in this file.
+    # pandas_udf requires annotation objects, but the annotations of this file are
+    # strings.
     decode.__annotations__ = {"columns": pd.Series, "return": pd.Series}
-    # pandas_udf returns a struct as a data frame, whose rows cannot be null. A struct
-    # within an array of one can be null.
+    # pandas_udf returns a struct as a data frame, whose rows cannot be null. Wrap each
+    # struct in an array with one element, which can be null.
     made = functions.pandas_udf(decode, types.ArrayType(kind) if is_struct else kind)
 
     def call(*columns: Column | str) -> Column:
@@ -73,7 +76,8 @@ def make_column_function(
 
 
 def _to_arrow(column: pd.Series) -> pa.Array:
-    """Make an Arrow array of what Spark passes for a column."""
+    """Convert a column from Spark into an Arrow array."""
     array = pa.Array.from_pandas(column)
-    # pandas makes floats of integers beside nulls; they are versions and API keys.
+    # pandas converts integers to floats if there are nulls. Kwire's numeric input
+    # columns are versions and API keys, so convert them back to integers.
     return array.cast(pa.int64()) if pa.types.is_floating(array.type) else array

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``register``: registers all formats and functions with a session of Spark."""
+"""``register``: registers all data sources and functions with a Spark session."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ if TYPE_CHECKING:
 _SOURCES = (KafkaLogSource, KafkaLiveSource, KafkaCaptureSource, KafkaRequestLogSource)
 
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-"""Spark's setting that lets Python sources take filters; off unless it is set."""
+"""Spark setting that passes query filters to Python data sources. Off by default."""
 
 
 def register(spark: SparkSession) -> None:
-    """Register the formats and functions of kwire, and turn filter push-down on.
+    """Register the formats and functions of kwire, and enable filter push-down.
 
-    Formats: ``kafka-log``, ``kafka-live``, ``kafka-capture`` and ``kafka-request-log``;
-    each with underscores too, which SQL takes without quotes. The functions of
-    ``kwire.spark.functions`` get the same names in SQL, from PySpark 4.1 on. To be
-    called once a session; again does no harm.
+    The formats are ``kafka-log``, ``kafka-live``, ``kafka-capture`` and
+    ``kafka-request-log``. Each format is also registered with underscores
+    ("kafka_log"), because SQL accepts such names without quotes. On PySpark 4.1 and
+    newer, the functions of ``kwire.spark.functions`` are registered for SQL under the
+    same names. Call this function once for each session; repeated calls are harmless.
 
-    First ``import kwire`` is tried in the Python of Spark's workers: ``ImportError``
-    says which one that is, what is wrong, and the line that mends it. A local Spark
-    costs the start of a Python, a cluster a job of one task.
+    The function first checks that Spark's workers can import kwire. If they cannot, it
+    raises ``ImportError`` with the path of the workers' Python, the reason, and a line
+    of code that fixes it. The check starts one Python process if the master is local,
+    and runs a job with one task on a cluster.
     """
     problem = find_worker_problem(spark)
     if problem is not None:
@@ -55,6 +57,7 @@ def _register_source(spark: SparkSession, source: type[DataSource]) -> None:
     try:
         spark.dataSource.register(source)
     except AnalysisException as error:
-        # Spark 4.0 takes no second one; there it is ours, which Spark found by itself.
+        # Spark 4.0 rejects a second registration. The existing source is kwire's own,
+        # because Spark has discovered it automatically.
         if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
             raise

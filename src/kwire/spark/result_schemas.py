@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the types that users pass as ``schema`` to the functions of Spark.
+"""Parses the types that users pass as ``schema`` to Spark functions.
 
-A schema is a type of Spark, or its text, such as the one that a UDF was declared with.
-``columns.chosen_fields`` says which fields and types it may have.
+A schema is a Spark type or its string form, for example from the declaration of a UDF.
+``columns.chosen_fields`` checks which fields and types are allowed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ..messages.arrow_types import load_arrow_types
 def read_struct_type(schema: Any) -> types.StructType:
     """Read a struct type, or the element type of an array of structs.
 
-    ``schema`` is a type of Spark or a text in Spark's notation, such as
+    ``schema`` is a Spark type or a string in Spark's notation, such as
     "struct<offset:bigint>", "offset bigint" or "array<struct<offset:bigint>>". Raises
-    ``ValueError`` for a type without fields, and Spark's ``ParseException`` for a text
-    that is not a type.
+    ``ValueError`` if the type has no fields, and Spark's ``ParseException`` if the
+    string is not a type.
     """
     kind = parse_type(schema)
     element = kind.elementType if isinstance(kind, types.ArrayType) else kind
@@ -37,9 +37,9 @@ def read_struct_type(schema: Any) -> types.StructType:
 
 
 def read_array_type(schema: Any) -> types.ArrayType:
-    """Read the type of an array of structs, or make it of the element type.
+    """Read an array of structs; a struct type is converted to an array of this struct.
 
-    As for ``read_struct_type`` otherwise.
+    Input and errors are the same as for ``read_struct_type``.
     """
     kind = parse_type(schema)
     element = read_struct_type(kind)
@@ -47,7 +47,7 @@ def read_array_type(schema: Any) -> types.ArrayType:
 
 
 def make_arrow_type(kind: types.DataType) -> pa.DataType:
-    """Make the Arrow type of a type of Spark, with the names that Spark's has."""
+    """Return the Arrow type for a Spark type, with the same field names."""
     if isinstance(kind, types.StructType):
         return pa.struct(
             [
@@ -64,15 +64,15 @@ def make_arrow_type(kind: types.DataType) -> pa.DataType:
         return known[name]
     from pyspark.sql.pandas.types import to_arrow_type
 
-    # No field of kwire has such a type; the error names it.
+    # No kwire field has this type. Convert it only so that the error can name it.
     return to_arrow_type(kind)
 
 
 def parse_type(schema: Any) -> Any:
-    """Parse the text of a type; what is not a text stays as it is."""
+    """Parse the string form of a type; return any other value unchanged."""
     if not isinstance(schema, str):
         return schema
     if hasattr(types.DataType, "fromDDL"):
         return types.DataType.fromDDL(schema)
-    # PySpark 3.5 parses the texts of ``udf`` and ``createDataFrame`` with this.
+    # PySpark 3.5 uses this function for the strings of ``udf`` and ``createDataFrame``.
     return types._parse_datatype_string(schema)

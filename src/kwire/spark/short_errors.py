@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shortens errors that Spark reports to kwire's sentence, without a traceback.
+"""Reduces errors that Spark reports to kwire's message, without a traceback.
 
-Spark's workers send an exception to the driver as text, with every frame it went
-through. An error that kwire raises on purpose needs none of them; a defect of kwire
-needs all. Everything that Spark calls goes through ``shorten_errors``.
+Spark's workers send an exception to the driver as a string with its complete traceback.
+Errors that kwire raises deliberately do not need the traceback, but defects of kwire
+do. ``shorten_errors`` wraps every function that Spark calls.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class SparkEntry:
-    """A base of the classes whose public methods Spark calls: all get short errors."""
+    """Base class that applies ``shorten_errors`` to all public methods."""
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
@@ -44,11 +44,12 @@ class SparkEntry:
 def shorten_errors(
     function: Callable[Arguments, Result],
 ) -> Callable[Arguments, Result]:
-    """Wrap a function so that Spark shows its errors as one sentence.
+    """Wrap a function so that Spark shows only the message of documented errors.
 
-    Documented errors lose their traceback and their cause; in a worker of Spark, which
-    ends with the first error, the text that Spark gets is the error alone. All other
-    errors stay as they are. An iterator that is returned is treated the same.
+    Documented errors lose their traceback and their cause. In a Spark worker, Spark
+    then receives the message alone; the worker process ends with the first error. All
+    other errors remain unchanged. If the function returns an iterator, errors during
+    the iteration are treated in the same way.
     """
 
     @wraps(function)
@@ -74,10 +75,11 @@ def _shorten_iterator(items: Any) -> Any:
 
 
 def _is_documented(error: Exception) -> bool:
-    """Whether an error is one of kwire's own, or of the operating system.
+    """Whether an error is documented: kwire's own error, or an operating system error.
 
-    ``ValueError`` and ``TypeError`` are where a ``raise`` in kwire made them; those of
-    ``int("x")`` or of a library are defects.
+    ``ValueError`` and ``TypeError`` are documented only if a ``raise`` statement in
+    kwire raised them. If they come from ``int("x")`` or from a library, they are
+    defects.
     """
     if isinstance(error, (KwireError, OSError)):
         return True
@@ -98,7 +100,8 @@ def _last_frame(traceback: TracebackType | None) -> TracebackType:
 
 def _shorten(error: Exception) -> Exception:
     if _is_worker():
-        # Spark looks at this when it writes the text, after which the worker ends.
+        # Spark checks this variable when it formats the error. The worker then ends, so
+        # the variable affects no other task.
         os.environ["SPARK_HIDE_TRACEBACK"] = "1"
     return error.with_traceback(None)
 

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``bundle``: packs kwire as an archive that Spark's workers import from.
+"""``bundle``: packs kwire into an archive from which Spark's workers import it.
 
-Spark's ``--py-files`` imports from within a zip, which compiled modules cannot do;
-archives of ``spark.archives`` are unpacked first, into a folder where workers look for
-modules. So an archive that is unpacked as ``kwire`` is what ``import kwire`` finds: the
-file at its top leads to the packages beside it.
+``--py-files`` cannot be used, because Spark imports directly from the zip file and
+compiled modules cannot be imported from a zip file. Archives of ``spark.archives`` are
+first extracted into a directory on the module path of the workers. If an archive is
+extracted as ``kwire``, the statement ``import kwire`` loads the ``__init__.py`` at its
+top level, which then imports the package next to it.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     Source = tuple[str, bytes]
 
 _ALIAS = "kwire"
-"""What the archive has to be unpacked as."""
+"""Directory name into which Spark must extract the archive."""
 
 _LIBRARY = "cramjam"
-"""The distribution that reads snappy, lz4 and zstd, which workers may lack."""
+"""Distribution that decompresses snappy, lz4 and zstd; workers may not have it."""
 
 _BUILT_FROM = (".pyx", ".pxd", ".h", ".c", ".pyi", ".pyc")
 _OF_INSTALLERS = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
@@ -51,14 +52,19 @@ def bundle(
     wheel: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
     compression: bool = True,
 ) -> Path:
-    """Write kwire as an archive for ``spark.archives``; return its path.
+    """Write kwire as an archive for ``spark.archives``, and return its path.
 
-    What is installed here goes in: kwire with its compiled engine, and cramjam, which
-    reads snappy, lz4 and zstd, unless ``compression`` is false. It fits workers of the
-    same Python version and platform; for others give a ``wheel`` of kwire that was
-    built for them, or several, such as cramjam's: then only those go in.
-    ``path`` ends with ``.zip`` and appears complete or not at all. ``setting`` is what
-    to set in Spark.
+    * ``path``: name of the archive, which must end with ``.zip``. The file is created
+      completely or not at all. ``setting`` returns the corresponding Spark setting.
+    * ``wheel``: one or several wheels. By default, the archive contains the installed
+      kwire with its compiled engine, and only suits workers with the same Python
+      version and platform. For other workers, pass a wheel of kwire that was built for
+      them, and others such as cramjam's. The archive then contains only these wheels.
+    * ``compression``: also include the installed cramjam, which decompresses snappy,
+      lz4 and zstd.
+
+    Raises ``ValueError`` if the suffix of ``path`` is not ``.zip``, if a file is not a
+    wheel, or if none of the wheels contains kwire.
     """
     target = Path(path)
     if target.suffix != ".zip":
@@ -77,7 +83,8 @@ def bundle(
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name in sorted(files):
-            # The same files give the same bytes, whenever they are packed.
+            # Use a constant timestamp, so that the same files always produce the same
+            # bytes.
             entry = zipfile.ZipInfo(name)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
@@ -88,7 +95,7 @@ def bundle(
 def setting(path: str | os.PathLike[str]) -> str:
     """Return the value of ``spark.archives`` that adds an archive to the workers.
 
-    ``SparkContext.addArchive`` takes the same.
+    ``SparkContext.addArchive`` accepts the same value.
     """
     return f"{os.fspath(path)}#{_ALIAS}"
 
@@ -120,7 +127,7 @@ def _below(folder: Path, root: Path) -> Iterator[Source]:
 
 
 def _belongs(path: Path) -> bool:
-    """Whether a worker has a use for a file; not if it is another Python's."""
+    """Whether a worker needs a file; False for libraries of other Python versions."""
     if path.suffix in (".so", ".pyd"):
         return path.name.endswith(tuple(EXTENSION_SUFFIXES))
     return path.suffix not in _BUILT_FROM and path.name not in _OF_INSTALLERS
@@ -135,7 +142,8 @@ def _of_wheel(wheel: str | os.PathLike[str]) -> Iterator[Source]:
         for name in opened.namelist():
             top, _, rest = name.partition("/")
             if top.endswith(".data"):
-                # What a wheel keeps apart: of its kinds, two are to be imported.
+                # A ``.data`` directory contains several install schemes. Only purelib
+                # and platlib contain modules.
                 kind, _, rest = rest.partition("/")
                 if kind in ("purelib", "platlib") and rest:
                     yield rest, opened.read(name)

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that Spark's workers can import kwire, and names the fix.
+"""Checks that Spark's workers can import kwire, and recommends a fix.
 
-Spark does not start its workers with the Python of the driver, but with the one that
-``PYSPARK_PYTHON`` names, by default the ``python3`` of the PATH. In a virtual
-environment that is not activated this is another Python. How kwire gets to the workers
-of a cluster is in ``bundle.py``.
+Spark does not start its workers with the Python of the driver, but with the executable
+that ``PYSPARK_PYTHON`` names, by default the ``python3`` of the PATH. This is a
+different Python if the driver runs in a virtual environment that is not activated. See
+``bundle.py`` for deployment to the workers of a cluster.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _HOME = str(Path(__file__).resolve().parents[3])
 _LONGEST = 60
-"""Seconds, after which a Python that does not start is left to Spark."""
+"""Timeout in seconds. If Python does not start in time, Spark has to report it."""
 
 _PROBE = "import sys; print(*sys.version_info[:2], sep='.'); import kwire"
 _MENDED = (
@@ -36,11 +36,12 @@ _MENDED = (
 
 
 def find_worker_problem(spark: SparkSession) -> str | None:
-    """Try ``import kwire`` in the Python of Spark's workers; say what is wrong.
+    """Try ``import kwire`` in the Python of Spark's workers, and describe the problem.
 
-    Returns one sentence that ends with the line that mends it, or None. A local Spark
-    costs the start of a Python, about 50 ms; a cluster a job of one task. None also
-    where this cannot be found out, as with Spark Connect.
+    Returns one sentence that ends with a line of code that fixes the problem. Returns
+    None if the import succeeds or cannot be tested, for example with Spark Connect. The
+    check starts a Python process if the master is local (about 50 ms), and runs a job
+    with one task on a cluster.
     """
     context = getattr(spark, "sparkContext", None)
     if context is None:
@@ -87,7 +88,7 @@ def _find_local_problem(context: SparkContext) -> str | None:
 
 
 def _worker_environment(context: SparkContext) -> dict[str, str]:
-    """Make the environment of a local worker, as far as it is about imports."""
+    """Return the environment of a local worker, with the variables for imports."""
     from pyspark import SparkFiles
 
     shipped = SparkFiles.getRootDirectory()
@@ -108,7 +109,7 @@ def _find_cluster_problem(context: SparkContext) -> str | None:
     try:
         found = context.parallelize([0], 1).map(_make_probe()).collect()
     except (PySparkException, Py4JError):
-        # What the workers lack besides kwire is for Spark to report.
+        # Other problems of the workers are reported by Spark itself.
         return None
     for executable, reason in found:
         if reason:
@@ -121,7 +122,11 @@ def _find_cluster_problem(context: SparkContext) -> str | None:
 
 
 def _make_probe() -> Callable[[Any], tuple[str, str]]:
-    """Make what runs in a worker; nested, so that it is shipped by value."""
+    """Return the function that runs in a worker.
+
+    It is nested, so that it is pickled by value and the worker does not need kwire to
+    load it.
+    """
 
     def probe(_: Any) -> tuple[str, str]:
         import sys

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The columns of ``kafka-log`` and ``kafka-live``, and their types.
+"""Columns of ``kafka-log`` and ``kafka-live``, and their types.
 
-A column is named once here, with Spark's type and with Arrow's; Spark compares the
-two byte by byte. ``record_batches.py`` and ``spark/log/reading.py`` fill the columns.
+Each column is declared once, with Spark's type and its Arrow equivalent. Spark compares
+the two schemas exactly. ``record_batches.py`` and ``spark/log/reading.py`` fill the
+columns.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ _CHOICES = {
     "problems": (_PROBLEMS, _PROBLEMS | _DETAIL),
     "index": (_INDEX, _INDEX),
 }
-"""For each view, the columns that come unasked, and all that there are."""
+"""Default columns and all available columns of each view."""
 
 VIEWS = tuple(_CHOICES)
 
@@ -102,10 +103,10 @@ BATCH_COLUMNS = frozenset(_OF_BATCH)
 
 
 class Layout(NamedTuple):
-    """The columns that a reader gives, in order, and the one for what is corrupt.
+    """Ordered columns of a reader, including the column of corrupt regions.
 
-    ``columns`` maps names to Spark's types; ``corrupt`` is the name of the column of
-    corrupt regions if it is among them, else None.
+    ``columns`` maps names to Spark's types. ``corrupt`` is the name of the column of
+    corrupt regions, or None if it is not among the columns.
     """
 
     columns: dict[str, str]
@@ -113,13 +114,13 @@ class Layout(NamedTuple):
 
     @property
     def ddl(self) -> str:
-        """The layout as Spark's schema text."""
+        """The layout as Spark's schema string."""
         quoted = {name.replace("`", "``"): kind for name, kind in self.columns.items()}
         return ", ".join(f"`{name}` {kind}" for name, kind in quoted.items())
 
 
 def default_layout(options: LogOptions) -> Layout:
-    """Return the columns that the options ask for."""
+    """Return the columns that the options request."""
     columns = dict(_CHOICES[options.view][0])
     _check_name(options)
     corrupt = None
@@ -137,9 +138,10 @@ def default_layout(options: LogOptions) -> Layout:
 
 
 def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Layout:
-    """Return the columns of a user's schema, (name, Spark's type) each, which must fit.
+    """Return the columns of a user's schema, which contains (name, Spark type) pairs.
 
-    Raises ``ValueError`` for a column that the view does not have, or of another type.
+    Raises ``ValueError`` if the view does not have a column, or has it with another
+    type.
     """
     known = dict(_CHOICES[options.view][1])
     _check_name(options)
@@ -151,19 +153,19 @@ def chosen_layout(options: LogOptions, wanted: Iterable[tuple[str, str]]) -> Lay
 
 
 def default_live_layout(include_headers: bool) -> Layout:
-    """Return the columns of ``kafka-live``."""
+    """Return the default columns of ``kafka-live``."""
     return Layout(_RECORDS | _HEADERS if include_headers else dict(_RECORDS), None)
 
 
 def chosen_live_layout(wanted: Iterable[tuple[str, str]]) -> Layout:
-    """Return the columns of a user's ``kafka-live`` schema, as ``chosen_layout``."""
+    """Return the columns of a user's ``kafka-live`` schema; see ``chosen_layout``."""
     return Layout(_choose("kafka-live", _RECORDS | _HEADERS, wanted), None)
 
 
 def list_columns(source_name: str, schema: StructType) -> list[tuple[str, str]]:
-    """List the columns of a user's schema, (name, Spark's type) each.
+    """Return the columns of a user's schema as (name, Spark type) pairs.
 
-    Raises ``ValueError`` for one that cannot be null.
+    Raises ``ValueError`` if a column is not nullable.
     """
     for each in schema.fields:
         if not each.nullable:
@@ -199,7 +201,7 @@ def _choose(
 
 
 def _check_name(options: LogOptions) -> None:
-    """Refuse a column of corrupt regions that would take another one's place."""
+    """Raise ``ValueError`` if the name of the corrupt-record column is not unique."""
     name = options.corrupt_record
     if not name or name.lower() in map(str.lower, _CHOICES[options.view][1]):
         raise ValueError(
@@ -224,7 +226,7 @@ def _arrow_types() -> dict[str, Any]:
 
 
 def arrow_schema(layout: Layout) -> Any:
-    """Return the layout as Arrow's schema, as exactly as Spark wants it."""
+    """Return the layout as an Arrow schema that exactly matches Spark's types."""
     import pyarrow as pa
 
     types = _arrow_types()

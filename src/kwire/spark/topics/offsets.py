@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Partition offsets: Spark's JSON format, offset ranges, and data loss.
 
-The modules of the formats find the offsets, in files or from brokers.
+The modules of each format look up the offsets, in files or from brokers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SKIP_ADVICE = "set failOnDataLoss=false to read the remaining records"
 
 
 def write_offsets(places: dict[Place, int]) -> StreamOffset:
-    """Write offsets as Spark's Kafka source does, in a fixed order."""
+    """Convert offsets to the format of Spark's Kafka source, sorted by partition."""
     offset: StreamOffset = {}
     for (topic, partition), number in sorted(places.items()):
         offset.setdefault(topic, {})[str(partition)] = number
@@ -33,7 +33,10 @@ def write_offsets(places: dict[Place, int]) -> StreamOffset:
 
 
 def read_offsets(offset: StreamOffset, source_name: str) -> dict[Place, int]:
-    """Read what ``write_offsets`` wrote, or Spark's own source, in a checkpoint."""
+    """Read checkpoint offsets from ``write_offsets`` or from Spark's own Kafka source.
+
+    Raises ``ValueError`` if the offsets do not have this format.
+    """
     try:
         return {
             (topic, int(partition)): int(number)
@@ -59,5 +62,5 @@ def report_loss(
 
 
 def divide(start: int, end: int, count: int) -> list[int]:
-    """Return the offsets that cut a range into ``count`` of about the same size."""
+    """Return the offsets that split a range into ``count`` nearly equal parts."""
     return [start + (end - start) * turn // count for turn in range(1, count)]

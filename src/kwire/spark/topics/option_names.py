@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the options that both formats of topics have, and how each is treated.
+"""Option names of ``kafka-log`` and ``kafka-live``: supported, ignored and rejected.
 
-It lists the options of Spark's own Kafka source and sink, and those of Kafka's consumer
-and producer (``kafka.*``). Those that only ``kafka-log`` has are fields in
-``spark/log/options.py``; the tests compare the names with the guides.
+The lists contain the options of Spark's own Kafka source and sink, and the settings of
+Kafka's consumer and producer (``kafka.*``). Options that only ``kafka-log`` has are
+fields in ``spark/log/options.py``. The tests compare the names with the guides.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ OF_TOPICS = (
     "maxBatchBytes",
     ISOLATION,
 )
-"""Options that say which offsets of which topics are read."""
+"""Options that select topics and offsets."""
 
 OF_CLIENTS = tuple(f"kafka.{name}" for name in property_names.OF_CONNECTIONS)
-"""Settings of connections, which sources and sinks follow."""
+"""Connection settings that sources and sinks apply."""
 
 _OF_SCANS = (*OF_CLIENTS, "kafka.default.api.timeout.ms", "kafka.check.crcs")
-"""Settings of Kafka's consumer that a scan follows."""
+"""Settings of Kafka's consumer that a scan applies."""
 
 IGNORED = (
     "groupIdPrefix",
@@ -62,7 +62,7 @@ IGNORED = (
     *(f"kafka.{name}" for name in property_names.IGNORED_OF_CONSUMERS),
     *(f"kafka.{name}" for name in property_names.IGNORED_OF_CONNECTIONS),
 )
-"""Options that are about brokers and connections, and cannot change a row."""
+"""Options for brokers and connections, which cannot change a row."""
 
 UNUSED = (
     *(name for name in _OF_SCANS if not name.startswith(_SECURITY)),
@@ -72,7 +72,7 @@ UNUSED = (
     "kafka.ssl.*",
     "kafka.sasl.*",
 )
-"""Settings of connections, which files do without."""
+"""Connection settings, which files do not need."""
 
 REFUSED = {
     "kafka.auto.offset.reset": (
@@ -89,20 +89,22 @@ REFUSED = {
         " the query"
     ),
 }
-"""Options that Spark's own source refuses too, with what to do instead."""
+"""Options that Spark's own source also rejects, with the recommended alternative."""
 
 _DECISIVE = (ISOLATION, "kafka.acks", "kafka.enable.idempotence")
-"""Settings whose names are checked for slips, as they decide what is read or kept."""
+"""Settings that decide which records are read or kept. Misspelled names are errors."""
 
 _LIKE_IT = 0.8
-"""How much alike a name and one of these are where one is a slip for the other; no
-other setting of Kafka's clients comes near that."""
+"""Minimum similarity to a decisive setting for a name to count as misspelled.
+
+No other setting of Kafka's clients is that similar.
+"""
 
 
 class OptionNames(NamedTuple):
-    """The options of one format: those it honours, ignores and refuses.
+    """Options of one format: supported, ignored and rejected ones.
 
-    ``refused`` maps each, in lower case, to what to do instead.
+    ``refused`` maps rejected names, in lower case, to the recommended alternative.
     """
 
     format: str
@@ -111,11 +113,12 @@ class OptionNames(NamedTuple):
     refused: dict[str, str]
 
     def choose(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return the options that are honoured, under the names of ``honoured``.
+        """Return the supported options, spelled as in ``honoured``.
 
-        Names count without case. A setting that Kafka's clients do not know is
-        ignored with a warning, as in Kafka. Raises ``ValueError`` for options that are
-        refused, for unknown ones, and for a slip in a setting that is decisive.
+        Option names are compared without case. A ``kafka.`` setting that Kafka's
+        clients do not have is ignored with a warning, as in Kafka. Raises
+        ``ValueError`` for rejected options, for unknown options, and for a misspelled
+        decisive setting.
         """
         unused = []
         by_lower = {name.lower(): name for name in (*self.honoured, *self.ignored)}
@@ -142,7 +145,10 @@ class OptionNames(NamedTuple):
         return found
 
     def _check_unknown(self, name: str, lower: str, by_lower: dict[str, str]) -> None:
-        """Refuse an unknown name, unless it is a setting for Kafka's clients."""
+        """Raise ``ValueError`` for an unknown name that is no ``kafka.`` setting.
+
+        A misspelled decisive ``kafka.`` setting is also an error.
+        """
         if lower.startswith("kafka."):
             decisive = [each for each in _DECISIVE if each in by_lower]
             near = get_close_matches(lower, decisive, 1, _LIKE_IT)
@@ -211,5 +217,8 @@ _OF_KAFKA = frozenset(
         *SINK_OPTIONS.refused,
     )
 )
-"""Settings of Kafka's consumers and producers. Jobs pass the same settings to sources
-and to sinks, so that settings of the other side are ignored without a warning."""
+"""Settings of Kafka's consumers and producers.
+
+Jobs pass the same settings to sources and sinks, so settings for the opposite side are
+ignored without a warning.
+"""

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parses the values of options: words, flags, counts, sizes, durations, JSON.
+"""Parses option values: words, flags, counts, sizes, durations and JSON.
 
-Each takes all options that were given and the name of one. Which options a format has
-is in ``option_names.py`` and ``options.py``.
+Each function expects a mapping of all specified options and the name of one option.
+``option_names.py`` and ``options.py`` declare the options of each format.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ _MILLISECONDS: dict[str, float] = {
     **{"": 1, "us": 0.001, "ms": 1, "s": 1000, "m": 60_000, "min": 60_000},
     **{"h": 3_600_000, "d": 86_400_000},
 }
-"""Spark's units of time; a number without one is in milliseconds."""
+"""Milliseconds in each of Spark's time units. Numbers without unit are milliseconds."""
 
 
 def show_value(name: str, value: object) -> str:
-    """Return " (got ...)" for an error; empty for a setting of Kafka's clients.
+    """Return " (got ...)" for an error message; empty if the value may be a secret.
 
-    Values of settings that begin with ``kafka.`` may be secrets in the wrong place, and
-    PEM text may be a private key wherever it is.
+    Values of settings that begin with ``kafka.`` are hidden, because a secret may have
+    been assigned to the wrong setting. PEM data is hidden everywhere, because it may be
+    a private key.
     """
     is_hidden = name.lower().startswith("kafka.") or is_pem(str(value))
     return "" if is_hidden else f" (got {value!r:.80})"
 
 
 def read_json(found: Mapping[str, str], name: str, kind: type, example: str) -> Any:
-    """Read JSON whose outermost value is of one kind."""
+    """Parse JSON whose outermost value has the type ``kind``."""
     try:
         value = json.loads(found[name])
     except ValueError:
@@ -53,12 +54,12 @@ def read_json(found: Mapping[str, str], name: str, kind: type, example: str) -> 
 
 
 def is_number(value: object) -> bool:
-    """Whether a value of JSON is an integer."""
+    """Whether a JSON value is an integer."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def make_limits(max_batch_bytes: int | None) -> Limits:
-    """Make the limits of ``maxBatchBytes``; a call may hold at least one such batch."""
+    """Return the limits for ``maxBatchBytes``, which admit at least one batch."""
     if max_batch_bytes is None:
         return DEFAULT
     assert DEFAULT.total_decompressed_bytes is not None
@@ -70,7 +71,7 @@ def make_limits(max_batch_bytes: int | None) -> Limits:
 
 
 def read_word(found: Mapping[str, str], name: str, words: Sequence[str]) -> str:
-    """Read a word without case; the first of the words is the default."""
+    """Read one of several words without regard to case; default: the first word."""
     text = found.get(name, words[0])
     for word in words:
         if word.lower() == text.lower():
@@ -81,14 +82,14 @@ def read_word(found: Mapping[str, str], name: str, words: Sequence[str]) -> str:
 
 
 def check_at_most_one(found: Mapping[str, str], names: Sequence[str]) -> None:
-    """Refuse options that exclude each other."""
+    """Raise ``ValueError`` if several mutually exclusive options are set."""
     given = [name for name in names if name in found]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} cannot be given together; choose one")
 
 
 def read_flag(found: Mapping[str, str], name: str, default: bool = False) -> bool:
-    """Read "true" or "false", without case."""
+    """Read "true" or "false", without regard to case."""
     text = found.get(name, str(default)).lower()
     if text not in ("true", "false"):
         raise ValueError(f"{name} must be true or false{show_value(name, found[name])}")
@@ -96,7 +97,7 @@ def read_flag(found: Mapping[str, str], name: str, default: bool = False) -> boo
 
 
 def read_number(found: Mapping[str, str], name: str, what: str) -> int:
-    """Read a number that is not negative; ``what`` is its unit or range, for errors."""
+    """Read a non-negative integer. Error messages name its unit or range, ``what``."""
     text = found[name]
     if not text.isdecimal():
         raise ValueError(f"{name} must be a number, {what}{show_value(name, text)}")
@@ -104,7 +105,7 @@ def read_number(found: Mapping[str, str], name: str, what: str) -> int:
 
 
 def read_count(found: Mapping[str, str], name: str) -> int | None:
-    """Read a number of 1 or more; None if it is not given."""
+    """Read an integer of 1 or more; return None if the option is not specified."""
     if name not in found:
         return None
     number = read_number(found, name, "1 or more")
@@ -116,7 +117,7 @@ def read_count(found: Mapping[str, str], name: str) -> int | None:
 def read_size(
     found: Mapping[str, str], name: str, default: int | None = None
 ) -> int | None:
-    """Read a number of bytes, which may have a unit."""
+    """Read a number of bytes, with an optional unit k, m or g (powers of 1024)."""
     if name not in found:
         return default
     match = _SIZE.fullmatch(found[name].strip())
@@ -132,7 +133,7 @@ def read_size(
 
 
 def read_duration(found: Mapping[str, str], name: str, default: str) -> float:
-    """Read a duration as Spark writes it, in milliseconds."""
+    """Read a duration in Spark's notation and return it in milliseconds."""
     text = found.get(name, default)
     match = _DURATION.fullmatch(text.strip().lower())
     if match is None or match[2] not in _MILLISECONDS:

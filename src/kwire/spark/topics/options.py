@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``TopicOptions``: which offsets of which topics, named as in Spark's Kafka source.
+"""``TopicOptions``: topics, offsets and limits, named as in Spark's Kafka source.
 
-The options that ``kafka-log`` and ``kafka-live`` share: topics, offsets and limits.
-Offsets are found where the partitions are known, in ``spark/log/planning.py`` and
-``spark/live/planning.py``.
+These options are shared by ``kafka-log`` and ``kafka-live``. ``spark/log/planning.py``
+and ``spark/live/planning.py`` resolve them into offsets, because only these modules
+know the existing partitions.
 """
 
 from __future__ import annotations
@@ -40,23 +40,27 @@ STRATEGIES = ("error", "latest")
 _OF_STREAMS = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
 
 EARLIEST, LATEST = -2, -1
-"""The two ends of a partition, written as offsets, as in Spark's own source."""
+"""Start and end of a partition, encoded as offsets as in Spark's own source."""
 
 EVERYWHERE = ("", -1)
-"""The place of a timestamp that is for all partitions."""
+"""Position that holds a timestamp for all partitions."""
 
 _UNLISTED_TOPICS = COORDINATOR_TOPICS | {CLUSTER_METADATA}
-"""Topics that a pattern never matches in Spark's own source: those internal to Kafka,
-and the log of a KRaft quorum, which brokers do not list."""
+"""Topics that a pattern never matches, as in Spark's own source.
+
+These are Kafka's internal topics, and the log of a KRaft quorum, which brokers do not
+list.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TopicOptions:
-    """Which offsets of which topics to read; the fields are the options.
+    """Topics and offsets to read. The fields correspond to the options.
 
-    ``starting`` and ``ending`` say which of Spark's options was given, "offsets" or
-    "timestamps", with "earliest", "latest", or numbers by (topic, partition);
-    a timestamp for all partitions is under the place ("", -1).
+    ``starting`` and ``ending`` are pairs. The first element is the type of Spark option
+    that was specified: "offsets" or "timestamps". The second element is "earliest",
+    "latest", or numbers by (topic, partition). A timestamp for all partitions has the
+    key ("", -1).
     """
 
     subscribe: frozenset[str] | None = None
@@ -76,7 +80,7 @@ class TopicOptions:
     _pattern: re.Pattern[str] | None = field(default=None, compare=False, repr=False)
 
     def takes(self, topic: str, partition: int) -> bool:
-        """Whether a partition is among those that were asked for."""
+        """Whether the options select a partition."""
         if self.assign is not None:
             return (topic, partition) in self.assign
         if self.subscribe is not None:
@@ -84,7 +88,7 @@ class TopicOptions:
         return self.takes_topic(topic)
 
     def takes_topic(self, topic: str) -> bool:
-        """Whether the pattern, if there is one, matches a part of a topic's name."""
+        """Whether the pattern matches a part of the topic name, or is not set."""
         if self._pattern is None:
             return True
         return topic not in _UNLISTED_TOPICS and bool(self._pattern.search(topic))
@@ -93,9 +97,9 @@ class TopicOptions:
 def read_topic_options(
     found: Mapping[str, str], start: str = "earliest"
 ) -> dict[str, Any]:
-    """Read the fields of ``TopicOptions``; ``ValueError`` says which is wrong and why.
+    """Read the fields of ``TopicOptions``. Raises ``ValueError`` for an invalid option.
 
-    ``start`` is where to begin if nothing is given for that.
+    ``start`` is the starting position if no option specifies it.
     """
     check_at_most_one(found, ("subscribe", "subscribePattern", "assign"))
     pattern = _pattern_text(found)
@@ -126,7 +130,7 @@ def read_topic_options(
 
 
 def warn_of_stream_limits(given: Mapping[str, str], format: str) -> None:
-    """Warn that a batch ignores the limits of a stream, as Spark's own source does."""
+    """Warn that a batch query ignores streaming limits, as Spark's own source does."""
     names = {name.lower() for name in given}
     limits = [name for name in _OF_STREAMS if name.lower() in names]
     if limits:
@@ -184,7 +188,10 @@ def _assignment(found: Mapping[str, str]) -> frozenset[Place] | None:
 
 
 def _isolation_level(found: Mapping[str, str]) -> str:
-    """Read the level under our name or Kafka's; both may be given if they agree."""
+    """Read the isolation level from kwire's option or from Kafka's setting.
+
+    Raises ``ValueError`` if both are specified and differ.
+    """
     ours, kafkas = (
         read_word(found, name, ISOLATION_LEVELS)
         for name in ("isolationLevel", ISOLATION)
@@ -197,7 +204,7 @@ def _isolation_level(found: Mapping[str, str]) -> str:
 
 
 def _bound(found: Mapping[str, str], side: str, default: str) -> tuple[str, Offsets]:
-    """Read one of the ends; the first that was given counts, in Spark's order."""
+    """Read the starting or ending position from the first option in Spark's order."""
     if f"{side}Timestamp" in found:
         moment = read_number(found, f"{side}Timestamp", "milliseconds since 1970")
         return "timestamps", {EVERYWHERE: moment}
@@ -222,7 +229,7 @@ def _by_place(found: Mapping[str, str], name: str, lowest: int) -> dict[Place, i
                 f"{name} must have a number for each partition, such as {example}"
             )
         for partition, number in numbers.items():
-            # A folder without a number is partition -1.
+            # A directory without a partition number is partition -1.
             is_named = partition.isdecimal() or partition == "-1"
             if not is_named or not is_number(number) or number < lowest:
                 raise ValueError(
@@ -234,9 +241,9 @@ def _by_place(found: Mapping[str, str], name: str, lowest: int) -> dict[Place, i
 
 
 def find_given(given: dict[Place, int], place: Place, name: str) -> int:
-    """Return the number of the option ``name`` for a place.
+    """Return the number that the option ``name`` specifies for a partition.
 
-    Raises ``ValueError`` if it has none; Spark's own source does so too.
+    Raises ``ValueError`` if it specifies none, as in Spark's own source.
     """
     for each in (place, EVERYWHERE):
         if each in given:
@@ -248,5 +255,5 @@ def find_given(given: dict[Place, int], place: Place, name: str) -> int:
 
 
 def name_place(place: Place) -> str:
-    """Write topic and partition as Kafka does: "orders-3"."""
+    """Format topic and partition as Kafka does: "orders-3"."""
     return f"{escape_line(place[0])}-{place[1]}"

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds Arrow batches of a layout from decoded records, of a few MiB at most.
+"""Builds Arrow batches of at most a few MiB from decoded records.
 
-The records may come from files or from brokers.
+The records may originate from files or from brokers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .layout import Layout
 
 _BATCH = 4 << 20
-"""Bytes of an Arrow batch, unless one row alone is larger."""
+"""Maximum bytes of an Arrow batch, unless a single row is larger."""
 
 _RENAMED = {"timestampType": "timestamp_type"}
 
@@ -27,10 +27,10 @@ _RENAMED = {"timestampType": "timestamp_type"}
 def make_assembler(
     layout: Layout, constants: dict[str, Any]
 ) -> Callable[[Records], Iterator[Any]]:
-    """Make the function that puts the columns of a layout together.
+    """Return a function that assembles the columns of a layout.
 
-    ``constants`` are the columns with one value for all records, such as the topic.
-    The column of corrupt regions is null.
+    ``constants`` are columns with the same value for all records, such as the topic.
+    The column of corrupt regions is always null.
     """
     import pyarrow as pa
 
@@ -45,7 +45,7 @@ def make_assembler(
             return null_empty_lists(batch.column(name))
         if name not in constants:
             return batch.column(_RENAMED.get(name, name))
-        # One array serves all batches: shorter ones take a slice of it.
+        # Reuse one array for all batches: shorter batches use a slice of it.
         if name not in fixed or len(fixed[name]) < batch.num_rows:
             value = pa.scalar(constants[name], kind)
             fixed[name] = pa.repeat(value, batch.num_rows)

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Base of the streams of topics: which offsets make a micro-batch.
+"""Base of the topic streams: selects the offsets of each micro-batch.
 
-An offset of the stream is what Spark's own source ``kafka`` has: the next offset of
-each partition, ``{"orders": {"0": 23}}``. All that a restart needs is in Spark's
-checkpoint; a reader keeps nothing but the target of ``availableNow``. A ``TopicStream``
-has the offsets and the records: ``spark/log/stream.py``, ``spark/live/stream.py``.
+A stream offset has the format of Spark's own source ``kafka``: the next offset of each
+partition, ``{"orders": {"0": 23}}``. Spark's checkpoint contains all state for a
+restart; a reader stores only the target of ``availableNow``. A ``TopicStream`` provides
+offsets and records: ``spark/log/stream.py``, ``spark/live/stream.py``.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
     from .options import Place, TopicOptions
 
     class TopicStream(Protocol):
-        """Offsets and records of partitions that grow."""
+        """Source of offsets and records for growing partitions."""
 
         source_name: str
 
         @property
         def options(self) -> TopicOptions:
-            """Return the options that the stream was made with."""
+            """Return the options of the stream."""
 
         def find_starts(self) -> dict[Place, int]:
-            """Find where a new query begins."""
+            """Return the offsets at which a new query starts."""
 
         def find_ends(self) -> dict[Place, int]:
-            """Find where the partitions end now."""
+            """Return the current end offsets of the partitions."""
 
         def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
-            """Find where partitions begin; 0 for one that is gone."""
+            """Return the start offsets of partitions; 0 for a deleted partition."""
 
         def is_pending(self, place: Place, offset: int) -> bool:
-            """Whether what is before ``offset`` is there and only undecided."""
+            """Whether the records before ``offset`` exist but are still undecided."""
 
         def plan(self, begins: dict[Place, int], ends: dict[Place, int]) -> list[Any]:
-            """Cut one micro-batch into what each task reads."""
+            """Split one micro-batch into input partitions, one for each task."""
 
         def read(self, part: Any) -> Iterator[Any]:
-            """Read what one task is for, as Arrow batches."""
+            """Read the input partition of one task as Arrow batches."""
 
 
 try:
@@ -69,9 +69,9 @@ else:
 
 
 class TopicStreamReader(SparkEntry, DataSourceStreamReader):
-    """Reads micro-batches, as all versions of Spark 4 want them.
+    """Reads micro-batches without limits, as all versions of Spark 4 support.
 
-    ``failOnDataLoss`` is true unless it is set: offsets that are gone end the query.
+    ``failOnDataLoss`` is true by default: if offsets no longer exist, the query fails.
     """
 
     def __init__(self, stream: TopicStream) -> None:
@@ -79,31 +79,31 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
         self._options = stream.options
 
     def initialOffset(self) -> StreamOffset:
-        """Find where a new query begins."""
+        """Return the offsets at which a new query starts."""
         return write_offsets(self._stream.find_starts())
 
     def latestOffset(self) -> StreamOffset:
-        """Find where the partitions end now."""
+        """Return the current end offsets of the partitions."""
         return write_offsets(self._stream.find_ends())
 
     def partitions(
         self, start: StreamOffset, end: StreamOffset
     ) -> Sequence[InputPartition]:
-        """Plan one micro-batch."""
+        """Plan the input partitions of one micro-batch."""
         begins, ends = self._read(start), self._read(end)
         for place, begin in begins.items():
             self._check_end(place, begin, ends.get(place))
         return [InputPartition(each) for each in self._stream.plan(begins, ends)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Read what one task is for, as Arrow batches."""
+        """Read the input partition of one task as Arrow batches."""
         return self._stream.read(partition.value)
 
     def _read(self, offset: StreamOffset) -> dict[Place, int]:
         return read_offsets(offset, self._stream.source_name)
 
     def _check_end(self, place: Place, begin: int, end: int | None) -> None:
-        """Report a partition that was deleted, or ends before the stream's position."""
+        """Report a deleted partition, or one that ends before the stream's position."""
         if end is None:
             reason = "the partition no longer exists"
         elif end < begin and not self._stream.is_pending(place, begin):
@@ -117,17 +117,21 @@ class TopicStreamReader(SparkEntry, DataSourceStreamReader):
 if KNOWS_LIMITS:
 
     class LimitedStreamReader(TopicStreamReader, SupportsTriggerAvailableNow):
-        """Reads micro-batches of limited size, as Spark 4.2 and newer can."""
+        """Reads micro-batches of limited size, which requires Spark 4.2 or newer."""
 
         _target: dict[Place, int] | None = None
         _last_trigger = -inf
-        """When offsets were last given, in seconds; the first time nothing waits."""
+        """Monotonic time in seconds of the last trigger that was not delayed.
+
+        The initial value ensures that the first trigger is not delayed.
+        """
 
         def getDefaultReadLimit(self) -> ReadLimit:
             """Return the limit that the options set.
 
-            Python's readers have no limit of two parts: ``latestOffset`` knows the
-            minimum by itself, and is given ``ReadAllAvailable`` where none counts.
+            Python stream readers do not support composite limits. ``latestOffset``
+            therefore reads the minimum from the options. The result is
+            ``ReadAllAvailable`` if neither a minimum nor a maximum is set.
             """
             least = self._options.min_offsets_per_trigger
             most = self._options.max_offsets_per_trigger
@@ -136,17 +140,17 @@ if KNOWS_LIMITS:
             return ReadAllAvailable() if least is None else ReadMinRows(least)
 
         def prepareForTriggerAvailableNow(self) -> None:
-            """Make the present ends the end of the query."""
+            """Set the current end offsets as the end of the query."""
             self._target = self._stream.find_ends()
 
         def reportLatestOffset(self) -> StreamOffset:
-            """Find where the partitions end now, for the query's progress."""
+            """Return the current end offsets, for the progress report of the query."""
             return write_offsets(self._stream.find_ends())
 
         def latestOffset(  # type: ignore[override]
             self, start: StreamOffset, limit: ReadLimit
         ) -> StreamOffset:
-            """Find where the next micro-batch ends."""
+            """Return the end offsets of the next micro-batch."""
             begins = self._read(start)
             target = self._target
             ends = self._stream.find_ends() if target is None else dict(target)
@@ -168,10 +172,11 @@ if KNOWS_LIMITS:
             return write_offsets(ends)
 
         def _delays(self, waiting: int) -> bool:
-            """Decide whether a micro-batch waits until there are more offsets.
+            """Decide whether a micro-batch is delayed until there are more offsets.
 
-            ``maxTriggerDelay`` runs from the last time that it was not, as in Spark's
-            own source. ``availableNow`` reads all there is, and so waits for nothing.
+            ``maxTriggerDelay`` is measured from the last trigger that was not delayed,
+            as in Spark's own source. ``availableNow`` reads all available offsets and
+            is never delayed.
             """
             least = self._options.min_offsets_per_trigger
             if least is None or self._target is not None:
@@ -190,12 +195,13 @@ if KNOWS_LIMITS:
             waiting: dict[Place, int],
             most: int,
         ) -> dict[Place, int]:
-            """Divide ``most`` offsets among the partitions, by how many each has."""
+            """Divide ``most`` offsets in proportion to the partition backlogs."""
             total = sum(waiting.values())
             if total <= most:
                 return ends
             shares = {place: most * size // total for place, size in waiting.items()}
-            # What rounding left goes to those who have most to give, one each.
+            # Rounding leaves some offsets unassigned. Assign one each to the partitions
+            # with the largest backlog.
             rest = most - sum(shares.values())
             by_size = sorted(waiting, key=lambda place: (-waiting[place], place))
             for place in by_size[:rest]:
@@ -204,10 +210,10 @@ if KNOWS_LIMITS:
 
 
 class RefusedStreamReader(SparkEntry, DataSourceStreamReader):
-    """Replaces a stream that is not possible: the first call of Spark fails.
+    """Placeholder for a stream with invalid options: every method raises the error.
 
-    An error of ``DataSource.streamReader`` itself never reaches the user: Spark 4
-    raises an ``UnboundLocalError`` of its own over it.
+    Spark 4 does not show an error from ``DataSource.streamReader`` to the user, because
+    it fails with its own ``UnboundLocalError`` while it handles the error.
     """
 
     def __init__(self, error: Exception) -> None:
@@ -235,10 +241,10 @@ class RefusedStreamReader(SparkEntry, DataSourceStreamReader):
 def make_stream_reader(
     make_stream: Callable[[], TopicStream],
 ) -> DataSourceStreamReader:
-    """Make the reader that this version of Spark can use.
+    """Return the reader class that this version of Spark supports.
 
-    A ``ValueError`` of ``make_stream``, for an option, or an ``OSError``, for a file
-    that it names, is raised when the reader is used.
+    If ``make_stream`` raises ``ValueError`` for an option, or ``OSError`` for a file
+    that an option names, the error is raised when Spark uses the reader.
     """
     try:
         stream = make_stream()
