@@ -4,7 +4,8 @@
 
 records -> batcher -> batches of the machine -> receipts
 
-Only ``send`` is written for each form, because it runs once for each record.
+Both classes share ``ProducerBase``. Only ``send`` is implemented separately in each
+class, because it is called for every record and must avoid the cost of an operation.
 """
 
 from __future__ import annotations
@@ -58,12 +59,19 @@ MAX_RECORDS_AT_ONCE = 1000
 """Maximum number of records encoded between two checks of the memory limit."""
 
 _SHARE = 8
-"""The records that are encoded between two checks use about ``memory_bytes / 8``."""
+"""Divisor of ``memory_bytes``.
+
+The records encoded between two checks of the memory limit use about one eighth of it.
+"""
 
 _KEPT_BYTES = 8 << 20
-"""More than the batches and the request have that are encoded at one time."""
+"""Maximum size of freed memory blocks that the allocator keeps for reuse.
 
-# No dict: a partitioner may be a callable that has no hash.
+It is larger than the batches and the request that are encoded at the same time.
+"""
+
+# Partitioners that the engine implements itself, with its number for the hash function.
+# This is not a dict, because the partitioner of a user may be an unhashable callable.
 _HASHES: tuple[tuple[Any, int], ...] = (
     (None, engine.MURMUR2),
     (partitioners.murmur2, engine.MURMUR2),
@@ -87,7 +95,11 @@ def make_producer_options(
     transactional_id: str | None,
     transaction_timeout_s: float,
 ) -> ProducerOptions:
-    """Read the arguments of ``producer``; ``ValueError`` names one that is wrong."""
+    """Check the arguments of ``Kafka.producer``, and return them as options.
+
+    Raises ``ValueError`` with the name of the argument if a value is invalid, and
+    ``TypeError`` if ``partitioner`` is not callable.
+    """
     if acks not in ("all", -1, 0, 1):
         raise ValueError(f'acks must be "all", 1 or 0 (got {acks!r:.40})')
     is_for_all = acks in ("all", -1)
@@ -127,7 +139,7 @@ def make_producer_options(
             " all partitions and available partitions (got"
             f" {type(partitioner).__name__})"
         )
-    # Refuses a compression or a level that there is not.
+    # The constructor raises an error for an unknown compression or level.
     BatchBuilder(
         max_batch_bytes, compression=compression, compression_level=compression_level
     )
@@ -150,14 +162,14 @@ def make_producer_options(
 
 
 class ProducerBase(Operations, Generic[T]):
-    """A producer in neither form. Its connections are opened by the first record."""
+    """Common base of both producers. The first record opens the connections."""
 
     _transaction_class: type[T]
 
     _machine: ProducerMachine | None = None
     _runner: Runner | None = None
     _is_closed = False
-    # The metrics when the connections were closed.
+    # Metrics at the time when the connections were closed; None before.
     _last_metrics: dict[str, Any] | None = None
 
     @explain_arguments("Producer")
@@ -170,7 +182,8 @@ class ProducerBase(Operations, Generic[T]):
         self._kafka = kafka
         self._options = options
         self._on_receipt = on_receipt
-        # The part of the machine that most calls of ``send`` need.
+        # Stages of the machine by topic or (topic, partition). ``send`` adds records to
+        # them directly, so that most calls do not run the machine.
         self._stages: Mapping[Any, Stage] = {}
 
     @operation
@@ -181,14 +194,19 @@ class ProducerBase(Operations, Generic[T]):
         *,
         partition: int | None = None,
     ) -> list[Receipt]:
-        """Write records; return a receipt for each batch when all are acknowledged.
+        """Write records, and wait until all of them are acknowledged.
 
-        A record is (key, value), (key, value, timestamp) or (key, value, timestamp,
-        headers), as for ``records.encode_batch``. Records without a timestamp get the
-        current time. Records with the same key keep their order. ``partition`` applies
-        to all records. Raises ``EncodeError`` for an object that is not a record, and
-        ``ClusterError`` if records were not acknowledged, with the ``receipts`` of the
-        other records.
+        * ``records``: an iterable of tuples (key, value), (key, value, timestamp) or
+          (key, value, timestamp, headers), as for ``records.encode_batch``. Timestamps
+          are in milliseconds. The default is the current time.
+        * ``partition``: the partition of all records. By default, the partitioner
+          chooses a partition for each record.
+
+        Records with the same key keep their order. Returns a receipt for each batch.
+
+        Raises ``EncodeError`` for an object that is not a record. Raises
+        ``ClusterError`` if some records are not acknowledged. Its attribute
+        ``receipts`` has the receipts of the other records.
         """
         machine, runner, info = await self._open(topic)
         batcher = RecordBatcher(machine, info, partition)
@@ -219,21 +237,26 @@ class ProducerBase(Operations, Generic[T]):
         partition: str | int | None = None,
         wait: bool = True,
     ) -> list[Receipt]:
-        """Write the rows of a table; return when they are acknowledged.
+        """Write each row of a table as one record.
 
-        ``table`` is a ``pyarrow.Table``, or an object that pyarrow converts to one. The
-        arguments name its columns: ``key`` and ``value`` are bytes or text, ``headers``
-        lists of key and value, ``timestamp`` times or ms. ``partition`` is a number for
-        all rows or names a column of numbers. Requires ``kwire[arrow]`` and numpy.
+        * ``table``: a ``pyarrow.Table``, or an object that pyarrow can convert to one.
+        * ``key``, ``value``: names of columns with bytes or text.
+        * ``headers``: name of a column with lists of (key, value).
+        * ``timestamp``: name of a column with timestamps or milliseconds.
+        * ``partition``: a partition for all rows, or the name of a column with
+          partition numbers.
+        * ``wait``: wait until all rows are acknowledged, and return a receipt for each
+          batch.
 
-        With ``wait=False`` the result is an empty list, and the method returns as soon
-        as all rows are in flight. It waits only while ``memory_bytes`` are in use.
-        ``on_receipt`` is called with the receipt of each batch. The next call with
-        ``wait=False``, ``flush`` or ``close`` raises the first failure.
+        With ``wait=False``, the method returns an empty list as soon as all rows are in
+        flight. It waits only while ``memory_bytes`` are in use. ``on_receipt`` is
+        called with the receipt of each batch. The next call with ``wait=False``,
+        ``flush`` or ``close`` raises the first failure.
 
-        Raises as ``send_many``. Also raises ``ValueError`` for a column that the table
-        does not have, ``TypeError`` for a column of another type, and ``EncodeError``
-        with the name of the column for invalid Arrow data.
+        Requires ``kwire[arrow]`` and numpy. Raises the same errors as ``send_many``.
+        Also raises ``ValueError`` if the table does not have a column, ``TypeError`` if
+        a column has an unsuitable type, and ``EncodeError`` with the name of the column
+        if its Arrow data is invalid.
         """
         self._check_sending()
         columns = TableColumns(
@@ -264,27 +287,30 @@ class ProducerBase(Operations, Generic[T]):
         if wait:
             await runner.wait(acknowledgement.is_over)
             return acknowledgement.receipts()
-        # The batches must not wait for the next call, which may come late.
+        # Wait until all batches are in flight. Otherwise they would remain unsent until
+        # the next call, because a blocking producer works only during calls.
         await runner.wait(acknowledgement.is_sent)
         if failure := machine.take_background_failure():
             raise failure
         return []
 
     def transaction(self) -> T:
-        """Make a transaction: the records written within its block are a whole.
+        """Return a new transaction, which is a context manager.
 
-        The producer must have a ``transactional_id``, and one transaction at a time.
-        Raises ``ValueError`` otherwise.
+        The records that are written within its block are committed or aborted together.
+        A producer can have one open transaction at a time. Raises ``ValueError`` if the
+        producer has no ``transactional_id``, and at the start of the block if another
+        transaction is open.
         """
         self._check_transactional()
         return self._transaction_class(self._init_transactions)
 
     def metrics(self) -> dict[str, Any]:
-        """Return the present metrics: plain numbers by name.
+        """Return the current metrics as numbers by name.
 
-        The reference describes each name. All numbers are 0 before the first
-        connection, and remain as they are after ``close``. All threads may call this
-        method.
+        The reference documentation describes each name. All numbers are 0 before the
+        first connection. After ``close``, they no longer change. This method may be
+        called from any thread.
         """
         if self._last_metrics is not None:
             return dict(self._last_metrics)
@@ -295,7 +321,7 @@ class ProducerBase(Operations, Generic[T]):
 
     @operation
     async def flush(self) -> None:
-        """Send all records of ``send``; return when they are acknowledged.
+        """Send all records that ``send`` has accepted, and wait for their receipts.
 
         Raises the first failure since the last ``flush``.
         """
@@ -304,10 +330,10 @@ class ProducerBase(Operations, Generic[T]):
 
     @operation
     async def close(self, *, flush: bool = True) -> None:
-        """Send all records of ``send``, wait for them, and close the connections.
+        """Flush the producer as ``flush`` does, then close its connections.
 
-        ``flush=False`` drops the records that are not acknowledged yet. A second call
-        does nothing. Raises the first failure since the last ``flush``.
+        With ``flush=False``, records that are not acknowledged yet are dropped. A
+        second call does nothing. Raises the first failure since the last ``flush``.
         """
         await self._close(flush)
 
@@ -327,7 +353,8 @@ class ProducerBase(Operations, Generic[T]):
             try:
                 await self._init_transactions()
             except BaseException:
-                # Python does not call the exit method if this raises.
+                # Close here, because Python does not call the exit method if the start
+                # of the block raises an error.
                 await self._close(flush=False)
                 raise
 
@@ -368,7 +395,11 @@ class ProducerBase(Operations, Generic[T]):
                 raise failure
 
     async def _open(self, topic: str) -> tuple[ProducerMachine, Runner, TopicInfo]:
-        """Return the machine, its runner, and the metadata of a topic."""
+        """Wait for the metadata of a topic.
+
+        Returns the machine, its runner, and the metadata. Raises ``ClusterError`` if
+        the topic does not exist.
+        """
         self._check_sending()
         machine, runner = self._connect()
         machine.want_topic(topic, runner.now())
@@ -378,7 +409,10 @@ class ProducerBase(Operations, Generic[T]):
         return machine, runner, info
 
     async def _init_transactions(self) -> tuple[ProducerMachine, Runner]:
-        """Fence older producers of the transactional id, unless that is done."""
+        """Fence older producers of the transactional id, unless this was done before.
+
+        Returns the machine and its runner.
+        """
         self._check_transactional()
         machine, runner = self._connect()
         transactions = machine.transactions
@@ -391,7 +425,7 @@ class ProducerBase(Operations, Generic[T]):
         return machine, runner
 
     def _connect(self) -> tuple[ProducerMachine, Runner]:
-        """Return the machine and its runner, which the first use makes."""
+        """Return the machine and its runner. The first call creates them."""
         self._check_open()
         if self._machine is None or self._runner is None:
             self._machine, self._runner = self._start(
@@ -421,16 +455,23 @@ class ProducerBase(Operations, Generic[T]):
         row: tuple[Any, Any, int, Headers],
         now: float,
     ) -> bool:
-        """Append one record to the machine; return whether there is more to do."""
+        """Pass one record to the machine.
+
+        Returns whether the machine must be advanced.
+        """
         if partition is not None:
             check_partition(topic, partition)
         elif self._options.partitioner is not None:
-            # Called here, so that its errors reach the caller.
+            # Call the partitioner now instead of with the batch, so that the caller of
+            # ``send`` gets its errors.
             partition = choose_by_key(machine, topic, row[0])
         return machine.send(topic, partition, row, now)
 
     def note_fork(self) -> None:
-        """Drop what belongs to the parent process, which sends these records."""
+        """Drop the machine in this child process.
+
+        Its records belong to the parent process, which sends them.
+        """
         super().note_fork()
         self._machine = self._runner = None
         self._stages = {}
@@ -447,7 +488,10 @@ class ProducerBase(Operations, Generic[T]):
             )
 
     def _check_sending(self) -> None:
-        """Reject records outside of a transaction if the producer requires one."""
+        """Raise ``ValueError`` if the producer cannot accept records now.
+
+        It is closed, or it has a ``transactional_id`` and no transaction is open.
+        """
         self._check_open()
         machine = self._machine
         if self._options.transactional_id is None or (machine and machine.failure):
@@ -471,12 +515,13 @@ class ProducerBase(Operations, Generic[T]):
 
 @advise_on_attributes("Producer")
 class Producer(ProducerBase[Transaction], Asynchronous):
-    """A producer; ``Kafka.producer`` makes it. It is an asynchronous context manager.
+    """Asynchronous producer. ``Kafka.producer`` returns it.
 
-    The end of its block waits until all records are acknowledged. An exception in the
-    block drops the records that are not. With a ``transactional_id``, the start of the
-    block fences older producers of that id and aborts their open transactions. Any
-    number of tasks may use it.
+    It is an asynchronous context manager. At the end of its block, it waits until all
+    records are acknowledged. After an exception in the block, it drops all records that
+    are not acknowledged. With a ``transactional_id``, the start of the block fences
+    older producers of this id and aborts their open transactions. Any number of tasks
+    may use the same producer.
     """
 
     _transaction_class = Transaction
@@ -492,11 +537,16 @@ class Producer(ProducerBase[Transaction], Asynchronous):
         timestamp: int | None = None,
         partition: int | None = None,
     ) -> None:
-        """Accept one record, and send it together with others.
+        """Accept one record, and send it later in a batch with other records.
 
-        Waits only while ``memory_bytes`` are in use. The next ``flush`` or ``close``
-        reports a record that was not acknowledged. Raises ``EncodeError`` for values
-        that are not a record.
+        * ``key``, ``value``: the content of the record. The default is null.
+        * ``headers``: pairs (name, value).
+        * ``timestamp``: milliseconds since 1970. The default is the current time.
+        * ``partition``: by default, the partitioner chooses the partition.
+
+        Waits only while ``memory_bytes`` are in use, and for the metadata of a new
+        topic. If the record is not acknowledged, the next ``flush`` or ``close`` raises
+        the failure. Raises ``EncodeError`` if the record is invalid.
         """
         stage = self._stages.get(topic if partition is None else (topic, partition))
         if stage is not None and stage.append_now(key, value, timestamp, headers):
@@ -512,7 +562,8 @@ class Producer(ProducerBase[Transaction], Asynchronous):
         if self._put(machine, info, partition, row, now):
             runner.step()
         if machine.has_room():
-            # A caller that never waits must not keep the loop from its sockets.
+            # Otherwise, a caller that sends in a loop and never waits would prevent the
+            # event loop from reading its sockets.
             await runner.yield_turn()
         else:
             machine.flush(now)
@@ -521,20 +572,23 @@ class Producer(ProducerBase[Transaction], Asynchronous):
 
 @advise_on_attributes("Producer")
 class ProducerSync(ProducerBase[TransactionSync], Blocking):
-    """A producer; ``KafkaSync.producer`` makes it. It is a context manager.
+    """Producer with blocking calls. ``KafkaSync.producer`` returns it.
 
-    The end of its block waits until all records are acknowledged. An exception in the
-    block drops the records that are not. With a ``transactional_id``, the start of the
-    block fences older producers of that id and aborts their open transactions. The
-    producer works only within its calls, in the thread of the caller: records of
-    ``send`` are sent when a batch is full, by the next call after ``linger_s``, and by
-    ``flush``.
+    It is a context manager. At the end of its block, it waits until all records are
+    acknowledged. After an exception in the block, it drops all records that are not
+    acknowledged. With a ``transactional_id``, the start of the block fences older
+    producers of this id and aborts their open transactions.
+
+    The producer works only during its calls, in the thread of the caller. Records that
+    ``send`` has accepted are sent when a batch is full, by the first call after
+    ``linger_s``, and by ``flush``.
     """
 
     _transaction_class = TransactionSync
     _runner: BlockingRunner | None
 
-    # When ``send`` last ran the machine, and when it has to run it again (ms).
+    # Wall clock times in ms: when ``send`` last ran the machine, and when it must run
+    # the machine again.
     _polled_ms = _poll_ms = 1
 
     def send(
@@ -547,17 +601,23 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
         timestamp: int | None = None,
         partition: int | None = None,
     ) -> None:
-        """Accept one record, and send it together with others.
+        """Accept one record, and send it later in a batch with other records.
 
-        Waits only while ``memory_bytes`` are in use. The next ``flush`` or ``close``
-        reports a record that was not acknowledged. Raises ``EncodeError`` for values
-        that are not a record.
+        * ``key``, ``value``: the content of the record. The default is null.
+        * ``headers``: pairs (name, value).
+        * ``timestamp``: milliseconds since 1970. The default is the current time.
+        * ``partition``: by default, the partitioner chooses the partition.
+
+        Waits only while ``memory_bytes`` are in use, and for the metadata of a new
+        topic. If the record is not acknowledged, the next ``flush`` or ``close`` raises
+        the failure. Raises ``EncodeError`` if the record is invalid.
         """
         stage = self._stages.get(topic if partition is None else (topic, partition))
         taken_ms = (
             0 if stage is None else stage.append_now(key, value, timestamp, headers)
         )
-        # It may be earlier than the last time: a clock can be set back.
+        # The wall clock can be set back. Therefore, run the machine also if the current
+        # time is before the last run.
         if self._polled_ms <= taken_ms < self._poll_ms:
             return
         machine, runner = self._machine, self._runner
@@ -580,28 +640,32 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
 
 
 def keep_freed_memory(size: int) -> None:
-    """Have freed blocks of up to ``size`` bytes kept for the next, if this is glibc.
+    """Make glibc keep freed blocks of up to ``size`` bytes for later allocations.
 
-    It maps fresh pages for each block above a threshold, and returns the end of the
-    heap beyond another. Both follow the largest block that was ever freed: this one,
-    of which no page is touched. Without it, zeroed pages are a third of the time that
-    batches of large values take.
+    glibc maps new pages for each block above a threshold, and returns free memory at
+    the end of the heap to the system above another threshold. Both thresholds grow with
+    the largest mapped block that was ever freed. This function allocates and frees such
+    a block, whose pages are never touched. Without it, the kernel spends a third of the
+    time of batches with large values on zeroed pages. Other allocators are unaffected.
     """
     bytes(size)
 
 
 def now_ms() -> int:
-    """Return the time of the wall clock, for records without a timestamp."""
+    """Return the wall clock time in ms, for records without a timestamp."""
     return time.time_ns() // 1_000_000
 
 
 def take_records(
     records: Iterable[RecordLike], batcher: RecordBatcher, max_bytes: int
 ) -> Iterator[Any]:
-    """Iterate over lists of records, which the caller passes to ``batcher``.
+    """Iterate over ``records`` in lists that are added to ``batcher`` one at a time.
 
-    The first list has one record. The next list has more records, unless ``batcher``
-    accepted more than its share of ``max_bytes`` from a list.
+    The caller must add each list before it requests the next one, because the size of
+    a list is measured there. The first list has one record. The length doubles with
+    each list up to ``MAX_RECORDS_AT_ONCE``, and is limited so that a list of records
+    with the measured size uses at most one eighth of ``max_bytes``. Raises
+    ``TypeError`` if ``records`` is not iterable.
     """
     if not isinstance(records, Iterable):
         raise TypeError(
@@ -623,32 +687,38 @@ def take_records(
 
 
 class Awaited:
-    """The batches of one call, until all of them are over."""
+    """Batches that one call waits for, until each of them is acknowledged or failed."""
 
     def __init__(self, batches: Iterable[PendingBatch]) -> None:
         self._batches = list(batches)
         self._waiting = deque(self._batches)
 
     def is_over(self) -> bool:
-        """Whether no batch is left to wait for."""
+        """Whether every batch is acknowledged or has failed."""
         while self._waiting and self._waiting[0].is_over:
             self._waiting.popleft()
         return not self._waiting
 
     def is_sent(self) -> bool:
-        """Whether each batch is over, or on its way to its broker."""
+        """Whether every batch is in flight, is acknowledged or has failed."""
         if self.is_over():
             return True
         leaves = (leaf for batch in self._waiting for leaf in batch.leaves())
         return all(leaf.is_in_flight or leaf.is_over for leaf in leaves)
 
     def receipts(self) -> list[Receipt]:
-        """Return the receipts; raises the first failure, with the receipts in it."""
+        """Return the receipts of all batches.
+
+        If a batch has failed, raises the first failure instead. If the failure is a
+        ``ClusterError``, its attribute ``receipts`` has the receipts of the other
+        batches.
+        """
         leaves = [leaf for batch in self._batches for leaf in batch.leaves()]
         receipts = [leaf.receipt for leaf in leaves if leaf.receipt is not None]
         for leaf in leaves:
             if leaf.failure is not None:
-                # What ends a producer is the failure of other calls too.
+                # Copy the failure before setting its receipts, because several calls
+                # share it if it has ended the producer.
                 failure = copy(leaf.failure)
                 if isinstance(failure, ClusterError):
                     failure.receipts = tuple(receipts)

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables as record batches, without an object for each row.
+"""``TableBatcher``: converts Arrow tables to record batches for ``send_table``.
 
-table -> columns by name -> row numbers sorted by partition -> batches
+table -> columns by role -> row indexes sorted by partition -> batches
 
-The rows stay where they are in the table, and their batches read them there: sorting a
-copy of them takes longer than encoding where values are large.
+Only row indexes are sorted. The batches read the rows directly from the table, without
+a Python object for each row. If values are large, sorting a copy of the rows would take
+longer than encoding them.
 """
 
 from __future__ import annotations
@@ -34,17 +35,21 @@ if TYPE_CHECKING:
     from .machines.produce.batch_records import BatchRecords
 
 _FEW = 1 << 15
-"""The most partitions whose numbers are 16 bits."""
+"""Maximum number of partitions whose numbers fit into a signed 16-bit integer."""
 
 _SHARE = 8
-"""The rows that are taken at once have one in so many of ``memory_bytes``."""
+"""Divisor of ``memory_bytes``: one call of ``fill`` uses at most about one eighth."""
 
 ROWS_AT_ONCE = 1 << 16
-"""The most rows that are sorted by partition at once."""
+"""Maximum number of rows that are sorted by partition together."""
 
 
 class TableColumns:
-    """The columns of a table by the names that the caller gives."""
+    """Columns of a table by role: key, value, headers, timestamp and partition.
+
+    The parameters are those of ``Producer.send_table``. Each column is cast to the type
+    of its role. If no key column is specified, all keys are null.
+    """
 
     def __init__(
         self,
@@ -74,12 +79,16 @@ class TableColumns:
         self._table = pyarrow.table(found)
 
     def pieces(self) -> Iterator[Any]:
-        """Iterate over record batches."""
+        """Iterate over record batches of up to ``ROWS_AT_ONCE`` rows."""
         return iter(self._table.to_batches(ROWS_AT_ONCE))
 
 
 def _convert_table(table: Any) -> Any:
-    """Convert an object without the Arrow interface, such as a dict of lists."""
+    """Return the object itself if it has the Arrow interface.
+
+    Otherwise, convert it with pyarrow, for example a dict of lists. Raises
+    ``EncodeError`` if pyarrow cannot convert it.
+    """
     import pyarrow
 
     if hasattr(table, "__arrow_c_array__") or hasattr(table, "__arrow_c_stream__"):
@@ -97,8 +106,9 @@ def _convert_table(table: Any) -> Any:
 def _read_column(table: Any, role: str, name: str, kind: Any) -> Any:
     """Return a column, cast to the type of its role.
 
-    Raises ``ValueError`` if the table has no such column, ``TypeError`` if no value of
-    its type can be cast, and ``EncodeError`` for invalid data or a value that cannot.
+    Raises ``ValueError`` if the table has no column ``name``, and ``TypeError`` if its
+    type cannot be cast at all. Raises ``EncodeError`` if its data is invalid, or if a
+    single value cannot be cast.
     """
     import pyarrow
 
@@ -121,7 +131,11 @@ def _read_column(table: Any, role: str, name: str, kind: Any) -> Any:
 
 
 class Run(NamedTuple):
-    """Rows of one partition, by their numbers; None is any partition."""
+    """Remaining rows of one partition in the current record batch of the table.
+
+    ``numbers`` are the row indexes, and ``start`` is the position of the first
+    remaining one. ``partition`` None means that the rows may go to any partition.
+    """
 
     partition: int | None
     numbers: Any
@@ -129,9 +143,10 @@ class Run(NamedTuple):
 
 
 class TableBatcher(Batcher):
-    """Takes rows of a table: ``begin`` with some, and ``fill`` until none are left.
+    """Batcher for the rows of a table.
 
-    Rows without a timestamp get ``timestamp`` (ms).
+    For each record batch of the table, call ``begin``, then ``fill`` until it returns
+    False. Rows without a timestamp get ``timestamp`` (ms).
     """
 
     def __init__(
@@ -152,7 +167,10 @@ class TableBatcher(Batcher):
         self._runs: deque[Run] = deque()
 
     def begin(self, rows: Any) -> None:
-        """Take a record batch of ``TableColumns.pieces``, and sort its rows."""
+        """Accept a record batch of ``TableColumns.pieces``, and sort it by partition.
+
+        Raises ``TopicNotFound`` if the topic does not have a specified partition.
+        """
         import numpy
 
         partitions = self._choose(rows)
@@ -160,7 +178,8 @@ class TableBatcher(Batcher):
         self._columns = engine.ColumnRows(*split_columns(rows.num_rows, columns))
         if partitions.size and (partitions != partitions[0]).any():
             if len(self._topic.partitions) <= _FEW:
-                # Sorted by counting, and not by comparing.
+                # numpy sorts 16-bit integers with a radix sort, which is faster than
+                # the comparison sort of larger types.
                 partitions = partitions.astype("int16")
             order: Any = numpy.argsort(partitions, kind="stable")
             partitions = partitions[order]
@@ -177,9 +196,10 @@ class TableBatcher(Batcher):
             start = end
 
     def fill(self, now: float) -> bool:
-        """Put some rows into batches of each partition; return whether any were left.
+        """Add rows to batches, alternating between the partitions.
 
-        So batches of all partitions are there for one request.
+        The partitions alternate so that the next request can contain a batch of each
+        partition. Returns False if there were no rows left to add.
         """
         runs, options = self._runs, self._machine.options
         if not runs:
@@ -199,7 +219,7 @@ class TableBatcher(Batcher):
         return batch.extend_columns(self._columns, rows, start, timestamp)
 
     def _choose(self, rows: Any) -> Any:
-        """Return the partition of each row; -1 for any."""
+        """Return an array with the partition of each row, or -1 for any partition."""
         import numpy
 
         if isinstance(self._partition, int):
@@ -217,7 +237,10 @@ class TableBatcher(Batcher):
         return chosen
 
     def _choose_by_key(self, key: Any) -> Any:
-        """Return the partition of each key; -1 for any."""
+        """Return an array with the partition of each key, or -1 for any partition.
+
+        Without a partitioner, only rows with a null key may go to any partition.
+        """
         import numpy
 
         count = len(self._topic.partitions)

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Transaction`` and ``TransactionSync``: records that a producer writes as a whole.
+"""``Transaction`` and ``TransactionSync``: commit records of a producer together.
 
-A producer makes a transaction, and the machine of the producer runs it.
+``Producer.transaction`` returns a transaction. The machine of the producer sends its
+requests, so these classes only begin and end the transaction.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 
 
 class TransactionBase(Operations):
-    """A transaction in neither form. ``init`` fences older producers of the id."""
+    """Common base of both transactions.
+
+    ``init`` fences older producers of the transactional id, and returns the machine of
+    the producer and its runner.
+    """
 
     def __init__(
         self, init: Callable[[], Awaitable[tuple[ProducerMachine, Runner]]]
@@ -39,15 +44,20 @@ class TransactionBase(Operations):
         group: str | GroupMetadata | ConsumerBase,
         offsets: Mapping[tuple[str, int], int] | Chunk | Iterable[Chunk],
     ) -> None:
-        """Commit offsets of a group together with the transaction.
+        """Commit the offsets of a consumer group together with the transaction.
 
-        ``group`` is a consumer, and ``offsets`` are the chunks of it that this
-        transaction has processed. A member that has lost their partitions then cannot
-        commit them: this raises ``PartitionLost``, or ends the transaction with
-        ``TransactionFailed``.
-        Or ``group`` is a name, or the ``group_metadata`` of a consumer, and ``offsets``
-        are the next offsets to read, {(topic, partition): offset}, such as
-        ``Scan.position`` returns. Source: KIP-98, KIP-447.
+        There are two ways to call this method:
+
+        * ``group`` is a consumer, and ``offsets`` is a chunk or are the chunks of this
+          consumer that the transaction has processed. If the consumer has lost the
+          partitions of a chunk, this raises ``PartitionLost``, or the transaction ends
+          with ``TransactionFailed``.
+        * ``group`` is a group name or the ``group_metadata`` of a consumer, and
+          ``offsets`` contains the next offsets to read, {(topic, partition): offset},
+          for example from ``Scan.position``.
+
+        Raises ``ValueError`` outside of the block of the transaction.
+        Source: KIP-98, KIP-447.
         """
         metadata, offsets = _check_offsets(group, offsets)
         machine, runner = self._machine, self._runner
@@ -75,7 +85,8 @@ class TransactionBase(Operations):
 
     async def _leave(self, has_failed: bool) -> None:
         if has_failed and self.is_forked:
-            # The parent process decides, and the exception of the block is raised.
+            # The parent process commits or aborts the transaction. Return without an
+            # error, so that the child raises the exception of the block.
             return
         machine, runner = self._machine, self._runner
         assert machine is not None and runner is not None
@@ -90,29 +101,36 @@ class TransactionBase(Operations):
 
 
 class Transaction(TransactionBase, Asynchronous):
-    """A transaction; ``Producer.transaction`` makes it.
+    """Asynchronous transaction. ``Producer.transaction`` returns it.
 
-    It is an asynchronous context manager. The end of its block commits the records that
-    were written in it, after all of them are acknowledged. An exception in the block
-    aborts the transaction. It is also aborted, and ``TransactionFailed`` is raised, if
-    a record or an offset was not acknowledged or the commit is in doubt.
+    It is an asynchronous context manager. The end of its block waits until all records
+    of the block are acknowledged, and then commits them. An exception in the block
+    aborts the transaction.
+
+    Raises ``TransactionFailed`` and aborts the transaction if a record or an offset is
+    not acknowledged, or if it is unknown whether the commit has succeeded.
     """
 
 
 class TransactionSync(TransactionBase, Blocking):
-    """A transaction; ``ProducerSync.transaction`` makes it.
+    """Transaction with blocking calls. ``ProducerSync.transaction`` returns it.
 
-    It is a context manager. The end of its block commits the records that were written
-    in it, after all of them are acknowledged. An exception in the block aborts the
-    transaction. It is also aborted, and ``TransactionFailed`` is raised, if a record or
-    an offset was not acknowledged or the commit is in doubt.
+    It is a context manager. The end of its block waits until all records of the block
+    are acknowledged, and then commits them. An exception in the block aborts the
+    transaction.
+
+    Raises ``TransactionFailed`` and aborts the transaction if a record or an offset is
+    not acknowledged, or if it is unknown whether the commit has succeeded.
     """
 
 
 def _check_offsets(
     group: Any, offsets: Any
 ) -> tuple[GroupMetadata, Mapping[tuple[str, int], int]]:
-    """Return the group and the offsets; ``ValueError`` names a wrong argument."""
+    """Convert the arguments of ``send_offsets`` to group metadata and offsets.
+
+    Raises ``ValueError`` with the name of the argument if one of them is invalid.
+    """
     if isinstance(group, ConsumerBase):
         group.check_process()
         group, offsets = group._find_offsets(offsets)
