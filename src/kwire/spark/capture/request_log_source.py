@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-request-log``: the request logs of brokers as a table.
+"""``kafka-request-log``: request logs of brokers as a table.
 
     spark.read.format("kafka-request-log").load("broker-logs/")
 
-One row for each request; lines are read by ``kwire.recording.request_log``. Large files
-are cut at line ends, gzip files stay whole.
+The table has one row for each request. ``kwire.recording.request_log`` parses the
+lines. Large files are split at line ends; gzip files cannot be split.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ROWS = 10_000
 
 
 class RequestLogOptions(NamedTuple):
-    """What a reader was asked for."""
+    """Validated options of a ``kafka-request-log`` reader."""
 
     paths: tuple[str, ...]
     mode: str
@@ -61,7 +61,7 @@ class RequestLogOptions(NamedTuple):
 
 
 def read_options(given: Mapping[str, str]) -> RequestLogOptions:
-    """Read the options; ``ValueError`` says which is wrong and what there is."""
+    """Read the options. Raises ``ValueError`` for an unknown name or invalid value."""
     found: dict[str, str] = {}
     for name, text in given.items():
         if name.lower() not in _BY_LOWER:
@@ -118,17 +118,17 @@ def _timezone(name: str) -> tzinfo:
 class KafkaRequestLogSource(SparkEntry, DataSource):
     """The data source ``kafka-request-log``.
 
-    A schema that is given chooses among the columns. Raises ``ValueError`` for wrong
-    options, and in the mode FAILFAST for a line that cannot be read.
+    A user-specified schema selects columns. Raises ``ValueError`` for invalid options,
+    and in the mode FAILFAST for a line that cannot be parsed.
     """
 
     @classmethod
     def name(cls) -> str:
-        """Name the format."""
+        """Return the format name."""
         return "kafka-request-log"
 
     def schema(self) -> str:
-        """Name the columns and their types."""
+        """Return the schema, with the column of corrupt lines if an option names it."""
         options = read_options(self.options)
         columns = dict(REQUEST_TYPES)
         if options.names_corrupt_record:
@@ -136,7 +136,10 @@ class KafkaRequestLogSource(SparkEntry, DataSource):
         return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Make the reader, which gives the columns of the schema."""
+        """Return a reader for the columns of the schema.
+
+        Raises ``ValueError`` if a column does not exist or has another type.
+        """
         options = read_options(self.options)
         known = REQUEST_TYPES | {options.corrupt_record: CORRUPT}
         names = []
@@ -157,14 +160,14 @@ class KafkaRequestLogSource(SparkEntry, DataSource):
 
 
 class RequestLogReader(SparkEntry, DataSourceReader):
-    """Cuts the files on the driver, reads them in the tasks."""
+    """Splits the files on the driver, and reads them in the tasks."""
 
     def __init__(self, options: RequestLogOptions, names: list[str]) -> None:
         self._options = options
         self._names = names
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Plan: list the files and cut them."""
+        """Plan the input partitions: list the files and split them."""
         options = self._options
         return [
             InputPartition((log, *piece))
@@ -174,7 +177,7 @@ class RequestLogReader(SparkEntry, DataSourceReader):
         ]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Read one range of a file as Arrow batches."""
+        """Read one byte range of a file as Arrow batches."""
         path, start, end = partition.value
         requests: list[Request] = []
         bad: list[BadLine | None] = []

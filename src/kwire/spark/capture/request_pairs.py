@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joins requests and their responses in captured frames, one pair a row.
+"""Joins requests with their responses in captured frames, one row for each pair.
 
-``recording.pairing`` has the rule. There is no Spark here: batches of pyarrow in and
-out, in the order of connections and of their frames.
+``recording.pairing`` implements the matching rules. This module does not import Spark:
+input and output are pyarrow batches, sorted by connection and frame order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ORDER = ("recording", "connection", "sequence")
-"""The columns that captured rows are sorted by."""
+"""Sort order of captured rows."""
 
 COLUMNS = (
     *ORDER,
@@ -35,7 +35,7 @@ COLUMNS = (
     "size",
     "frame",
 )
-"""The columns of ``kafka-capture`` that pairs are made of."""
+"""Input columns, which are part of ``kafka-capture`` rows."""
 
 _TIME = pa.timestamp("us", "UTC")
 _CONNECTION = [
@@ -67,18 +67,22 @@ PAIRS = pa.schema(
         ("latency_ms", pa.float64()),
     ]
 )
-"""The columns of pairs; those of the response are null where there was none."""
+"""Output columns. The columns of a missing response are null."""
 
 _IN_FLIGHT = 10_000
-"""Requests of a connection that wait; with more, the oldest gets no answer any more."""
+"""Maximum number of pending requests of a connection.
+
+If there are more, the oldest request is returned without a response.
+"""
 
 
 def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pair the requests of captured rows with their responses.
 
-    Batches have ``COLUMNS`` and are sorted by ``ORDER``. Each request gives one row:
-    when its response comes, or when it is clear that none will come. Responses without
-    a request give none. Memory: one batch, and the requests that wait.
+    Input batches have the columns ``COLUMNS`` and are sorted by ``ORDER``. Each request
+    becomes one row, as soon as its response is read or can no longer follow. Responses
+    without request are skipped. The function keeps one batch and the pending requests
+    in memory.
     """
     reader = _PairReader()
     kept: pa.RecordBatch | None = None
@@ -93,9 +97,9 @@ def pair_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class _PairReader:
-    """Finds the pairs of rows in batches, one connection after the other.
+    """Pairs the rows of batches, one connection after another.
 
-    A request that waits is a list of its row in the batch, which ``renumber`` changes.
+    A pending request is a list with its row number, which ``renumber`` updates.
     """
 
     def __init__(self) -> None:
@@ -103,9 +107,9 @@ class _PairReader:
         self._awaited = AwaitedRequests[list[int]](_IN_FLIGHT)
 
     def read(self, batch: pa.RecordBatch, start: int) -> list[tuple[int, int | None]]:
-        """Read the rows from ``start`` on.
+        """Read the rows starting at ``start``.
 
-        Returns pairs of rows, with None for a request that gets no response.
+        Returns pairs of row numbers. The second number is None if there is no response.
         """
         names = ("recording", "connection", "direction", "correlation_id", "api_key")
         columns = [batch.column(name).slice(start).to_pylist() for name in names]
@@ -130,7 +134,7 @@ class _PairReader:
         return pairs
 
     def renumber(self) -> list[int]:
-        """List the rows that wait, and number them by their position in this list."""
+        """Return the rows of pending requests, and renumber them to match."""
         rows = []
         for number, request in enumerate(self._awaited):
             rows.append(request[0])
@@ -143,7 +147,7 @@ def _list_unanswered(requests: list[list[int]]) -> list[tuple[int, None]]:
 
 
 def _wants_none(frame: pa.Scalar) -> bool:
-    """Whether a Produce request says that it wants no response."""
+    """Whether a Produce request does not expect a response (acks=0)."""
     return bool(frame.is_valid) and not is_answered(frame.as_buffer())
 
 

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-capture``: recorded traffic as a table, one row for each frame.
+"""``kafka-capture``: recorded traffic as a table with one row for each frame.
 
     spark.read.format("kafka-capture").load("captures/")
 
-``kwire.recording`` finds and reads the files; this file answers the calls of Spark.
+``kwire.recording`` lists and reads the files. This module implements Spark's data
+source interface.
 """
 
 from __future__ import annotations
@@ -33,23 +34,24 @@ _OPTIONS = ("path", "mode")
 class KafkaCaptureSource(SparkEntry, DataSource):
     """The data source ``kafka-capture``.
 
-    Options: ``path``, a file or a folder at any depth, and ``mode``: FAILFAST ends the
-    job at a file that is damaged or no capture, DROPMALFORMED leaves out what cannot
-    be read. A schema that is given chooses among the columns. Raises ``ValueError``.
+    Options: ``path``, a file, or a directory that is searched recursively; ``mode``,
+    FAILFAST or DROPMALFORMED. With FAILFAST, a file that is damaged or not a capture
+    fails the job. With DROPMALFORMED, unreadable data is skipped. A user-specified
+    schema selects columns. Raises ``ValueError`` for invalid options and columns.
     """
 
     @classmethod
     def name(cls) -> str:
-        """Name the format."""
+        """Return the format name."""
         return "kafka-capture"
 
     def schema(self) -> str:
-        """Name the columns and their types."""
+        """Return the schema."""
         _read_options(self.options)
         return ", ".join(f"{name} {kind}" for name, kind in CAPTURE_TYPES.items())
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Make the reader of a batch."""
+        """Return the reader for a batch query."""
         path, mode = _read_options(self.options)
         return CaptureReader(path, mode, _chosen_columns(schema))
 
@@ -91,7 +93,7 @@ def _chosen_columns(schema: StructType) -> list[str]:
 
 
 class CaptureReader(SparkEntry, DataSourceReader):
-    """Lists the files on the driver, reads each in a task."""
+    """Lists the files on the driver, and reads each file in one task."""
 
     def __init__(self, path: str, mode: str, columns: list[str]) -> None:
         self._path = path
@@ -99,11 +101,11 @@ class CaptureReader(SparkEntry, DataSourceReader):
         self._columns = columns
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Plan a task for each file."""
+        """Plan one input partition for each file."""
         return [InputPartition(file) for file in list_capture_files(self._path)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Read one file, as Arrow batches."""
+        """Read one file as Arrow batches."""
         try:
             yield from read_capture_file(partition.value, self._columns)
         except CaptureError as error:

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-live``: the topics of live brokers as tables, streams and sinks."""
+"""``kafka-live``: topics of running brokers as tables, streams and sinks."""

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``kafka-live``: brokers, and those in ``spark/topics/options.py``.
+"""Options of ``kafka-live``: connection settings and the shared topic options.
 
-The settings of Kafka's clients go to ``kwire.client`` by their own names. What a sink
-takes is in ``sink_options.py``.
+``spark/topics/options.py`` parses topic options. Settings of Kafka's clients are passed
+to ``kwire.client`` under their own names. ``sink_options.py`` implements the options of
+sinks.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _FOLLOWED = tuple(name for name in OF_CLIENTS if name.startswith(_SECURITY))
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where the brokers are and how to connect; its repr shows the addresses alone."""
+    """Bootstrap addresses and connection settings; the repr hides the settings."""
 
     addresses: str
     properties: dict[str, str] = field(repr=False)
@@ -50,7 +51,7 @@ class Cluster:
 
     @contextmanager
     def open(self) -> Iterator[client.KafkaSync]:
-        """Open a client of the cluster; errors about topics name its addresses too."""
+        """Open a client for the cluster. Topic errors also contain the addresses."""
         with self.connect() as kafka:
             try:
                 yield kafka
@@ -58,9 +59,10 @@ class Cluster:
                 raise type(error)(f"{self.addresses}: {error}") from None
 
     def connect(self) -> client.KafkaSync:
-        """Make a client of the cluster, which connects when it is used.
+        """Return a client for the cluster, which connects on first use.
 
-        Raises ``ValueError`` for a property that is wrong, ``OSError`` for a file.
+        Raises ``ValueError`` for an invalid property, and ``OSError`` if a file cannot
+        be read.
         """
         arguments: dict[str, Any] = {
             "config": self.properties,
@@ -75,20 +77,20 @@ class Cluster:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveOptions(TopicOptions):
-    """What a reader of ``kafka-live`` was asked for; the fields are the options."""
+    """Validated options of a ``kafka-live`` reader, one field for each option."""
 
     cluster: Cluster
     check_crc: bool = True
 
 
 def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> LiveOptions:
-    """Read the options of a reader; ``ValueError`` says which is wrong and why.
+    """Read the options of a reader. Raises ``ValueError`` for an invalid option.
 
-    A batch begins at the earliest offsets and a stream at the latest, unless the
-    options say otherwise. No error shows the value of a password.
+    By default, a batch starts at the earliest offsets, and a stream at the latest
+    offsets. Error messages never contain the value of a password.
     """
     if "provider" in {name.lower() for name in given}:
-        # Spark 4 makes such a table, and forgets its options when it is read.
+        # Spark 4 creates such a table, but does not pass its options to the reader.
         raise ValueError(
             "kafka-live cannot be a table of the catalog, as Spark reads those without"
             " their options; CREATE TEMPORARY VIEW name USING kafka_live OPTIONS (...)"
@@ -116,7 +118,11 @@ def read_live_options(given: Mapping[str, str], is_stream: bool = False) -> Live
 
 
 def read_cluster(found: Mapping[str, str], format: str, timeout: str) -> Cluster:
-    """Read where the brokers are; ``timeout`` is the option for the longest wait."""
+    """Read the connection settings; ``timeout`` is the name of the timeout option.
+
+    The timeout is in milliseconds and defaults to 60,000. Raises ``ValueError`` if
+    ``kafka.bootstrap.servers`` is missing.
+    """
     addresses = found.get("kafka.bootstrap.servers", "").strip()
     if not addresses:
         raise ValueError(
@@ -137,7 +143,7 @@ def read_cluster(found: Mapping[str, str], format: str, timeout: str) -> Cluster
 
 
 def check_security(given: Mapping[str, str], options: OptionNames) -> None:
-    """Refuse settings of TLS and SASL that nothing here can follow."""
+    """Raise ``ValueError`` for unsupported TLS and SASL settings."""
     texts = {
         name.lower().removeprefix(_PREFIX): str(text)
         for name, text in given.items()
@@ -165,7 +171,7 @@ def _of_options(error: ValueError, format: str) -> ValueError:
 
 
 def _check_ends(options: LiveOptions) -> None:
-    """Refuse a batch that begins at the end or ends at the beginning."""
+    """Raise ``ValueError`` if a batch starts at latest or ends at earliest."""
     for name, (kind, given), word, number in (
         ("startingOffsets", options.starting, "latest", LATEST),
         ("endingOffsets", options.ending, "earliest", EARLIEST),

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the offsets that a read of ``kafka-live`` begins and ends at.
+"""Resolves the start and end offsets of a ``kafka-live`` read.
 
-Everything here runs on the driver; ``reading.py`` reads the records.
+This module runs on the driver. ``reading.py`` reads the records in the tasks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LAST_MS = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(milliseconds
 
 
 class OffsetRange(NamedTuple):
-    """What one task reads: offsets of a partition from ``start``, before ``end``."""
+    """Input of one task: partition offsets from ``start`` to ``end`` (exclusive)."""
 
     topic: str
     partition: int
@@ -35,16 +35,17 @@ class OffsetRange(NamedTuple):
 
 
 class LiveTopics:
-    """The partitions that the options ask for, and offsets in them."""
+    """Partitions that the options select, and their offsets."""
 
     def __init__(self, options: LiveOptions) -> None:
         self._options = options
 
     def find_ends(self, *, decided: bool = True) -> dict[Place, int]:
-        """Find where the partitions end now: this is also the list of partitions.
+        """Return the current end offsets of all selected partitions.
 
-        Under "read_committed" that is before the first open transaction, unless
-        ``decided`` is false.
+        With isolation level "read_committed", the end offset is the last stable offset,
+        the first offset of an open transaction. If ``decided`` is false, open
+        transactions are ignored.
         """
         with self._options.cluster.open() as kafka:
             try:
@@ -52,7 +53,7 @@ class LiveTopics:
             except TopicNotFound:
                 if self._options.subscribe_pattern is None:
                     raise
-                # A topic was deleted after it was listed.
+                # A topic was deleted after it had been listed. List the topics again.
                 return self._find_ends(kafka, decided)
 
     def _find_ends(self, kafka: KafkaSync, decided: bool) -> dict[Place, int]:
@@ -74,7 +75,7 @@ class LiveTopics:
         return dict(kafka.offsets(topics, isolation_level=isolation))
 
     def find_beginnings(self, places: Iterable[Place]) -> dict[Place, int]:
-        """Find the earliest offset of each of some partitions."""
+        """Return the earliest offset of each partition."""
         wanted = _by_topic(places)
         if not wanted:
             return {}
@@ -82,13 +83,14 @@ class LiveTopics:
             return dict(kafka.offsets(wanted, at="earliest"))
 
     def find_starts(self, ends: dict[Place, int]) -> dict[Place, int]:
-        """Find where reading begins; ``ends`` is what ``find_ends`` returned."""
+        """Return the start offsets; ``ends`` is the result of ``find_ends``."""
         return self._resolve("starting", ends)
 
     def find_batch(self) -> list[OffsetRange]:
-        """Find the offsets of a batch, and cut them into what each task reads.
+        """Return the offset ranges of a batch query, one for each task.
 
-        Raises ``DataLost`` if requested records are missing.
+        If requested records are missing, raises ``DataLost``, or warns if
+        ``failOnDataLoss`` is false.
         """
         options = self._options
         latest = self.find_ends()
@@ -112,10 +114,10 @@ class LiveTopics:
         return self.cut_ranges(ranges)
 
     def cut_ranges(self, ranges: list[OffsetRange]) -> list[OffsetRange]:
-        """Cut ranges into what each task reads, as Spark's own source does.
+        """Split ranges into one range per task, as Spark's own source does.
 
-        One for each partition, unless ``maxRecordsPerPartition`` or ``minPartitions``
-        wants more; empty ones are left out.
+        A partition is one range, unless ``maxRecordsPerPartition`` or ``minPartitions``
+        requires more. Empty ranges are omitted.
         """
         options = self._options
         ranges = [each for each in ranges if each.start < each.end]
@@ -137,7 +139,7 @@ class LiveTopics:
         report_loss("kafka-live", place, offset, reason, fails)
 
     def _resolve(self, side: str, ends: dict[Place, int]) -> dict[Place, int]:
-        """Find the offset of each partition that the options of one side mean."""
+        """Resolve the starting or ending option into an offset for each partition."""
         options = self._options
         kind, given = options.starting if side == "starting" else options.ending
         if given == "latest":
@@ -163,7 +165,7 @@ class LiveTopics:
     def _find_times(
         self, side: str, times: dict[Place, int], ends: dict[Place, int]
     ) -> dict[Place, int]:
-        """Find the first offset of each partition at a time or later."""
+        """Return the first offset of each partition with or after its timestamp."""
         options = self._options
         by_time: dict[int, list[Place]] = {}
         for place, time in times.items():
@@ -173,8 +175,10 @@ class LiveTopics:
             for time, places in by_time.items():
                 found |= _find_time(kafka, time, places, options.isolation_level)
         for place, offset in found.items():
-            # Where no record is as late, brokers are asked for the end; it was found
-            # before, so what was written since does not count as found.
+            # If no record has an equal or later timestamp, the client returns the
+            # current end offset. It may be greater than the end offset in ``ends``,
+            # because records may have been written in the meantime. Ignore these
+            # records.
             if offset < ends[place]:
                 continue
             if side == "starting" and options.strategy == "error":

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a range of offsets into Arrow batches, as a task of ``kafka-live``.
+"""Reads an offset range into Arrow batches, as a task of ``kafka-live``.
 
-It fetches from the leader of the partition. Nothing here imports Spark.
+Records are fetched from the partition leader. This module does not import Spark.
 """
 
 from __future__ import annotations
@@ -65,9 +65,10 @@ def read_range(
 def _decode(
     chunk: Chunk, wanted: OffsetRange, has_headers: bool, options: LiveOptions
 ) -> Iterator[Records]:
-    """Decode a chunk, of which nothing is read that another task reads.
+    """Decode the records of a chunk that belong to the range of this task.
 
-    After a loss, a scan may go on before the range or after it.
+    After a data loss, a scan may continue at offsets outside the range, which other
+    tasks read.
     """
     try:
         yield from iter_records(
@@ -77,7 +78,7 @@ def _decode(
             headers=has_headers,
             timestamp_unit="us",
             aborted_transactions=chunk.aborted_transactions,
-            # As Kafka's own consumer reads names of headers.
+            # Kafka's own consumer also replaces invalid UTF-8 in header keys.
             errors="replace",
             check_crc=options.check_crc,
             limits=options.cluster.limits,
@@ -93,7 +94,7 @@ def _decode(
 
 
 def _check_end(kafka: KafkaSync, wanted: OffsetRange, options: LiveOptions) -> None:
-    """Report a loss if the log ends before the range does; compaction is none."""
+    """Report a loss if the log ends before the range. Compaction is not a loss."""
     ends = kafka.offsets({wanted.topic: [wanted.partition]})
     end = ends.get((wanted.topic, wanted.partition), 0)
     if end < wanted.end:

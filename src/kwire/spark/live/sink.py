@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-live`` as a sink: the writers that Spark calls, of batches and of streams.
+"""``kafka-live`` as a sink: implements Spark's writers for batches and streams.
 
     df.write.format("kafka-live").option("topic", "orders").mode("append").save()
 
-A task returns when its rows are acknowledged, so there is nothing to commit. What is
-written is in ``writing.py``, options and columns in ``sink_options.py``.
+A task only returns after all of its rows have been acknowledged, so a commit has
+nothing to do. ``writing.py`` writes the rows, and ``sink_options.py`` validates options
+and columns.
 """
 
 from __future__ import annotations
@@ -27,20 +28,20 @@ if TYPE_CHECKING:
     from .sink_options import SinkColumns, SinkOptions
 
 _HAS_ARROW_STREAMS = hasattr(datasource, "DataSourceStreamArrowWriter")
-"""PySpark 4.0 passes the rows of a stream one by one."""
+"""False for PySpark 4.0, which passes the rows of a stream as single rows."""
 
 
 def make_writer(
     given: Mapping[str, str], schema: StructType, overwrite: bool
 ) -> LiveWriter:
-    """Make the writer of a batch; ``ValueError`` for what cannot be written."""
+    """Return the writer for a batch. Raises ``ValueError`` for invalid input."""
     return LiveWriter(*_read_plan(given, schema, overwrite, "mode"))
 
 
 def make_stream_writer(
     given: Mapping[str, str], schema: StructType, overwrite: bool
 ) -> LiveStreamWriter:
-    """Make the writer of a stream; ``ValueError`` for what cannot be written."""
+    """Return the writer for a stream. Raises ``ValueError`` for invalid input."""
     return LiveStreamWriter(*_read_plan(given, schema, overwrite, "outputMode"))
 
 
@@ -58,14 +59,14 @@ def _read_plan(
 
 
 class LiveWriter(SparkEntry, datasource.DataSourceArrowWriter):
-    """Writes the rows of a batch, in the tasks."""
+    """Writes the rows of a batch query in the tasks."""
 
     def __init__(self, columns: SinkColumns, options: SinkOptions) -> None:
         self._columns = columns
         self._options = options
 
     def write(self, iterator: Iterator[Any]) -> datasource.WriterCommitMessage:
-        """Write the rows of one task, which are Arrow batches."""
+        """Write the rows of one task, which are passed as Arrow batches."""
         write_batches(iterator, self._columns, self._options)
         return datasource.WriterCommitMessage()
 
@@ -77,7 +78,7 @@ else:
 
 
 class LiveStreamWriter(SparkEntry, StreamWriter):
-    """Writes the rows of each micro-batch, in the tasks."""
+    """Writes the rows of each micro-batch in the tasks."""
 
     def __init__(self, columns: SinkColumns, options: SinkOptions) -> None:
         self._columns = columns
@@ -92,7 +93,7 @@ class LiveStreamWriter(SparkEntry, StreamWriter):
         return datasource.WriterCommitMessage()
 
     def commit(self, messages: Any, batchId: int) -> None:
-        """Do nothing: the rows are acknowledged."""
+        """Do nothing, because all rows have already been acknowledged."""
 
     def abort(self, messages: Any, batchId: int) -> None:
-        """Do nothing: what was acknowledged is in the topics."""
+        """Do nothing, because acknowledged rows cannot be removed from the topics."""

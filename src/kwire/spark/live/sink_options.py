@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options and the columns of ``kafka-live`` as a sink.
+"""Options and columns of the ``kafka-live`` sink.
 
-They are those of Spark's own sink. The properties of Kafka's producer become the
-arguments of ``KafkaSync.producer``.
+They correspond to Spark's own Kafka sink. Properties of Kafka's producer are converted
+to arguments of ``KafkaSync.producer``.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _SIZES = {
 
 @dataclass(frozen=True)
 class SinkOptions:
-    """Where rows are written; ``producer`` are the arguments of ``KafkaSync.producer``.
+    """Destination of the rows, and the arguments of ``KafkaSync.producer``.
 
-    ``topic`` is for all rows, or None where the column says it.
+    ``topic`` is the topic of all rows, or None if a column contains the topic.
     """
 
     cluster: Cluster
@@ -51,9 +51,9 @@ class SinkOptions:
 
 
 class SinkColumns(NamedTuple):
-    """The place of each column that is written; None for one that there is not.
+    """Index of each column to write; None if there is no such column.
 
-    There is a value.
+    ``value`` is never None.
     """
 
     key: int | None
@@ -64,9 +64,9 @@ class SinkColumns(NamedTuple):
 
 
 def read_sink_options(given: Mapping[str, str]) -> SinkOptions:
-    """Read the options of a sink; ``ValueError`` says which is wrong and why.
+    """Read the options of a sink. Raises ``ValueError`` for an invalid option.
 
-    No error shows the value of a password.
+    Error messages never contain the value of a password.
     """
     check_security(given, SINK_OPTIONS)
     found = SINK_OPTIONS.choose(given)
@@ -86,11 +86,12 @@ def read_sink_options(given: Mapping[str, str]) -> SinkOptions:
 
 
 def find_columns(columns: list[tuple[str, str]], topic: str | None) -> SinkColumns:
-    """Find the columns to write among names and types; ``topic`` is the option.
+    """Look up the columns to write; ``topic`` is the value of the topic option.
 
-    Types are in Spark's words, without whether they are nullable. All other columns are
-    left out, as Spark's own sink does. Raises ``ValueError`` for a column that is
-    missing, is there twice or has another type.
+    ``columns`` contains names and types in Spark's notation, without nullability. All
+    other columns are ignored, as in Spark's own sink. Raises ``ValueError`` if a
+    required column is missing, if a name is not unique, or if a column has another
+    type.
     """
     names = [name for name, _ in columns]
     text, either = ("string",), ("string", "binary")
@@ -130,7 +131,7 @@ def find_columns(columns: list[tuple[str, str]], topic: str | None) -> SinkColum
 
 
 def _read_producer(found: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments of ``KafkaSync.producer`` that options set."""
+    """Convert the options to arguments of ``KafkaSync.producer``."""
     acks = read_word(found, _ACKS, ("all", "-1", "1"))
     arguments: dict[str, Any] = {"acks": 1 if acks == "1" else "all"}
     if _IDEMPOTENCE in found:
@@ -144,8 +145,8 @@ def _read_producer(found: Mapping[str, str]) -> dict[str, Any]:
     arguments["compression"] = codec
     for each in _WITH_LEVELS:
         name = f"kafka.compression.{each}.level"
-        # Kafka's producer takes the level of the codec that is used; for gzip, -1 is
-        # that of the library.
+        # Like Kafka's producer, only apply the level of the selected codec. For gzip,
+        # -1 is the default level of the library.
         if each == codec and name in found and (each, found[name]) != ("gzip", "-1"):
             arguments["compression_level"] = _read_level(found, name)
     for name, argument in _SIZES.items():
@@ -158,7 +159,7 @@ def _read_producer(found: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read_level(found: Mapping[str, str], name: str) -> int:
-    """Read a level, which zstd has below 0 too."""
+    """Read a compression level, which may be negative for zstd."""
     sign = -1 if found[name].startswith("-") else 1
     text = {name: found[name].removeprefix("-")}
     return sign * read_number(text, name, "a level of compression")

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-live``: the topics of a cluster as a table, without a jar.
+"""``kafka-live``: topics of a cluster as a table, without a jar file.
 
     spark.read.format("kafka-live").option("kafka.bootstrap.servers", "broker:9092")
 
-This file answers the calls of Spark. On the driver ``planning.py`` finds the
-offsets; in the tasks ``reading.py`` fetches the records. Streams are in ``stream.py``,
-writers in ``sink.py``.
+This module implements Spark's data source interface. On the driver, ``planning.py``
+resolves the offsets; in the tasks, ``reading.py`` fetches the records. ``stream.py``
+implements streams, and ``sink.py`` implements writers.
 """
 
 from __future__ import annotations
@@ -43,29 +43,30 @@ if TYPE_CHECKING:
 class KafkaLiveSource(SparkEntry, DataSource):
     """The data source and sink ``kafka-live``.
 
-    Columns, options and offsets are those of Spark's own source and sink ``kafka``;
-    ``docs/spark/live.md`` and ``docs/spark/write.md`` list them all. A schema that is
-    given chooses among the columns to read. Raises ``ValueError`` for wrong options and
-    columns, ``ClusterError`` for what goes wrong with the brokers.
+    Columns, options and offsets correspond to Spark's own source and sink ``kafka``.
+    ``docs/spark/live.md`` and ``docs/spark/write.md`` list all of them. A
+    user-specified schema selects columns to read. Raises ``ValueError`` for invalid
+    options and columns, and ``ClusterError`` if the brokers fail.
     """
 
     @classmethod
     def name(cls) -> str:
-        """Name the format."""
+        """Return the format name."""
         return "kafka-live"
 
     def schema(self) -> str:
-        """Name the columns that the options ask for, and their types."""
-        # Which offsets are allowed depends on whether this is a stream.
+        """Return the schema that the options request."""
+        # Do not validate all options yet: whether an offset option is allowed depends
+        # on whether the query is a stream.
         found = LIVE_OPTIONS.choose(self.options)
         return default_live_layout(read_flag(found, "includeHeaders")).ddl
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Make the reader of a batch."""
+        """Return the reader for a batch query."""
         return LiveReader(read_live_options(self.options), _layout(schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Make the reader of a stream."""
+        """Return the reader for a stream."""
 
         def make_stream() -> LiveStream:
             return LiveStream(read_live_options(self.options, True), _layout(schema))
@@ -73,13 +74,13 @@ class KafkaLiveSource(SparkEntry, DataSource):
         return make_stream_reader(make_stream)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """Make the writer of a batch."""
+        """Return the writer for a batch query."""
         return make_writer(self.options, schema, overwrite)
 
     def streamWriter(
         self, schema: StructType, overwrite: bool
     ) -> DataSourceStreamWriter:
-        """Make the writer of a stream."""
+        """Return the writer for a stream."""
         return make_stream_writer(self.options, schema, overwrite)
 
 
@@ -88,19 +89,19 @@ def _layout(schema: StructType) -> Layout:
 
 
 class LiveReader(SparkEntry, DataSourceReader):
-    """Plans on the driver, reads in the tasks."""
+    """Plans on the driver, and reads in the tasks."""
 
     def __init__(self, options: LiveOptions, layout: Layout) -> None:
         self._options = options
         self._layout = layout
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Plan: find the offsets, and cut them."""
+        """Plan the input partitions: resolve offsets and split them."""
         found = LiveTopics(self._options).find_batch()
         return [InputPartition(each) for each in found] or [InputPartition(None)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Read what one task is for, as Arrow batches."""
+        """Read the input partition of one task as Arrow batches."""
         if partition.value is None:
             return iter(())
         return read_range(partition.value, self._layout, self._options)

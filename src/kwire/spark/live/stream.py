@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LiveStream``: the topics of a cluster as a stream.
+"""``LiveStream``: topics of a cluster as a stream.
 
-``spark/topics/stream_reader.py`` decides which offsets make a micro-batch. Nothing here
-imports Spark.
+``spark/topics/stream_reader.py`` selects the offsets of each micro-batch. This module
+does not import Spark.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LiveStream:
-    """Offsets and records of topics; a partition that is new is read completely."""
+    """Offsets and records of topics; new partitions are read from the start."""
 
     source_name = "kafka-live"
 
@@ -33,19 +33,19 @@ class LiveStream:
         self._topics = LiveTopics(options)
 
     def find_starts(self) -> dict[Place, int]:
-        """Find where a new query begins."""
+        """Return the offsets at which a new query starts."""
         return self._topics.find_starts(self._topics.find_ends())
 
     def find_ends(self) -> dict[Place, int]:
-        """Find where the partitions end now."""
+        """Return the current end offsets of the partitions."""
         return self._topics.find_ends()
 
     def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
-        """Find where partitions begin."""
+        """Return the start offsets of partitions."""
         return self._topics.find_beginnings(places)
 
     def is_pending(self, place: Place, offset: int) -> bool:
-        """Whether what is before ``offset`` is there, and no more than undecided."""
+        """Whether the records before ``offset`` exist but are still undecided."""
         if self.options.isolation_level != "read_committed":
             return False
         return self._topics.find_ends(decided=False).get(place, 0) >= offset
@@ -53,7 +53,7 @@ class LiveStream:
     def plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
     ) -> list[OffsetRange]:
-        """Cut one micro-batch into what each task reads."""
+        """Split one micro-batch into input partitions, one for each task."""
         new = self._topics.find_beginnings(ends.keys() - begins.keys())
         for place, begin in new.items():
             if begin:
@@ -70,5 +70,5 @@ class LiveStream:
         )
 
     def read(self, wanted: OffsetRange) -> Iterator[Any]:
-        """Read what one task is for, as Arrow batches."""
+        """Read the input partition of one task as Arrow batches."""
         return read_range(wanted, self._layout, self.options)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes Arrow batches to topics, as a task of the sink ``kafka-live``.
 
-    batch -> columns by place -> rows sorted by topic -> producer
+    batch -> columns by index -> rows sorted by topic -> producer
 
-It has one producer, which is idempotent unless options say otherwise. Nothing here
-imports Spark.
+Each task uses one producer, which is idempotent by default. This module does not import
+Spark.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from .sink_options import SinkColumns, SinkOptions
 
 ROWS_AT_ONCE = 1000
-"""How many rows make a batch where Spark has no Arrow for a sink."""
+"""Rows per Arrow batch if Spark passes single rows to the sink."""
 
 
 def write_batches(
     batches: Iterable[Any], columns: SinkColumns, options: SinkOptions
 ) -> None:
-    """Write the rows of Arrow batches; return when all are acknowledged.
+    """Write the rows of Arrow batches, and return when all are acknowledged.
 
-    Raises ``EncodeError`` for rows that are no records, and ``ClusterError`` for what
-    goes wrong with the brokers: rows that came before may have been written then.
+    Raises ``EncodeError`` if a row is not a valid record, and ``ClusterError`` if the
+    brokers fail. Earlier rows may already have been written in both cases.
     """
     with (
         options.cluster.open() as kafka,
@@ -44,9 +44,9 @@ def write_batches(
 
 
 def make_batches(rows: Iterable[Any], columns: SinkColumns) -> Iterator[Any]:
-    """Make Arrow batches of rows, which have only the columns to write.
+    """Convert rows to Arrow batches in which only the columns to write are set.
 
-    The places of those are as in the rows.
+    The columns have the same indexes as in the rows. All other columns are null.
     """
     import pyarrow
 
@@ -123,10 +123,10 @@ def _split_by_topic(
 
 
 def _check_headers(headers: Any) -> None:
-    """Refuse a header that is null, or has no key."""
+    """Raise ``EncodeError`` if a header is null or has a null key."""
     import pyarrow.compute
 
-    # A pair that is null has a key that is null once it is flattened.
+    # After flattening, a null pair has a null key, so this also detects null pairs.
     keys, _ = pyarrow.compute.list_flatten(headers).flatten()
     if keys.null_count:
         raise EncodeError(

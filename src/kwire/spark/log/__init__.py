@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log``: the data directories of brokers as tables and streams."""
+"""``kafka-log``: data directories of brokers as tables and streams."""

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds which files a query can skip, by its filters.
+"""Computes from the filters of a query which files can be skipped.
 
-Spark applies each filter to the rows as well, so a filter that is not understood here
-is ignored.
+Spark also applies each filter to the rows, so this module can ignore filters that it
+does not support.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def gather_bounds(filters: Iterable[Filter], view: str) -> Bounds:
-    """Gather the bounds of the rows that pass all filters."""
+    """Return bounds that contain every row which passes all filters."""
     bounds = Bounds()
     for each in filters:
         attribute = getattr(each, "attribute", ())
@@ -64,7 +64,11 @@ def _common(
 
 
 def _range(each: Filter, value: Any) -> tuple[Any, Any]:
-    """Return the least and the largest value that pass; a bound too wide is no harm."""
+    """Return the smallest and largest matching value.
+
+    A strict inequality also returns its own value. This is harmless, because Spark
+    applies the filters again.
+    """
     if value is None:
         return None, None
     if isinstance(each, EqualTo):
@@ -77,7 +81,7 @@ def _range(each: Filter, value: Any) -> tuple[Any, Any]:
 
 
 def _milliseconds(value: Any) -> int | None:
-    """Return a time in whole milliseconds, which is what records have."""
+    """Convert a datetime to whole milliseconds, the resolution of record timestamps."""
     if not isinstance(value, datetime):
         return None
     moment = value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The options of ``kafka-log``, checked, with the names of Spark's Kafka source.
+"""Options of ``kafka-log``, validated, with the names of Spark's Kafka source.
 
-An option of files is a field of ``LogOptions``. ``spark/topics/option_names.py`` lists
-the names that ``kafka-live`` has too, ``spark/topics/options.py`` reads their values.
-``planning.py``, which knows the files, finds the offsets that an option means.
+Options for files are fields of ``LogOptions``. ``spark/topics/option_names.py`` lists
+the options that ``kafka-live`` also supports, and ``spark/topics/options.py`` parses
+their values. ``planning.py`` resolves offset options, because it knows the files.
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ _MIB = 1 << 20
 
 
 def _option(read: Callable[..., Any], *details: Any) -> Any:
-    """Make the field of an option, which has its name in camel case.
+    """Declare the field of an option. The option has the field name in camel case.
 
-    ``read`` is of ``spark/topics/option_values.py``; it gets all options, the name and
-    ``details``, and its value for an option that is not given is the default.
+    ``read`` is a function of ``spark/topics/option_values.py``. It is called with all
+    options, the option name and ``details``. Its result for a missing option is the
+    default value of the field.
     """
     return field(
         default_factory=partial(read, {}, "", *details),
@@ -50,7 +51,7 @@ def _option(read: Callable[..., Any], *details: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class LogOptions(TopicOptions):
-    """What a reader of ``kafka-log`` was asked for; the fields are the options."""
+    """Validated options of a ``kafka-log`` reader, one field for each option."""
 
     paths: tuple[str, ...]
     corrupt_record: str = "_corrupt_record"
@@ -69,7 +70,7 @@ class LogOptions(TopicOptions):
 
     @property
     def limits(self) -> Limits:
-        """The limits of one batch, compressed and decompressed."""
+        """Limits of one batch, compressed and decompressed."""
         return make_limits(self.max_batch_bytes)
 
 
@@ -78,7 +79,7 @@ _FIELDS = {
     for each in fields(LogOptions)
     if each.metadata
 }
-"""The fields that ``_option`` made, by the names of their options."""
+"""Fields declared with ``_option``, by option name."""
 
 _SPECIAL = ("path", "paths", "columnNameOfCorruptRecord")
 
@@ -93,12 +94,13 @@ LOG_OPTIONS = OptionNames(
 
 
 def read_options(given: Mapping[str, str]) -> LogOptions:
-    """Read the options of a reader; ``ValueError`` says which is wrong and why.
+    """Read the options of a reader. Raises ``ValueError`` for an invalid option.
 
-    Names count without case; ``OptionNames.choose`` says what becomes of each.
+    Option names are compared without case. ``OptionNames.choose`` describes which names
+    are supported, ignored or rejected.
     """
     if "provider" in {name.lower() for name in given}:
-        # Spark 4 makes such a table, and forgets its options when it is read.
+        # Spark 4 creates such a table, but does not pass its options to the reader.
         raise ValueError(
             "kafka-log cannot be a table of the catalog, as Spark reads those without"
             ' their options; CREATE TEMPORARY VIEW name USING kafka_log OPTIONS (path "'
@@ -111,11 +113,12 @@ def read_options(given: Mapping[str, str]) -> LogOptions:
     }
     view = of_files["view"]
     if view == "batches" and "verifyCrc" not in found:
-        # Headers of batches are read without what is between them, if they may be.
+        # By default, read only the batch headers and skip the records between them. A
+        # CRC check would have to read all bytes.
         of_files["verify_crc"] = False
     of_topics = read_topic_options(found)
     if view != "records":
-        # The rows of other views are no records.
+        # The rows of other views are not records.
         of_topics["max_records_per_partition"] = None
     if view == "batches" and of_topics["isolation_level"] == "read_committed":
         raise ValueError(
@@ -146,6 +149,6 @@ def _paths(found: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _without_scheme(path: str) -> str:
-    """Take ``file:`` off, as Hadoop writes the paths of files."""
+    """Remove the prefix ``file:`` that Hadoop adds to the paths of local files."""
     is_short = path.startswith("file:/") and not path.startswith("file://")
     return path.removeprefix("file:") if is_short else path

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Plans a read of ``kafka-log``: files, offsets, and parts of files.
+"""Plans a read of ``kafka-log``: files, offsets, and splits of files.
 
-Nothing here imports Spark. Files are listed, offsets are found, and splits of about the
-same size are made; ``reading.py`` reads the records. A filter may skip a split, but
-never decides which rows there are.
+This module lists files, resolves offsets, and creates splits of similar size. It does
+not import Spark; ``reading.py`` reads the records. Filters can only exclude complete
+splits here. Spark decides which rows are returned.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     Found = TypeVar("Found")
 
 _LEAST_SPLIT = 4 << 20
-"""Bytes below which a split is not worth a task, unless more are asked for."""
+"""Minimum bytes of a split that justify a task, unless minPartitions requires more."""
 
 _LOG_APPEND_TIME = 1
 
 
 _LOOKS = 5
-"""Times to look at a folder whose files vanish while it is looked at."""
+"""Maximum attempts to list files while a broker deletes them concurrently."""
 
 
 class FileSplit(NamedTuple):
-    """Batches that begin in bytes ``start`` to ``end`` of a segment; None is its end.
+    """Batches that begin between bytes ``start`` and ``end`` of a segment.
 
-    Of them the records from ``start_offset`` to ``end_offset`` (not included) are
-    wanted; None leaves that side open.
+    If ``end`` is None, the split extends to the end of the segment. Only records from
+    ``start_offset`` to ``end_offset`` (exclusive) are read; None means no limit.
     """
 
     path: str
@@ -60,13 +60,13 @@ class FileSplit(NamedTuple):
     end_offset: int | None
     transactions: Transactions | None
     is_follow_up: bool = False
-    """Whether another piece reports what is wrong before ``start_offset``."""
+    """Whether another piece reports problems before ``start_offset``."""
     is_followed: bool = False
-    """Whether another piece reports what is wrong across ``end_offset``."""
+    """Whether another piece reports problems across ``end_offset``."""
 
 
 class WantedRange(NamedTuple):
-    """The offsets of a partition that are read; None is an end of the log."""
+    """Offsets of a partition to read. None means the start or end of the log."""
 
     partition: Partition
     start: int | None
@@ -75,7 +75,7 @@ class WantedRange(NamedTuple):
 
 @dataclass
 class Bounds:
-    """What filters say of the rows that are wanted; timestamps in ms."""
+    """Bounds on the requested rows, computed from filters. Timestamps are in ms."""
 
     topics: frozenset[str] | None = None
     partitions: frozenset[int] | None = None
@@ -85,14 +85,17 @@ class Bounds:
     end_timestamp: int | None = None
 
     def takes(self, partition: Partition) -> bool:
-        """Whether the partition can have rows that are wanted."""
+        """Whether the partition can contain requested rows."""
         return (self.topics is None or partition.topic in self.topics) and (
             self.partitions is None or partition.partition in self.partitions
         )
 
 
 def call_again(look: Callable[[], Found]) -> Found:
-    """Call ``look``, and once more if a broker deleted a file since it was listed."""
+    """Call ``look``; repeat the call if a broker deletes files that it has listed.
+
+    There are at most ``_LOOKS`` attempts. The last ``FileNotFoundError`` is raised.
+    """
     for _ in range(_LOOKS - 1):
         try:
             return look()
@@ -104,11 +107,11 @@ def call_again(look: Callable[[], Found]) -> Found:
 def find_partitions(
     options: LogOptions, must_be_there: bool = True, may_be_empty: bool = False
 ) -> list[Partition]:
-    """List the partitions that the options ask for, in order; replicas one by one.
+    """Return the partitions that the options select, in order, with all replicas.
 
-    Raises ``ValueError`` for a path without any partition, unless it may be empty, for
-    a topic or partition that is asked for and not there, and with ``duplicates=error``
-    for one that is there twice.
+    Raises ``ValueError`` if a path contains no partition (unless ``may_be_empty``), if
+    a requested topic or partition does not exist (if ``must_be_there``), or if a
+    partition has several replicas and ``duplicates`` is "error".
     """
     every = _every(options, may_be_empty)
     found = [each for each in every if options.takes(each.topic, each.partition)]
@@ -137,7 +140,7 @@ def find_partitions(
 
 
 def _every(options: LogOptions, may_be_empty: bool) -> list[Partition]:
-    """List all partitions; a folder that several paths lead to is listed once."""
+    """List all partitions, each directory once, even if several paths contain it."""
     every: dict[str, Partition] = {}
     for path in options.paths:
         directory = log.LogDirectory(path)
@@ -157,7 +160,7 @@ def _every(options: LogOptions, may_be_empty: bool) -> list[Partition]:
 
 
 def choose_longest(replicas: Sequence[Partition]) -> Partition:
-    """Choose the replica that goes furthest; of equals the one with more bytes."""
+    """Return the replica with the highest end offset and, if equal, more bytes."""
     if len(replicas) == 1:
         return replicas[0]
     return max(replicas, key=lambda each: (each.end_offset, each.size))
@@ -182,10 +185,11 @@ def _check_found(
 def offset_range(
     partition: Partition, options: LogOptions
 ) -> tuple[int | None, int | None]:
-    """Find the offsets that the options ask for: the first, and the one after the last.
+    """Return the start and end offset (exclusive) that the options specify.
 
-    None is an end of the log. Raises ``ValueError`` if no offset is given for
-    the partition, a timestamp has none, or the first is above the end.
+    None means the start or end of the log. Raises ``ValueError`` if the options specify
+    no offset for the partition, if it has no record for a timestamp, or if the start is
+    greater than the end.
     """
     start = _offset_of_batch(partition, "starting", options)
     end = _offset_of_batch(partition, "ending", options)
@@ -195,7 +199,8 @@ def offset_range(
             " give a start that is not above the end"
         )
     if start is None and "log-start" in partition.checkpoints:
-        # Records that were deleted may still be in the files, and are gone for Kafka.
+        # Files may still contain deleted records below the log start offset. Kafka does
+        # not return these records, so exclude them.
         start = partition.start_offset
     return start, end
 
@@ -213,10 +218,10 @@ def _offset_of_batch(
 
 
 def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
-    """Find the offset of one of the ends; may be EARLIEST or LATEST.
+    """Return the offset for one side. The result may be EARLIEST or LATEST.
 
-    ``side`` is "starting" or "ending". A timestamp means the first offset, in
-    their order, whose record has that time or a later one, as in Kafka.
+    ``side`` is "starting" or "ending". A timestamp selects the first record, in offset
+    order, whose timestamp is equal or later, as in Kafka.
     """
     kind, given = options.starting if side == "starting" else options.ending
     if isinstance(given, str):
@@ -239,8 +244,9 @@ def offset_from(partition: Partition, side: str, options: LogOptions) -> int:
 def check_losses(wanted: Sequence[WantedRange]) -> None:
     """Raise ``DataLost`` if offsets of a range are missing.
 
-    Records that the log cleaner has removed are not missing. The last headers of each
-    segment are read; in a store, those of several segments at once.
+    Records that the log cleaner has removed are not missing. The check reads the last
+    batch headers of each segment; in object storage, several segments are read
+    concurrently.
     """
     is_remote = any(s.is_remote for each in wanted for s in each.partition.segments[:1])
     for _ in map_requests(_check_ends, wanted, is_remote=is_remote):
@@ -282,9 +288,9 @@ def _check_ends(wanted: WantedRange) -> None:
 
 
 def _find_next_offset(segment: Segment) -> int | None:
-    """Find the offset after a segment's last batch; None if batches are damaged.
+    """Return the offset after the last batch of a segment; None if batches are damaged.
 
-    Damaged batches are not missing: the option ``mode`` decides about them.
+    Damaged batches are not missing: the option ``mode`` determines their treatment.
     """
     next_offset = segment.base_offset
     damaged: list[object] = []
@@ -303,7 +309,7 @@ def _make_loss(partition: Partition, offset: int, reason: str) -> DataLost:
 def plan_pieces(
     partitions: Sequence[Partition], options: LogOptions, bounds: Bounds
 ) -> list[FileSplit]:
-    """Make the pieces of all partitions, each no larger than a split should be."""
+    """Split the partitions into pieces that do not exceed the maximum split size."""
     taken = list(filter(bounds.takes, partitions))
     is_remote = any(s.is_remote for each in taken for s in each.segments[:1])
 
@@ -334,7 +340,7 @@ def plan_pieces(
 def _find_remote_cuts(
     wanted: Sequence[WantedRange], size: int
 ) -> dict[Segment, tuple[int, ...]]:
-    """Find the cuts of segments in a store, of all partitions at once."""
+    """Compute split positions for all remote segments in one pass."""
     segments = [
         segment
         for partition, start, end in wanted
@@ -353,7 +359,7 @@ def _find_remote_cuts(
 
 
 def split_size(total: int, options: LogOptions) -> int:
-    """Choose how many bytes a split has: all cores get some, none too much."""
+    """Choose the maximum bytes of a split, so that all cores have work."""
     parts = options.min_partitions or os.cpu_count() or 1
     least = 1 if options.min_partitions else _LEAST_SPLIT
     return max(1, min(options.max_partition_bytes, max(least, -(-total // parts))))
@@ -369,18 +375,18 @@ def cut_partition(
     is_micro_batch: bool = False,
     cuts: dict[Segment, tuple[int, ...]] | None = None,
 ) -> Iterator[FileSplit]:
-    """Make the pieces of one partition's offsets, in order.
+    """Create the pieces for an offset range of one partition, in order.
 
-    A piece has offsets of one range of ``maxRecordsPerPartition`` alone. Those of a
-    micro-batch leave what is wrong at its ends to the micro-batches around it. ``cuts``
-    are the cuts of segments that are known, and gets those that are found.
+    A piece belongs to a single range of ``maxRecordsPerPartition``. The pieces of a
+    micro-batch leave problems at its edges to the adjacent micro-batches. ``cuts``
+    contains the known split positions by segment, and new positions are added to it.
     """
     transactions = None
     if options.isolation_level == "read_committed":
         transactions = partition.transactions()
         end = _lower(end, transactions.last_stable_offset)
     ranges = _ranges(partition, start, end, options.max_records_per_partition)
-    # Of each segment they are the same for all ranges.
+    # The split positions and transactions of a segment are equal for all ranges.
     cuts = {} if cuts is None else cuts
     of_segments: dict[Segment, Transactions] = {}
     for turn, (first, behind) in enumerate(ranges):
@@ -409,7 +415,7 @@ def cut_partition(
 def _ranges(
     partition: Partition, start: int | None, end: int | None, most: int | None
 ) -> list[tuple[int | None, int | None]]:
-    """Divide offsets into ranges of about the same size, of at most ``most`` each."""
+    """Divide offsets into ranges of similar size with at most ``most`` offsets each."""
     if most is None:
         return [(start, end)]
     low = _higher(partition.start_offset, start) or 0
@@ -425,7 +431,7 @@ def _cut_range(
     bounds: Bounds,
     cuts: dict[Segment, tuple[int, ...]],
 ) -> Iterator[tuple[Segment, int, int | None]]:
-    """Find the parts of segments, by their bytes, that have the offsets of a range."""
+    """Find the byte ranges of segments that contain the offsets of a range."""
     for segment in _overlapping(partition, start, end):
         first = 0
         if start is not None and start > segment.base_offset:
@@ -445,18 +451,21 @@ def _cut_range(
             if header is not None and end is not None and header.base_offset >= end:
                 if header.record_count >= 0:
                     break
-                # A wrapper has the offset of its last message: others may be below.
+                # The base offset of a wrapper message is the offset of its last
+                # message. The wrapper may also contain lower offsets, so include this
+                # last part.
                 is_behind = True
             if not _is_spared(segment, begin, stop, bounds):
                 yield segment, begin, stop
-        # Thousands of segments have more in their indexes than memory is worth.
+        # Release the index data, because the indexes of thousands of segments would
+        # need too much memory.
         segment.forget_indexes()
 
 
 def _overlapping(
     partition: Partition, start: int | None, end: int | None
 ) -> Iterator[Segment]:
-    """Iterate over the segments that can have offsets of a range."""
+    """Iterate over the segments that may contain offsets of a range."""
     for segment in partition.segments:
         above = segment.next_base_offset
         if start is not None and above is not None and above <= start:
@@ -467,7 +476,7 @@ def _overlapping(
 
 
 def _of_segment(transactions: Transactions, segment: Segment) -> Transactions:
-    """Keep the transactions that a task needs for one segment: they travel with it."""
+    """Select the transactions of one segment, to keep the serialized task small."""
     last = segment.base_offset
     for header in segment.headers(segment.seek_before(2**62), on_corrupt="skip"):
         last = max(last, header.last_offset)
@@ -484,10 +493,11 @@ def _header_at(segment: Segment, position: int) -> BatchHeader | None:
 
 
 def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -> bool:
-    """Whether no record of the piece can have a wanted timestamp.
+    """Whether the piece has no record with a requested timestamp.
 
-    The max timestamp is in each header; the smallest is in none, as a header's
-    base timestamp is that of the first record, unless the broker set all of them.
+    Each header contains the maximum timestamp, but no header contains the minimum. The
+    base timestamp is the timestamp of the first record, unless the broker has set all
+    timestamps (LogAppendTime).
     """
     low, high = bounds.start_timestamp, bounds.end_timestamp
     if low is None and high is None:
@@ -510,7 +520,7 @@ def _is_spared(segment: Segment, begin: int, stop: int | None, bounds: Bounds) -
 
 
 def _ends_before(segment: Segment, timestamp: int) -> bool:
-    """Whether the time index of a segment that is done says that it ends before."""
+    """Whether the time index of an inactive segment ends before a timestamp."""
     if segment.is_newest:
         return False
     try:
@@ -525,9 +535,9 @@ def _ends_before(segment: Segment, timestamp: int) -> bool:
 def pack(
     pieces: Sequence[FileSplit], options: LogOptions
 ) -> list[tuple[FileSplit, ...]]:
-    """Put small pieces together, in order, until a split is about as large as it may.
+    """Combine consecutive small pieces into splits of nearly the maximum size.
 
-    With ``maxRecordsPerPartition`` a split has the pieces of one range of offsets.
+    With ``maxRecordsPerPartition``, a split only contains pieces of one offset range.
     """
     size = split_size(sum(piece.size for piece in pieces), options)
     splits: list[list[FileSplit]] = []
@@ -542,7 +552,7 @@ def pack(
 
 
 def _is_apart(one: FileSplit, other: FileSplit, options: LogOptions) -> bool:
-    """Whether two pieces may not share a split: they are of different ranges."""
+    """Whether two pieces belong to different ranges, and must not share a split."""
     return options.max_records_per_partition is not None and (
         (os.path.dirname(one.path), one.start_offset, one.end_offset)
         != (os.path.dirname(other.path), other.start_offset, other.end_offset)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads parts of segment files into Arrow batches, as a task of ``kafka-log``.
+"""Reads splits of segment files into Arrow batches, as a task of ``kafka-log``.
 
-Nothing here imports Spark, or plans. A batch is a few MiB at most, whatever the records
-are; what is damaged becomes an error, a row, or nothing, by the option ``mode``.
+This module does not plan, and does not import Spark. Batches are limited to a few MiB,
+regardless of the record sizes. Depending on the option ``mode``, damaged data causes an
+error or a row, or is skipped.
 """
 
 from __future__ import annotations
@@ -24,22 +25,23 @@ if TYPE_CHECKING:
     from .planning import FileSplit
 
 _CHUNK = 3 << 20
-"""Bytes of a file that are decoded at once."""
+"""Maximum bytes of a file that are decoded together."""
 
 _ROWS = 4096
-"""Rows of a batch that is made row by row."""
+"""Maximum rows of a batch that is created row by row."""
 
 _SHOWN = 4096
-"""Bytes of a corrupt region that come with its row."""
+"""Maximum bytes of a corrupt region that its row contains."""
 
 
 def read_pieces(
     pieces: Iterable[FileSplit], layout: Layout, options: LogOptions
 ) -> Iterator[Any]:
-    """Read the records of some pieces as Arrow batches of the layout.
+    """Read the records of several pieces as Arrow batches of the layout.
 
-    Raises ``CorruptBatch`` with path, byte, offsets and advice in its text for what is
-    damaged, or ``OSError`` for what cannot be read, unless the mode says otherwise.
+    In the mode FAILFAST, raises ``CorruptBatch`` for damaged data, with path, byte
+    position, offsets and advice, and ``OSError`` if a file cannot be read. Other modes
+    return rows for the problems, or skip them.
     """
     read = _read_batches if options.view == "batches" else _read_records
     for piece in pieces:
@@ -59,7 +61,7 @@ def read_pieces(
 
 
 class CorruptRows:
-    """Takes the problems of one piece and does with them what the mode says."""
+    """Collects the problems of one piece, and applies the option ``mode`` to them."""
 
     def __init__(self, piece: FileSplit, layout: Layout, options: LogOptions) -> None:
         self._piece = piece
@@ -68,7 +70,7 @@ class CorruptRows:
         self._found: list[Problem] = []
 
     def __call__(self, problem: Problem) -> None:
-        """Take a problem; raise it, keep it, or drop it."""
+        """Handle one problem: raise it, store it, or ignore it."""
         if not self._is_ours(problem):
             return
         if self._mode == "FAILFAST":
@@ -89,12 +91,13 @@ class CorruptRows:
             self._found.append(problem)
 
     def _is_ours(self, problem: Problem) -> bool:
-        """Whether some offset of the piece is lost by the problem."""
+        """Whether the problem affects offsets of the piece."""
         piece = self._piece
         start, end = piece.start_offset, piece.end_offset
         first_lost = problem.last_good_offset + 1
         last_lost = max(problem.next_good_offset - 1, first_lost)
-        # A region goes with the range that its last offset is in, and so with one.
+        # A region that spans several ranges is reported once, by the range that
+        # contains its last offset.
         is_placed = max(problem.last_good_offset, problem.next_good_offset) >= 0
         if start is not None:
             if is_placed and piece.is_follow_up:
@@ -107,7 +110,7 @@ class CorruptRows:
         return (last_lost if is_placed and piece.is_followed else first_lost) < end
 
     def unreadable(self, error: OSError) -> None:
-        """Take the error of a file that is gone, or cannot be read."""
+        """Handle the error of a file that was deleted or cannot be read."""
         piece = self._piece
         reason = "missing" if isinstance(error, FileNotFoundError) else "unreadable"
         if self._mode == "FAILFAST":
@@ -123,7 +126,7 @@ class CorruptRows:
             self._found.append(log.Problem(format_name(piece.path), *place, reason))
 
     def batches(self) -> Iterator[Any]:
-        """Make rows of the problems that have come since the last call."""
+        """Return the problems since the last call as Arrow batches."""
         found, self._found = self._found, []
         if found:
             yield from _rows_to_batches(map(self._row, found), self._layout)
@@ -215,7 +218,8 @@ def _read_batches(
             strict_tail=options.strict_tail,
             limits=options.limits,
         ):
-            # A wrapper has the offset of its last message: others may be below.
+            # The base offset of a wrapper message is the offset of its last message.
+            # Its first message follows the previous batch at the earliest.
             first = header.base_offset if header.record_count >= 0 else behind
             behind = header.next_offset
             if header.last_offset < low or first >= high:
@@ -257,9 +261,9 @@ def _micros(milliseconds: int) -> int | None:
 def read_problems(
     partition: Partition, layout: Layout, options: LogOptions
 ) -> Iterator[Any]:
-    """Read what is wrong with the segments of a partition, as rows.
+    """Return the problems in the segments of a partition, as rows.
 
-    A file that is gone or cannot be read is a row too.
+    A file that is missing or cannot be read is also returned as a row.
     """
     found = partition.problems(strict_tail=options.strict_tail, limits=options.limits)
 
@@ -286,7 +290,7 @@ def read_problems(
 
 
 def read_indexes(segments: Sequence[Segment], layout: Layout) -> Iterator[Any]:
-    """Read the entries of the indexes beside segments, as rows."""
+    """Return the entries of the index files of segments, as rows."""
     yield from _rows_to_batches(
         (row for segment in segments for row in _index_rows(segment)), layout
     )

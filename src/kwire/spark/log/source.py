@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``kafka-log``: the segments of log directories as a table.
+"""``kafka-log``: segment files of data directories as a table.
 
     spark.read.format("kafka-log").option("subscribe", "orders").load("kafka-logs/")
 
-This file answers the calls of Spark. ``planning.py`` chooses the files and offsets,
-``reading.py`` reads them. Streams are in ``stream.py``.
+This module implements Spark's data source interface. ``planning.py`` selects files and
+offsets, and ``reading.py`` reads them. ``stream.py`` implements streams.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ _PUSHDOWN_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
 class KafkaLogSource(SparkEntry, DataSource):
     """The data source ``kafka-log``.
 
-    Columns and options are those of Spark's own source ``kafka``, as far as there is
-    sense in them without a broker; ``docs/spark/index.md`` lists them all. A schema
-    that is given chooses among the columns. Raises ``ValueError`` for wrong options,
-    and what the mode makes of damage.
+    It has the columns and options of Spark's own source ``kafka``, except for options
+    that require a broker. ``docs/spark/index.md`` lists all of them. A user-specified
+    schema selects columns. Raises ``ValueError`` for invalid options. The option
+    ``mode`` determines the treatment of damaged data.
     """
 
     @classmethod
     def name(cls) -> str:
-        """Name the format."""
+        """Return the format name."""
         return "kafka-log"
 
     def schema(self) -> str:
-        """Name the columns that the options ask for, and their types."""
+        """Return the schema that the options request."""
         return default_layout(read_options(self.options)).ddl
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Make the reader of a batch."""
+        """Return the reader for a batch query."""
         options = read_options(self.options)
         warn_of_stream_limits(self.options, "kafka-log")
         takes_filters = options.push_down_filters and _pushes_filters()
@@ -60,7 +60,7 @@ class KafkaLogSource(SparkEntry, DataSource):
         return kind(options, _layout(options, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Make the reader of a stream."""
+        """Return the reader for a stream."""
         from ..topics.stream_reader import make_stream_reader
         from .stream import LogStream
 
@@ -76,10 +76,10 @@ def _layout(options: LogOptions, schema: StructType) -> Layout:
 
 
 def _pushes_filters() -> bool:
-    """Whether Spark asks this process for a reader that takes filters.
+    """Whether Spark accepts a reader with filter support in this process.
 
-    It has a worker of its own for that, and refuses such a reader everywhere else, as
-    long as ``spark.sql.python.filterPushdown.enabled`` is off.
+    Spark starts a separate worker for filter push-down. In all other processes, it
+    rejects such a reader while ``spark.sql.python.filterPushdown.enabled`` is off.
     """
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     return _PUSHDOWN_WORKER in sys.modules or (
@@ -88,7 +88,7 @@ def _pushes_filters() -> bool:
 
 
 class LogReader(SparkEntry, DataSourceReader):
-    """Plans on the driver, reads in the tasks."""
+    """Plans on the driver, and reads in the tasks."""
 
     def __init__(self, options: LogOptions, layout: Layout) -> None:
         self._options = options
@@ -96,7 +96,7 @@ class LogReader(SparkEntry, DataSourceReader):
         self._bounds = Bounds()
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Plan: list the files, find the offsets, cut."""
+        """Plan the input partitions: list files, resolve offsets, and create splits."""
         return call_again(self._plan)
 
     def _plan(self) -> Sequence[InputPartition]:
@@ -110,7 +110,7 @@ class LogReader(SparkEntry, DataSourceReader):
         return packed or [InputPartition(())]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Read what one task is for, as Arrow batches."""
+        """Read the input partition of one task as Arrow batches."""
         value, options, layout = partition.value, self._options, self._layout
         if value is None:
             return iter(())
@@ -122,15 +122,16 @@ class LogReader(SparkEntry, DataSourceReader):
 
 
 class PushdownReader(LogReader):
-    """A reader that takes filters, where Spark lets it and the user asks for it.
+    """Reader that uses filters, if Spark supports it and the user has enabled it.
 
-    Spark 4.1 to 4.3 keep one plan of reading for each ``load()`` and hand it to every
-    query that is made of it, also to those without the filter. So it takes more than
-    Spark's setting: ``pushDownFilters=true`` is the word that there is one query.
+    Spark 4.1 to 4.3 create one read plan for each ``load()``, and use it for all
+    queries that are derived from it, even for queries without the filter. Spark's own
+    setting is therefore not sufficient. With ``pushDownFilters=true``, the user
+    confirms that there is only one query.
     """
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take what filters say about files; leave all of them to Spark as well."""
+        """Derive bounds from the filters, and return all filters to Spark."""
         if self._options.view in ("records", "batches"):
             from .filters import gather_bounds
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``LogStream``: the segments of log directories as a stream.
+"""``LogStream``: segment files of data directories as a stream.
 
-A restart needs nothing but Spark's checkpoint. ``spark/topics/stream_reader.py``
-decides which offsets make a micro-batch. Nothing here imports Spark.
+A restart only requires Spark's checkpoint. ``spark/topics/stream_reader.py`` selects
+the offsets of each micro-batch. This module does not import Spark.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 class LogStream:
-    """Offsets and records of the partitions in some folders, which grow.
+    """Offsets and records of the growing partitions in data directories.
 
-    A partition that appears later is read from its beginning.
+    A partition that is created later is read from its start offset.
     """
 
     source_name = "kafka-log"
@@ -56,11 +56,11 @@ class LogStream:
         self._has_warned = False
 
     def find_starts(self) -> dict[Place, int]:
-        """Find where a new query begins."""
+        """Return the offsets at which a new query starts."""
         return call_again(self._starts)
 
     def find_ends(self) -> dict[Place, int]:
-        """Find where the partitions end now."""
+        """Return the current end offsets of the partitions."""
         return call_again(
             lambda: {
                 place: self._find_end(each)
@@ -69,14 +69,14 @@ class LogStream:
         )
 
     def find_beginnings(self, places: Sequence[Place]) -> dict[Place, int]:
-        """Find where partitions begin; 0 for one that is gone."""
+        """Return the start offsets of partitions; 0 for a deleted partition."""
         there = self._partitions()
         return {
             each: there[each].start_offset if each in there else 0 for each in places
         }
 
     def is_pending(self, place: Place, offset: int) -> bool:
-        """Whether what is before ``offset`` is there, and no more than undecided."""
+        """Whether the records before ``offset`` exist but are still undecided."""
         partition = self._partitions().get(place)
         return (
             self.options.isolation_level == "read_committed"
@@ -87,11 +87,11 @@ class LogStream:
     def plan(
         self, begins: dict[Place, int], ends: dict[Place, int]
     ) -> list[tuple[FileSplit, ...]]:
-        """Cut one micro-batch into what each task reads."""
+        """Split one micro-batch into input partitions, one for each task."""
         return call_again(lambda: self._plan(begins, ends))
 
     def read(self, pieces: tuple[FileSplit, ...]) -> Iterator[Any]:
-        """Read what one task is for, as Arrow batches."""
+        """Read the input partition of one task as Arrow batches."""
         return read_pieces(pieces, self._layout, self.options)
 
     def _starts(self) -> dict[Place, int]:
@@ -161,7 +161,8 @@ class LogStream:
         return found
 
     def _find_end(self, partition: Partition) -> int:
-        # The checkpoint of a log's start may be newer than a copy of its segments.
+        # In a copied directory, the log start offset checkpoint may be newer than the
+        # copied segments.
         end = max(_whole_end(partition), partition.start_offset)
         if self.options.isolation_level == "read_committed":
             stable = partition.transactions().last_stable_offset
@@ -170,13 +171,14 @@ class LogStream:
 
 
 def _whole_end(partition: Partition) -> int:
-    """Find the offset after the last batch that is complete."""
+    """Return the offset after the last complete batch."""
     for segment in reversed(partition.segments):
         before = last = None
         for header in segment.headers(segment.seek_before(2**62), on_corrupt="skip"):
             before, last = last, header
         if last is not None:
-            # Its bytes may still be on their way, though its length is there.
+            # A concurrent writer or copy may have extended the file without writing all
+            # bytes of the last batch. Check the CRC.
             end = last.position + 1
             for _ in segment.headers(
                 last.position, end, check_crc=True, on_corrupt="skip"
