@@ -5,9 +5,10 @@
 Chunk -> columns  or  records() and batches() (objects)
       -> to_arrow() (a record batch)
 
-A response of a few KiB may decompress to gigabytes. Therefore each form of the whole
-chunk has a limit, and a form that is decoded in pieces: ``iter_records()`` for
-``records()``, ``iter_columns()`` for ``columns``, ``iter_arrow()`` for ``to_arrow()``.
+A response of a few KiB may decompress to gigabytes. Therefore, each method that decodes
+the whole chunk has a limit, and there is another method that decodes it in pieces:
+``iter_records()`` for ``records()``, ``iter_columns()`` for ``columns``, and
+``iter_arrow()`` for ``to_arrow()``.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ COLUMNS = (
 
 
 class ConsumerRecord(NamedTuple):
-    """One record, and where it was read. ``timestamp`` is in ms, -1 for none."""
+    """A record with its topic, partition and offset.
+
+    ``timestamp`` is in ms, or -1 if the record has no timestamp.
+    """
 
     topic: str
     partition: int
@@ -76,10 +80,12 @@ class DecodingOptions(NamedTuple):
 class Chunk:
     """The record batches of one partition in one response, not decoded yet.
 
-    ``next_offset`` is where reading goes on after it, ``high_watermark`` where the
-    partition ended when it was read. ``aborted_transactions`` is None unless committed
-    records are read. Decoding raises ``DecodeError`` for bytes that
-    are wrong, with the offset in ``data``.
+    * ``next_offset``: offset at which reading continues after this chunk.
+    * ``high_watermark``: high watermark of the partition when the chunk was read.
+    * ``aborted_transactions``: None unless the isolation level is "read_committed".
+
+    Decoding raises ``DecodeError`` if the data is malformed. The error contains the
+    position in ``data``.
     """
 
     def __init__(
@@ -97,14 +103,15 @@ class Chunk:
         self.data = fetched.data
         self.fetched = fetched
         self._options = options
-        # The columns, if ``batch_rows`` required that they are decoded already.
+        # The decoded columns, if the chunk is a part of a larger one (``batch_rows``).
         self._decoded = columns
 
     @cached_property
     def columns(self) -> record_columns.Records:
         """The records as columns.
 
-        Raises ``LimitExceeded`` as ``records``; ``iter_columns`` has no such limit.
+        Raises ``LimitExceeded`` in the same case as ``records``. ``iter_columns`` has
+        no such limit.
         """
         if self._decoded is not None:
             return self._decoded
@@ -113,8 +120,8 @@ class Chunk:
     def records(self) -> list[Record]:
         """The records as objects.
 
-        Raises ``LimitExceeded`` if the batches of the chunk together pass
-        ``total_decompressed_bytes`` of the limits; ``iter_records`` has no such limit.
+        Raises ``LimitExceeded`` if the total size of the decompressed batches is above
+        ``Limits.total_decompressed_bytes``. ``iter_records`` has no such limit.
         """
         rows: list[Record]
         rows, _ = decode_records(self.data, **self._row_arguments())
@@ -123,8 +130,8 @@ class Chunk:
     def iter_columns(self) -> Iterator[record_columns.Records]:
         """Iterate over the records as columns, in pieces.
 
-        A chunk of usual size is one piece. A piece ends after the batch with which its
-        records reach 16 MiB after decompression.
+        A piece ends after the batch with which its records reach 16 MiB after
+        decompression. Therefore, most chunks are a single piece.
         """
         if self._decoded is not None:
             return iter((self._decoded,))
@@ -133,11 +140,11 @@ class Chunk:
     def batches(
         self, *, errors: Literal["strict", "replace"] | None = None
     ) -> Iterator[Batch]:
-        """The record batches, whose headers have more than records do.
+        """Return the record batches, with the fields of their batch headers.
 
-        The last one may have records from ``next_offset`` on, which are not meant.
-        ``errors`` applies to header names that are not UTF-8. Default: the option of
-        the scan.
+        The last batch may also contain records with the offset ``next_offset`` or
+        higher, which are not part of the chunk. ``errors`` applies to header names that
+        are not UTF-8. Default: the option of the scan.
         """
         return decode_batches(
             self.data,
@@ -148,10 +155,10 @@ class Chunk:
         )
 
     def iter_records(self) -> Iterator[ConsumerRecord]:
-        """The records one by one, each with its topic and partition.
+        """Iterate over the records, each with its topic and partition.
 
-        They are decoded in pieces, so that the memory does not depend on the number of
-        batches.
+        The records are decoded in pieces, so that the required memory does not depend
+        on the number of batches.
         """
         make, topic, partition = tuple.__new__, self.topic, self.partition
         for rows in iter_records(self.data, **self._row_arguments()):
@@ -172,9 +179,10 @@ class Chunk:
             del rows
 
     def to_arrow(self) -> Any:
-        """The columns of the scan, as a ``pyarrow.RecordBatch``.
+        """Return the columns of the scan as a ``pyarrow.RecordBatch``.
 
-        Raises ``LimitExceeded`` as ``records``; ``iter_arrow`` has no such limit.
+        Raises ``LimitExceeded`` in the same case as ``records``. ``iter_arrow`` has no
+        such limit.
         """
         return self._make_batch(self.columns)
 

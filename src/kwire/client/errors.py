@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions of clients of a cluster.
 
-Each text names the address, the topic or the partition, and what to do. What is wrong
-with bytes is a ``DecodeError`` of ``kwire.errors``.
+Each error message contains the address, the topic or the partition, and suggests a
+solution. Malformed data raises ``DecodeError`` of ``kwire.errors`` instead.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 
 
 class ClusterError(KwireError):
-    """A cluster cannot do what was requested, or refuses it.
+    """A cluster cannot execute an operation, or rejects it.
 
-    ``receipts`` are those of the batches of the same call that were written all the
-    same: where ``send_many`` or ``send_table`` raised it, otherwise there are none.
+    If ``send_many`` or ``send_table`` raises the error, ``receipts`` contains the
+    receipts of the batches of the same call that were written nevertheless. Otherwise
+    it is empty.
     """
 
     receipts: tuple[Receipt, ...] = ()
 
     def __str__(self) -> str:
-        # Hosts, names of topics and messages may come from a broker.
+        # Host names, topic names and messages may come from a broker, so they are
+        # escaped.
         return escape_line(self._describe())
 
     def _describe(self) -> str:
@@ -39,23 +41,23 @@ class UsedAfterFork(KwireError, ValueError):
 
 
 class BrokersUnreachable(ClusterError):
-    """No broker takes a connection, or none answers in time."""
+    """No broker accepts a connection, or no broker answers in time."""
 
 
 class AuthenticationFailed(ClusterError):
-    """A broker refuses the mechanism of SASL, the user name or the password."""
+    """A broker rejects the SASL mechanism, the user name or the password."""
 
 
 class NotAuthorized(ClusterError):
-    """The user of this connection may not do this with the topic."""
+    """The user of this connection lacks a permission for the operation."""
 
 
 class TopicNotFound(ClusterError):
-    """No topic of the cluster has this name, or the topic has no such partition."""
+    """The cluster has no topic with this name, or the topic lacks the partition."""
 
 
 class RequestRefused(ClusterError):
-    """A broker answered with an error that a retry does not solve: ``error_code``."""
+    """A broker returned an error, ``error_code``, that a retry does not solve."""
 
     def __init__(self, text: str, error_code: int) -> None:
         super().__init__(text, error_code)
@@ -68,7 +70,7 @@ class RequestRefused(ClusterError):
 class OutcomeUnknown(ClusterError):
     """A connection was lost after a request that must not be sent twice.
 
-    The broker may have carried the request out.
+    The broker may have executed the request.
     """
 
 
@@ -128,9 +130,10 @@ class DataLost(ClusterError):
 
 
 class PartitionLost(ClusterError):
-    """A partition that was read belongs to another member: ``topic``, ``partition``.
+    """A consumer does not own a partition, for example because the group revoked it.
 
-    What was to be committed may have been, if the answer was lost.
+    ``topic`` and ``partition`` identify the partition. If the response to a commit was
+    lost, the offset may have been committed.
     """
 
     def __init__(
@@ -154,8 +157,9 @@ class PartitionLost(ClusterError):
 class DeliveryFailed(ClusterError):
     """Records were not acknowledged: ``topic``, ``partition``, ``record_count``.
 
-    ``is_in_doubt`` where they may be in the log all the same: a broker got them and did
-    not answer in time. ``error_code`` is that of the broker which rejected them, or 0.
+    ``is_in_doubt`` is True if the log may contain the records nevertheless, because
+    they were sent to a broker that did not answer in time. ``error_code`` is the error
+    code with which the broker rejected the records, or 0.
     """
 
     def __init__(
@@ -186,14 +190,15 @@ class DeliveryFailed(ClusterError):
 
 
 class ProducerFenced(ClusterError):
-    """A newer producer has taken the place of this one, which cannot write any more."""
+    """A newer producer has fenced this producer, which can no longer write."""
 
 
 class TransactionFailed(ClusterError):
     """A transaction was not committed: ``transactional_id``, ``reason``.
 
-    ``is_in_doubt`` where its commit was not acknowledged: it is committed or aborted,
-    and the next producer of the transactional id waits until that is decided.
+    ``is_in_doubt`` is True if the commit was sent and not acknowledged. The transaction
+    is then either committed or aborted, and the next producer with the transactional id
+    waits for the decision.
     """
 
     def __init__(

@@ -58,7 +58,10 @@ C = TypeVar("C", bound="ConsumerBase")
 
 
 class KafkaBase(Admin, Generic[S, P, C]):
-    """A client of a cluster: its addresses and settings, and what was made of it."""
+    """A client of a cluster: its addresses, its settings, and the objects it created.
+
+    ``close`` closes the scans, consumers and producers that the client has created.
+    """
 
     _scan_class: type[S]
 
@@ -103,34 +106,44 @@ class KafkaBase(Admin, Generic[S, P, C]):
         errors: Literal["strict", "replace"] = "replace",
         progress: bool | Callable[[ScanProgress], None] = False,
     ) -> S:
-        """Read topics from ``start`` to ``end``, or with ``follow`` for ever.
+        """Read topics from ``start`` to ``end``, or continuously with ``follow``.
 
-        ``topics`` is a name, several, a compiled pattern that names match as a whole,
-        or {topic: [partitions]}. ``start`` and ``end`` are "earliest", "latest", an
-        offset, a ``datetime``, a ``timedelta`` (so long ago), or a dict of these by
-        (topic, partition), or by partition of a single topic. "latest" is where the
-        partitions end when the scan begins; under "read_committed" that is before the
-        first open transaction. ``columns`` are for Arrow, ``timestamp_unit`` for
-        columns and Arrow. With ``views``, keys and values in columns and Arrow stay in
-        the response that they came in, as ``columns.decode_records`` has it: a chunk or
-        table then holds that response. ``memory_bytes`` bounds the responses that
-        arrive or hold chunks you have not released, over all connections of the scan.
-        One larger response at a time is possible, so that every batch can be read.
-        ``batch_rows`` is the maximum number of records of a chunk, and so of an Arrow
-        batch: larger chunks are split, with a position after each part. It requires
-        numpy. Without it, a chunk has the records of one response.
-        ``on_data_loss`` is what to do where records are gone that were to be read.
-        ``isolation_level`` is "read_uncommitted" unless ``config`` says otherwise.
-        With ``rack``, brokers may send the scan to a replica nearby (KIP-392).
-        ``check_crc=False`` trusts the checksums of record batches.
-        ``errors`` applies to header names that are not UTF-8: "replace" puts U+FFFD
-        in place of the invalid bytes, as Kafka's own consumer does, so that a single
-        producer cannot make a topic unreadable. "strict" raises ``DecodeError``.
-        ``progress`` is a function that is called with a ``ScanProgress`` after each
-        chunk, or True for a bar on stderr, which requires rich.
-        Nothing is sent before the scan is iterated over. ``ClusterError`` and
-        ``DecodeError`` come from the iteration. A scan is read once: a second use
-        raises ``ValueError``.
+        * ``topics``: a name, several names, a compiled pattern that must match the
+          complete name, or {topic: [partitions]}.
+        * ``start`` and ``end``: "earliest", "latest", an offset, a ``datetime``, a
+          ``timedelta`` (so long ago), or a dict of these values. The keys of the dict
+          are (topic, partition) pairs, or partitions if there is a single topic.
+          "latest" is the end of each partition when the scan begins. With
+          "read_committed", it is the position before the first open transaction.
+        * ``follow``: wait for new records, instead of stopping at ``end``.
+        * ``columns``: the columns of Arrow batches.
+        * ``isolation_level``: "read_uncommitted" or "read_committed". Default: the
+          value in ``config``, or "read_uncommitted".
+        * ``memory_bytes``: maximum size of the responses that are arriving, or that
+          contain chunks you have not released, over all connections of the scan. A
+          single response may be larger, so that every batch can be read.
+        * ``batch_rows``: maximum number of records of a chunk, and therefore of an
+          Arrow batch. Larger chunks are split, and there is a position after each part.
+          Requires numpy. Default: a chunk contains the records of one response.
+        * ``timestamp_unit``: unit of timestamps in columns and Arrow batches.
+        * ``views``: do not copy keys and values of columns and Arrow batches out of the
+          response, see ``columns.decode_records``. A chunk or table then keeps the
+          response in memory.
+        * ``on_data_loss``: "raise" raises ``DataLost`` if requested records no longer
+          exist. "earliest" and "latest" skip them, and continue at the start or at the
+          end of the log.
+        * ``rack``: the rack of this client, so that brokers may redirect the scan to a
+          replica nearby (KIP-392).
+        * ``check_crc``: False skips the verification of record batch checksums.
+        * ``errors``: how to decode header names that are not UTF-8. "replace" replaces
+          the invalid bytes by U+FFFD, as Kafka's own consumer does, so that a single
+          producer cannot make a topic unreadable. "strict" raises ``DecodeError``.
+        * ``progress``: a function that is called with a ``ScanProgress`` after each
+          chunk, or True for a progress bar on stderr, which requires rich.
+
+        Nothing is sent before the iteration over the scan begins. The iteration raises
+        ``ClusterError`` and ``DecodeError``. A scan can be read only once: a second
+        iteration raises ``ValueError``.
         """
         options = make_scan_options(
             topics,
@@ -168,23 +181,33 @@ class KafkaBase(Admin, Generic[S, P, C]):
         transactional_id: str | None = None,
         transaction_timeout_s: float = 60.0,
     ) -> P:
-        """Make a producer: a context manager that writes records to topics.
+        """Return a producer: a context manager that writes records to topics.
 
-        ``compression`` is that of ``records.encode_batch``. ``acks`` is "all", 1 for
-        the leader alone, or 0 for no acknowledgement: what is sent then counts as
-        written, and receipts have offset -1. ``idempotent`` writes each record once
-        whatever is sent again, and keeps the order; it is True if ``acks`` is "all".
-        ``linger_s`` is how long records of ``send`` wait for others, in seconds.
-        ``max_batch_bytes`` bounds a batch before compression, ``max_request_bytes`` a
-        request, ``memory_bytes`` what is not acknowledged yet. Records that are not
-        acknowledged within ``delivery_timeout_s`` have failed. ``partitioner`` is a
-        function of ``kwire.records.partitioners``, or of key, all partitions and
-        available partitions; without one, keys go where Java clients send them, and
-        records without a key to partitions that are not busy. ``on_receipt`` is called
-        with the receipt of each batch of ``send``.
-        With a ``transactional_id`` all records are written in transactions; the
-        coordinator aborts one that takes longer than ``transaction_timeout_s``.
-        Nothing is sent before the first record is given.
+        * ``compression`` and ``compression_level``: as in ``records.encode_batch``.
+        * ``acks``: "all" to wait for all in-sync replicas, 1 for the leader only, or 0
+          for no acknowledgement. With 0, records count as written when they have been
+          sent, and receipts have the offset -1.
+        * ``idempotent``: write each record exactly once, even if a request is repeated,
+          and keep the order of records. Default: True if ``acks`` is "all".
+        * ``linger_s``: time that a record of ``send`` waits for further records of its
+          batch, in seconds.
+        * ``max_batch_bytes``: maximum size of a batch before compression.
+        * ``max_request_bytes``: maximum size of a request.
+        * ``memory_bytes``: maximum size of the records that are not acknowledged.
+        * ``delivery_timeout_s``: records that are not acknowledged within this number
+          of seconds have failed.
+        * ``partitioner``: a function of ``kwire.records.partitioners``, or a function
+          of the key, all partitions and the available partitions. By default, a key has
+          the same partition as in Java clients, and records without a key are sent to
+          partitions that are not busy.
+        * ``on_receipt``: a function that is called with the receipt of each batch of
+          ``send``.
+        * ``transactional_id``: if set, all records are written in transactions.
+        * ``transaction_timeout_s``: the coordinator aborts a transaction that takes
+          longer than this number of seconds.
+
+        Nothing is sent before the first record is passed. Raises ``ValueError`` if a
+        parameter is invalid.
         """
         from .producer import make_producer_options
 
@@ -231,27 +254,31 @@ class KafkaBase(Admin, Generic[S, P, C]):
         check_crc: bool = True,
         errors: Literal["strict", "replace"] = "replace",
     ) -> C:
-        """Make a consumer: a member of a group, which the broker gives partitions.
+        """Return a consumer: a group member to which the broker assigns partitions.
 
-        ``topics`` is a name, several, or a compiled pattern, which the broker matches
-        with RE2/J. A partition is read from the offset that the group committed, or
-        from ``start``, which is as in ``scan``, where there is none.
-        With ``partitions`` the consumer reads these and does not join: "all", numbers
-        of a single topic, or {topic: [numbers]}. Any broker has that; joining requires
-        Kafka 4.0 (KIP-848).
-        A member with a ``group_instance_id`` keeps its partitions while it restarts
-        within the session. ``server_assignor`` is "uniform", "range" or an assignor of
-        the broker. ``session_timeout_s`` is how long partitions count as owned without
-        a response to a heartbeat; the broker has a limit of its own. A consumer that is
-        not polled for ``max_poll_interval_s`` leaves the group, and joins again with
-        the next call.
-        ``on_assigned`` and ``on_lost`` are functions that are called with the list of
-        (topic, partition) pairs that were assigned or lost. ``poll`` and the iteration
-        call them, in the thread of the caller, before they return a chunk of a
-        partition that was assigned. They may call ``seek``, ``pause``, ``resume``,
-        ``position`` and ``assignment``. Exceptions are raised by ``poll``.
-        The other arguments are as in ``scan``. Nothing is sent before the first chunk
-        is requested, and nothing is committed but by ``commit``.
+        * ``topics``: a name, several names, or a compiled pattern, which the broker
+          matches with RE2/J.
+        * ``start``: where to begin in a partition for which the group has not committed
+          an offset, as in ``scan``. Otherwise, the consumer begins at the committed
+          offset.
+        * ``partitions``: read these partitions without joining the group: "all", the
+          partition numbers of a single topic, or {topic: [numbers]}. All brokers
+          support this. Joining a group requires Kafka 4.0 (KIP-848).
+        * ``group_instance_id``: name of a static member, which keeps its partitions
+          when it restarts within the session timeout.
+        * ``server_assignor``: "uniform", "range" or another assignor of the broker.
+        * ``session_timeout_s``: the partitions are lost if no heartbeat has been
+          answered for this number of seconds. The broker has a limit of its own.
+        * ``max_poll_interval_s``: a consumer that is not polled for this number of
+          seconds leaves the group, and joins again with the next call.
+        * ``on_assigned`` and ``on_lost``: functions that are called with the list of
+          (topic, partition) pairs that were assigned or lost. ``poll`` and the
+          iteration call them in the thread of the caller, before they return a chunk of
+          a newly assigned partition. The functions may call ``seek``, ``pause``,
+          ``resume``, ``position`` and ``assignment``. ``poll`` raises their exceptions.
+
+        The other parameters are as in ``scan``. Nothing is sent before the first chunk
+        is requested. Only ``commit`` commits offsets.
         """
         from .consumer import Callbacks, make_consumer_options
 
@@ -279,11 +306,11 @@ class KafkaBase(Admin, Generic[S, P, C]):
         return consumer
 
     def metrics(self) -> dict[str, float]:
-        """Return the present metrics of this client: plain numbers by name.
+        """Return the current metrics of this client, as numbers by name.
 
-        They are the sums over all its scans, consumers, producers and other requests,
-        also of those that are closed. The reference describes each name. All threads
-        may call this method.
+        Each number is the sum over all scans, consumers, producers and other requests
+        of this client, including closed ones. The reference describes each name. This
+        method is thread-safe.
         """
         return self.settings.metrics.snapshot()
 
@@ -392,7 +419,7 @@ class KafkaBase(Admin, Generic[S, P, C]):
 
 @advise_on_attributes("Kafka")
 class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
-    """A client of a cluster for asyncio; ``client.connect`` makes it."""
+    """A client of a cluster for asyncio, created by ``client.connect``."""
 
     _scan_class = Scan
 
@@ -432,7 +459,7 @@ class Kafka(KafkaBase[Scan, "Producer", "Consumer"], Asynchronous):
 
 @advise_on_attributes("Kafka")
 class KafkaSync(KafkaBase[ScanSync, "ProducerSync", "ConsumerSync"], Blocking):
-    """A client of a cluster with blocking calls; ``client.connect_sync`` makes it."""
+    """A client of a cluster with blocking calls, created by ``client.connect_sync``."""
 
     _scan_class = ScanSync
 

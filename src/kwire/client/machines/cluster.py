@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClusterMachine``: the links to a cluster's brokers, and its metadata.
+"""``ClusterMachine``: the links to the brokers of a cluster, and its metadata.
 
-No socket, thread or clock: a runner opens the links that ``take_new_links`` returns,
-moves their bytes, and calls ``advance`` with the time after each of these and at
-``wake_at``. Each call works everything out from the present state, so that no event can
-be missed. Machines that have this one use the links:
-``scan/fetcher.py`` reads topics.
+It uses no socket, thread or clock. A runner opens the links that ``take_new_links``
+returns, transfers their bytes, and calls ``advance`` with the time after each event and
+at ``wake_at``. Each call depends only on the current state, so that no event can be
+missed. Other machines own a ``ClusterMachine`` and send requests over its links.
 """
 
 from __future__ import annotations
@@ -44,13 +43,15 @@ NEVER = float("inf")
 
 _FRUITLESS_BURST = 10
 _FRUITLESS_S = 0.1
-"""Responses of one broker that may bring nothing before the next request of the same
-kind is delayed, and the interval between such requests after that.
+"""Number of fruitless responses of one broker after which requests of the same class
+are delayed, and the interval between such requests in seconds.
 """
 
 _CONNECT_BURST = 10
 _CONNECT_S = 0.1
-"""As above, for connections to any broker, of which Metadata may name thousands."""
+"""Number of connections to any broker that may be opened without a pause, and the
+interval between further ones in seconds. Metadata may name thousands of brokers.
+"""
 
 
 _FRAME_BYTES = 16 << 20
@@ -58,7 +59,7 @@ _FRAME_BYTES = 16 << 20
 
 
 class _Failures:
-    """How often an address failed in a row, and when to try it again."""
+    """Number of successive failures of an address, and the time of the next attempt."""
 
     __slots__ = ("count", "reason", "retry_at")
 
@@ -69,11 +70,11 @@ class _Failures:
 
 
 class ClusterMachine:
-    """Links to the brokers of one cluster, by node id; and its metadata, kept fresh.
+    """State machine that connects to the brokers of a cluster and refreshes metadata.
 
-    ``bootstrap`` are the addresses to begin with. ``topics`` is what metadata is
-    fetched of: names, or None for all. ``failure`` is set once nothing will come of it
-    any more.
+    * ``bootstrap``: addresses of the first connections.
+    * ``topics``: names of the topics to request metadata for, or None for all topics.
+    * ``failure``: the error that makes the cluster permanently unavailable, or None.
     """
 
     def __init__(
@@ -88,9 +89,10 @@ class ClusterMachine:
         self.random = random
         self.metadata = Metadata()
         self.topics: set[str] | None = set()
-        # Fetch metadata even if there are no topics, because brokers are named by id.
+        # True to request metadata even if ``topics`` is empty, for machines that need
+        # the addresses of brokers.
         self.needs_brokers = False
-        # Whether bytes of responses are memoryviews of the received frames.
+        # Whether bytes fields of responses are memoryviews of the received frames.
         self.zero_copy = True
         self.failure: KwireError | None = None
         self.metrics = settings.metrics.open()
@@ -98,7 +100,7 @@ class ClusterMachine:
         self.frame_budget = FrameBudget(_FRAME_BYTES)
         self.version = 0
         self._bootstrap = list(bootstrap)
-        # By host, port, and whether it is apart from that of other requests.
+        # Links by host, port and the parameter ``is_apart`` of ``link_to``.
         self._links: dict[tuple[str, int, bool], Link] = {}
         self._new_links: list[Link] = []
         self._failures: dict[tuple[str, int], _Failures] = {}
@@ -114,33 +116,37 @@ class ClusterMachine:
         self._refresh_at = now
         self._expires_at = now
         self._refreshed_at = now
-        # Since when metadata is requested without success, and whether a broker has
-        # answered that the bootstrap addresses are to be used again (KIP-1102).
+        # Time since which metadata has been requested without success, and whether a
+        # broker requires to use the bootstrap addresses again (KIP-1102).
         self._requested_since: float | None = None
         self._is_rebootstrap_required = False
 
     @property
     def wake_at(self) -> float:
-        """When to call ``advance`` if nothing happens before."""
-        # A request that was sent after ``advance`` had checked its link counts too.
+        """Time of the next ``advance`` if nothing happens before."""
+        # Include the deadlines of requests that were sent after ``advance`` had checked
+        # their links.
         return min([self._wake_at, *[link.wake_at() for link in self._links.values()]])
 
     def take_new_links(self) -> list[Link]:
-        """Return the links to open now, once."""
+        """Return the links to open now. Each link is returned only once."""
         links, self._new_links = self._new_links, []
         return links
 
     def links(self) -> list[Link]:
-        """Return the links that are not over."""
+        """Return the links that have not ended."""
         return list(self._links.values())
 
     def advance(self, now: float) -> None:
-        """Do what can be done now; ``wake_at`` is when there is more to do."""
+        """Process ended links, refresh metadata and push metrics, if they are due.
+
+        Then ``wake_at`` is the time of the next call.
+        """
         self._wake_at = NEVER
         if self._is_rebootstrap_required:
             self._rebootstrap("a broker requires it", now)
         if self.metadata.leader_changes:
-            # The machines that build on this one follow hints of brokers (KIP-951).
+            # Other machines have used the leader hints of brokers (KIP-951).
             self._report_leader_changes()
         for key, link in list(self._links.items()):
             place = key[:2]
@@ -172,7 +178,8 @@ class ClusterMachine:
     ) -> None:
         """Push metrics to brokers that subscribe to them, as ``Telemetry`` describes.
 
-        ``read_metrics`` is a function of the time. ``settings`` can turn this off.
+        ``read_metrics`` returns the metrics at a time. Nothing is pushed if
+        ``settings.enable_metrics_push`` is False.
         """
         if self.settings.enable_metrics_push:
             from .telemetry import Telemetry
@@ -180,13 +187,13 @@ class ClusterMachine:
             self._telemetry = Telemetry(self, kind, read_metrics, resource, now)
 
     def read_metrics(self, now: float) -> dict[str, float]:
-        """Return the metrics that every machine has."""
+        """Return the metrics that all machines have in common."""
         metrics = self.metrics.snapshot(CLIENT_METRICS)
         metrics["metadata_age_s"] = now - self._refreshed_at
         return metrics
 
     def begin_close(self, now: float) -> None:
-        """Push the metrics for the last time; call ``close`` once ``is_closable``."""
+        """Push the metrics for the last time. Call ``close`` if ``is_closable``."""
         if self._telemetry is not None:
             self._telemetry.begin_close(now)
 
@@ -196,7 +203,7 @@ class ClusterMachine:
         return self._telemetry is None or self._telemetry.is_over
 
     def wake(self, at: float) -> None:
-        """Ask to be advanced at a time, or earlier."""
+        """Request a call of ``advance`` at a time, or earlier."""
         if at < self._wake_at:
             self._wake_at = at
 
@@ -205,7 +212,7 @@ class ClusterMachine:
         self._is_stale = True
 
     def note_progress(self) -> None:
-        """Note that metadata was right: the next pause is short again."""
+        """Note that the metadata was correct, so that the next pause is short again."""
         self._refreshes = 0
 
     def link_to(
@@ -216,14 +223,15 @@ class ClusterMachine:
         *,
         is_apart: bool = False,
     ) -> Link | None:
-        """Return a link to a broker that takes a request now, or open one.
+        """Return a link to a broker that accepts a request now, or open one.
 
-        None until there is one; ``wake_at`` covers the wait. A broker answers the
-        requests of a link one after another: what may not wait for a Fetch is sent over
-        one that ``is_apart``.
+        Returns None until a link is available. ``wake_at`` covers the wait.
 
-        ``kind`` is the class of the request, if ``note_fruitless`` is called for its
-        responses. After too many fruitless responses, the request has to wait.
+        * ``kind``: class of the request, if ``note_fruitless`` is called for its
+          responses. After too many fruitless responses, the request has to wait.
+        * ``is_apart``: use a separate connection. A broker answers the requests of a
+          connection one after another, so requests that must not wait for a Fetch
+          require a connection of their own.
         """
         broker = self.metadata.brokers.get(node_id)
         if broker is None:
@@ -237,10 +245,11 @@ class ClusterMachine:
         return self._link_at((broker.host, broker.port), node_id, now, is_apart)
 
     def note_fruitless(self, link: Link, kind: type[Request], now: float) -> None:
-        """Count a response that brought nothing, for the pauses of ``link_to``.
+        """Count a response without a result. ``link_to`` pauses after too many of them.
 
-        The pauses do not depend on why the next request is sent: they also end loops of
-        answers of which each allows another request immediately.
+        The pauses do not depend on the reason for the next request. Therefore, they
+        also slow down a broker whose responses always permit another request
+        immediately.
         """
         key = link.host, link.port, kind
         pace = self._paces.get(key)
@@ -249,17 +258,21 @@ class ClusterMachine:
         pace.note(now)
 
     def any_link(self, now: float) -> Link | None:
-        """Return a link to any broker that takes a request now, as ``link_to`` does."""
+        """Return a link to any broker that accepts a request now, or open one.
+
+        Returns None until a link is available. ``wake_at`` covers the wait.
+        """
         free = [link for link in self._links.values() if link.is_free(now)]
         if free:
             return min(free, key=lambda link: link.in_flight)
         if any(link.state is not LinkState.READY for link in self._links.values()):
-            # One is on its way.
+            # Wait for the connection that is being opened.
             return None
         brokers = list(self.metadata.brokers.values())
         places = [(each.host, each.port) for each in brokers]
         nodes = {(each.host, each.port): each.node_id for each in brokers}
-        # The addresses to begin with count too: all brokers may have moved (KIP-899).
+        # Also try the bootstrap addresses, because all brokers may have moved to other
+        # addresses (KIP-899).
         if not places or self._can_rebootstrap:
             places += [place for place in self._bootstrap if place not in nodes]
         self.random.shuffle(places)
@@ -274,13 +287,13 @@ class ClusterMachine:
         return None
 
     def describe_failure(self, node_id: int) -> str:
-        """Describe why the last connection to a broker failed; empty if it did not."""
+        """Return why the last connection to a broker failed, or "" if it did not."""
         broker = self.metadata.brokers.get(node_id)
         failures = broker and self._failures.get((broker.host, broker.port))
         return failures.reason if failures and failures.count else ""
 
     def is_failing(self, node_id: int) -> bool:
-        """Whether the last connection to a broker failed."""
+        """Return whether a broker is unknown, or the last connection to it failed."""
         broker = self.metadata.brokers.get(node_id)
         if broker is None:
             return True
@@ -288,9 +301,10 @@ class ClusterMachine:
         return failures is not None and failures.count > 0
 
     def reasons(self, since: float = NEVER) -> str:
-        """Describe what is wrong with addresses that fail, or did after ``since``.
+        """Describe the problems of addresses that fail, or have failed after ``since``.
 
-        One that sends metadata and no more fails and recovers again and again.
+        ``since`` is for brokers that answer Metadata requests only. Such a broker
+        alternates between failure and success, so it may not be failing right now.
         """
         texts = [
             f"{format_address(*place)}: {each.reason}"
@@ -335,7 +349,8 @@ class ClusterMachine:
             return None
         table, until = self._assumed.get(place, (None, now))
         if until <= now:
-            # A client that was idle has not seen whether the broker was upgraded.
+            # The broker may have been upgraded while the client was idle, so negotiate
+            # the versions again.
             table = None
         link = Link(
             *place,
@@ -348,7 +363,8 @@ class ClusterMachine:
             zero_copy=self.zero_copy,
         )
         if "\0" in place[0]:
-            # Some resolvers read a name only up to NUL, and find another host.
+            # Some resolvers ignore everything after NUL, and would return the address
+            # of another host.
             link.note_failure("a host name cannot contain NUL characters", now)
             self._note_failure(place, link, now)
             return None
@@ -394,10 +410,11 @@ class ClusterMachine:
             self.failure = BrokersUnreachable(self.reasons())
 
     def _forget_unnamed(self, now: float) -> None:
-        """Drop what belongs to addresses that metadata no longer names.
+        """Remove the state of addresses that metadata no longer contains.
 
-        Brokers can name other addresses in each response, also in leader hints and as
-        coordinators. A connection in use is closed after a later response.
+        Otherwise, brokers could fill the memory with different addresses in each
+        response, in leader hints, or as coordinators. A connection in use is closed
+        after a later response.
         """
         named = {(each.host, each.port) for each in self.metadata.brokers.values()}
         named.update(self._bootstrap)
@@ -415,9 +432,10 @@ class ClusterMachine:
                 del self._paces[pace_key]
 
     def refresh_metadata(self, now: float) -> None:
-        """Fetch metadata if it is wanted and time, or have ``advance`` called then.
+        """Request metadata if this is necessary and due, or wake up when it is due.
 
-        A part of ``advance``; who finds out later that metadata is wanted calls it.
+        ``advance`` calls this method. Call it again after steps that may have called
+        ``want_metadata`` since then.
         """
         if self.failure is not None or self._is_asking:
             return
@@ -452,7 +470,10 @@ class ClusterMachine:
         return self.settings.metadata_recovery_strategy == "rebootstrap"
 
     def _check_recovery(self, now: float) -> None:
-        """Use the bootstrap addresses again if no broker returns metadata for long."""
+        """Use the bootstrap addresses again if no broker has returned metadata.
+
+        ``settings.rebootstrap_trigger_s`` is the time limit.
+        """
         if self._requested_since is None:
             self._requested_since = now
         limit_s = self.settings.rebootstrap_trigger_s
@@ -493,7 +514,7 @@ class ClusterMachine:
             if response is None or not is_known_cluster(response, version):
                 self._is_stale = True
             else:
-                # The link ends if this raises, and its end requests metadata again.
+                # If the check raises, the link ends, and metadata is requested again.
                 check_response(response)
                 response = complete_response(response, names, version)
                 self._take_metadata(response, link, now)
@@ -504,10 +525,11 @@ class ClusterMachine:
     def _choose_metadata_request(
         link: Link, names: frozenset[str] | None
     ) -> tuple[Request, int, Callable[[Any], Any]]:
-        """Return a request for metadata, its version of Metadata, and a function.
+        """Choose the request for metadata, depending on the broker.
 
-        The function makes a Metadata response of the response. Controllers of KRaft do
-        not support Metadata (KIP-919).
+        Returns the request, the corresponding version of Metadata, and a function that
+        converts the response to a Metadata response. KRaft controllers do not support
+        Metadata, so they get DescribeCluster instead (KIP-919).
         """
         if not link.table.usable(MetadataRequest):
             from . import controllers
@@ -536,7 +558,7 @@ class ClusterMachine:
             self._is_stale = True
 
     def _report_leader_changes(self) -> None:
-        """Report the leaders that have moved: the first few of them by name."""
+        """Report leader changes. The event lists only the first few partitions."""
         changes = self.metadata.take_leader_changes()
         if not changes:
             return
@@ -550,11 +572,11 @@ class ClusterMachine:
 _REBOOTSTRAP_REQUIRED = error_codes.REBOOTSTRAP_REQUIRED
 
 _COMING = {error_codes.LEADER_NOT_AVAILABLE, error_codes.UNKNOWN_TOPIC_OR_PARTITION}
-"""Errors of topics that pass when the cluster has made up its mind."""
+"""Temporary errors of topics, for example until the cluster has elected a leader."""
 
 
 def hinted_brokers(endpoints: Iterable[Any]) -> dict[int, Broker]:
-    """Read the broker addresses that an error response has, by node id (KIP-951)."""
+    """Return the brokers in leader hints of an error response, by node id (KIP-951)."""
     return {
         each.node_id: Broker(each.node_id, each.host, each.port, each.rack)
         for each in endpoints

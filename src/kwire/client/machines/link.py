@@ -5,9 +5,9 @@
     OPENING -> NEGOTIATING -> AUTHENTICATING -> READY -> OVER
                                   ^--- again, before a session of SASL ends (KIP-368)
 
-The runner opens the socket, reports what happens to it and moves bytes; requests come
-with a function that takes the response, or None when the link ended first. Time is a
-number that is passed in. Which broker to talk to is ``cluster.py``'s decision.
+The runner opens the socket, reports its events, and transfers the bytes. Each request
+has a callback, which gets the response, or None if the link ends first. The time is
+passed as a parameter. ``cluster.py`` chooses the brokers.
 """
 
 from __future__ import annotations
@@ -50,15 +50,17 @@ if TYPE_CHECKING:
     Done: TypeAlias = Callable[[Any, float], None]
 
 _REAUTHENTICATE_AT = 0.85
-"""The part of a session's lifetime after which to authenticate again."""
+"""Fraction of the SASL session lifetime after which to authenticate again."""
 
 _LAST_LOOK_S = 0.05
-"""How long a link that is out of time may still receive what has come already: the
-caller may have held up the runner.
+"""Time for which a link may still receive after a deadline, in seconds. If the caller
+has blocked the runner, a response may be waiting in the socket.
 """
 
 _SHORTEST_SESSION_S = 1.0
-"""What a session is taken to last at least: a link does more than authenticate."""
+"""Minimum SASL session lifetime to assume, in seconds. A shorter lifetime would leave
+no time for requests between two authentications.
+"""
 
 
 _NO_SASL = (
@@ -70,7 +72,7 @@ _SILENCE_HINT = ", or it is older than 0.10.0 (then set fallback to its release)
 
 
 class LinkState(Enum):
-    """The state of a link."""
+    """State of a link."""
 
     OPENING = auto()
     NEGOTIATING = auto()
@@ -80,7 +82,7 @@ class LinkState(Enum):
 
 
 class _Call(NamedTuple):
-    """A request in flight: its deadline, and the function that takes the response."""
+    """A request in flight: its deadline, and the callback for its response."""
 
     sent_at: float
     deadline: float
@@ -88,15 +90,20 @@ class _Call(NamedTuple):
 
 
 class Link:
-    """A connection to the broker at ``host`` and ``port``; ``node_id`` if it is known.
+    """A connection to the broker at ``host`` and ``port``.
 
-    For the machine: ``send``, ``is_free``, ``check``, ``close``. For the runner:
+    The machine calls ``send``, ``is_free``, ``check`` and ``close``. The runner calls
     ``note_open``, ``note_failure``, ``data_to_send``, ``can_receive``, ``get_buffer``,
-    ``buffer_updated``, ``receive_data``. ``reason`` says why the link is over;
-    ``is_refused`` that the broker did not accept the user, ``error`` what the mechanism
-    raised; ``may_lack_sasl`` that the broker closed it as brokers do that require SASL;
-    ``has_answered`` that a request of the machine got its response;
-    ``has_unsent`` that the runner has yet to take a request.
+    ``buffer_updated`` and ``receive_data``.
+
+    * ``node_id``: node id of the broker, or None if it is unknown.
+    * ``reason``: why the link has ended.
+    * ``is_refused``: whether the broker rejected the authentication.
+    * ``error``: exception of the SASL mechanism, or None.
+    * ``may_lack_sasl``: whether the broker closed the connection in the same way as
+      brokers that require SASL.
+    * ``has_answered``: whether a request of the machine has got a response.
+    * ``has_unsent``: whether the runner has not fetched all bytes to send yet.
 
     A broker before Kafka 0.10 closes the connection on the ApiVersions request, or does
     not answer it. ``fallback_table`` is then the table of ``settings.fallback``, if
@@ -149,7 +156,7 @@ class Link:
     ) -> None:
         self.host = host
         self.port = port
-        # The name that SASL authenticates: ``host``, or what DNS calls it canonically.
+        # The name that SASL authenticates: ``host``, or its canonical name in DNS.
         self.server_name = host
         self.node_id = node_id
         self.state = LinkState.OPENING
@@ -167,11 +174,11 @@ class Link:
         self._settings = settings
         self._budget = budget
         self._metrics = metrics
-        # Only measured after the first call of ``take_latency``.
+        # None until the first call of ``take_latency``, from which on it is measured.
         self._latency: Latency | None = None
-        # Whether this connection is one of the metric "connection_count".
+        # Whether the metric "connection_count" contains this connection.
         self._has_been_ready = False
-        # Since when the budget has no memory for the frame that is arriving.
+        # Time since which the budget has no memory for the arriving frame, or None.
         self._paused_at: float | None = None
         self._deadline = now + settings.connect_timeout_s
         self._last_look_until = 0.0
@@ -191,12 +198,12 @@ class Link:
 
     @property
     def address(self) -> str:
-        """The address as people write it: "kafka:9092", "[::1]:9092"."""
+        """Address in the usual notation: "kafka:9092", "[::1]:9092"."""
         return format_address(self.host, self.port)
 
     @property
     def table(self) -> ApiVersionTable:
-        """The versions that the broker supports; closed with the link."""
+        """API versions that the broker supports. The table is closed with the link."""
         table = self._connection.table
         assert table is not None, "a link that is ready has negotiated"
         return table
@@ -208,7 +215,7 @@ class Link:
 
     @property
     def in_flight(self) -> int:
-        """The number of requests that wait for their response."""
+        """Number of requests that wait for a response."""
         return len(self._calls)
 
     def take_latency(self) -> Latency:
@@ -217,8 +224,10 @@ class Link:
         return latency
 
     def is_free(self, now: float) -> bool:
-        """Whether a request can be sent now: ready, and neither throttled nor due
-        to authenticate again.
+        """Return whether a request can be sent now.
+
+        The link must be ready. It must not be throttled, and must not have to
+        authenticate again.
         """
         return (
             self.state is LinkState.READY
@@ -252,7 +261,8 @@ class Link:
         self, api: type[Any], *constraints: Constraint
     ) -> FeatureUnsupported | None:
         """Return the error if the release of the broker is too old for a request."""
-        # The file names requests whose definitions most clients never read.
+        # Import the module here, because it loads definitions of requests that most
+        # clients do not need.
         from .missing_features import find_missing_feature
 
         return find_missing_feature(
@@ -261,7 +271,7 @@ class Link:
 
     @property
     def _assumed_release(self) -> str | None:
-        """The release that the settings assume; None if the broker reported one."""
+        """Release that the settings assume, or None if the broker reports versions."""
         return self._settings.fallback if self.is_fallback else None
 
     def send(
@@ -273,13 +283,16 @@ class Link:
         wait_s: float = 0.0,
         version: int | None = None,
     ) -> None:
-        """Add a request to the bytes to send.
+        """Append a request to the bytes to send.
 
-        ``done(response, now)`` is called once: with the response, or with None when the
-        link ended before it came; never for Produce with ``acks=0``. ``wait_s`` is how
-        long the broker may take on purpose, ``version`` one of ``table``, the highest
-        if it is left out. ``UnsupportedVersion``, ``FeatureUnsupported`` and
-        ``EncodeError`` change nothing.
+        * ``done``: is called once as ``done(response, now)``. The response is None if
+          the link ends before it arrives. Not called for Produce with ``acks=0``.
+        * ``wait_s``: time that the broker may wait intentionally before it answers. It
+          is added to the request timeout.
+        * ``version``: a version that ``table`` supports. Default: the highest one.
+
+        Raises ``UnsupportedVersion``, ``FeatureUnsupported`` or ``EncodeError``. The
+        link is unchanged in these cases.
         """
         if version is None:
             version = self.pick(type(request))
@@ -294,9 +307,10 @@ class Link:
         metrics.requests_in_flight += 1
 
     def check(self, now: float) -> None:
-        """End the link if it waited too long; authenticate again if it is time.
+        """End the link if a deadline has passed, or authenticate again if it is due.
 
-        The first call after a deadline does not end it yet.
+        The first call after a deadline does not end the link yet, because a response
+        may be waiting in the socket. See ``_LAST_LOOK_S``.
         """
         if now < self.wake_at():
             return
@@ -311,7 +325,8 @@ class Link:
     def _end_by_silence(self, now: float) -> None:
         is_negotiating = self.state is LinkState.NEGOTIATING
         if is_negotiating and self._settings.fallback is not None:
-            # Kafka 0.9 does not close the connection as older releases do.
+            # Older releases close the connection, but Kafka 0.9 does not. Handle both
+            # cases in the same way, as the end of the stream.
             self.receive_data(b"", now)
             return
         if self.state is LinkState.READY:
@@ -330,7 +345,7 @@ class Link:
         self._end(reason, now, Event.CONNECTION_FAILED)
 
     def wake_at(self) -> float:
-        """Return when ``check`` has something to do."""
+        """Return the time at which to call ``check``."""
         if self.state is LinkState.OVER:
             return float("inf")
         at = self._next_deadline()
@@ -339,11 +354,11 @@ class Link:
         return at
 
     def close(self, now: float) -> None:
-        """End the link from this side; what is in flight gets no response."""
+        """Close the connection. Requests in flight get no response."""
         self._end("it was closed by this side", now, Event.CONNECTION_CLOSED)
 
     def note_open(self, now: float, *, has_tls: bool = False) -> None:
-        """Note that the socket is open, and that the TLS handshake is complete."""
+        """Note that the socket is open, and the TLS handshake, if any, is complete."""
         self._has_tls = has_tls
         if self.state is LinkState.OPENING:
             self.state = LinkState.NEGOTIATING
@@ -353,11 +368,14 @@ class Link:
                 self._authenticate(now)
 
     def note_failure(self, reason: str, now: float) -> None:
-        """Note that the socket could not be opened, or failed."""
+        """Note that the socket could not be opened or has failed."""
         self._end(reason, now)
 
     def data_to_send(self) -> bytes:
-        """Return bytes to write now, once; empty after all of them."""
+        """Return the next bytes to write to the socket, or empty bytes at the end.
+
+        The same bytes are returned only once.
+        """
         if self.state in (LinkState.OPENING, LinkState.OVER):
             return b""
         data = self._connection.next_to_send()
@@ -367,10 +385,11 @@ class Link:
         return data
 
     def can_receive(self, now: float) -> bool:
-        """Whether the runner may read from the socket.
+        """Return whether the runner may read from the socket.
 
-        If not, the runner leaves the bytes in the socket, and asks again after the next
-        ``advance`` of the machine. The broker is not late meanwhile.
+        If not, the runner leaves the bytes in the socket, and calls this method again
+        after the next ``advance`` of the machine. The deadlines of the requests in
+        flight are extended by this pause.
         """
         if self.is_over:
             return True
@@ -386,13 +405,13 @@ class Link:
         return True
 
     def get_buffer(self, hint: int = -1) -> memoryview:
-        """Return memory to receive into; ``buffer_updated`` comes next."""
+        """Return memory to receive into. Call ``buffer_updated`` next."""
         return self._connection.get_buffer(hint)
 
     def buffer_updated(self, count: int, now: float) -> bool:
-        """Take ``count`` bytes that were received; return whether anything came of it.
+        """Process ``count`` received bytes in the memory from ``get_buffer``.
 
-        If so, the machine has to ``advance``.
+        Returns whether the machine has to ``advance``.
         """
         if self.state is LinkState.OVER:
             return False
@@ -400,7 +419,10 @@ class Link:
         return self._take(self._connection.buffer_updated(count), now)
 
     def receive_data(self, chunk: bytes, now: float) -> bool:
-        """As ``buffer_updated``; empty bytes are the end of the stream."""
+        """Process received bytes, like ``buffer_updated``.
+
+        Empty bytes mean the end of the stream.
+        """
         if self.state is LinkState.OVER:
             return False
         self._metrics.incoming_byte_total += len(chunk)
@@ -448,7 +470,8 @@ class Link:
             self._end(str(event.error), now)
 
     def _throttle(self, response: Any, now: float) -> None:
-        # KIP-219: the broker has answered already, and mutes who does not wait.
+        # KIP-219: the broker answers before the throttle time. If the client does not
+        # wait, the broker mutes the connection.
         pause_ms = getattr(response, "throttle_time_ms", 0)
         if pause_ms > 0:
             pause_s = pause_ms / 1000
@@ -517,9 +540,12 @@ class Link:
             self._reauthenticate_at = now + lifetime_s * _REAUTHENTICATE_AT
 
     def _refuse_by_mechanism(self, error: Exception, now: float) -> None:
-        """The mechanism, which may be a user's, raised an error of any kind."""
+        """End the link because the SASL mechanism raised an exception.
+
+        The mechanism may be user code, so the exception can be of any class.
+        """
         name = "SASL" if self._mechanism is None else self._mechanism.mechanism
-        # The message of a user's function may contain a secret.
+        # The message of an exception from user code may contain a secret.
         text = (
             str(error)
             if isinstance(error, KwireError)
