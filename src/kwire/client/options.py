@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks and converts arguments of clients: addresses, offsets, times, TLS, SASL."""
+"""Checks and converts the arguments of ``connect``, ``scan`` and other methods.
+
+Each ``read_`` and ``make_`` function raises ``ValueError`` or ``TypeError`` with the
+name of the invalid argument. Errors do not show values that may contain a password.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,12 @@ Offsets: TypeAlias = "When | Mapping[Any, When]"
 
 
 def read_addresses(text: str) -> list[tuple[str, int]]:
-    """Read "host:port[,host:port]"; ``ValueError`` says what is wrong."""
+    """Parse "host:port[,host:port]" and return the list of (host, port).
+
+    Raises ``TypeError`` if ``text`` is not a string, and ``ValueError`` if it contains
+    no address or an invalid one. The error shows the position of the invalid address
+    instead of its text.
+    """
     if isinstance(text, Mapping):
         raise TypeError(
             "addresses must be HOST:PORT[,HOST:PORT] (got properties); pass them as"
@@ -63,10 +72,14 @@ def read_addresses(text: str) -> list[tuple[str, int]]:
 
 
 def make_settings(sasl: Any, **settings: Any) -> ClusterSettings:
-    """Make the settings of a cluster; ``sasl`` is a mechanism or makes one.
+    """Check the settings of a cluster, and return them as ``ClusterSettings``.
 
-    None for ``policy`` or ``registry`` means the default. Raises ``TypeError`` for a
-    setting of another type, without its value.
+    ``sasl`` is a mechanism, a function that returns a new mechanism, or None. The
+    default is used if ``policy`` or ``registry`` is None.
+
+    Raises ``TypeError`` if a setting has the wrong type. The error shows the type but
+    not the value. Raises ``ValueError`` if ``fallback`` is not a supported release, or
+    for an unknown ``metadata_recovery_strategy``.
     """
     for name in ("policy", "registry"):
         if settings.get(name) is None:
@@ -118,10 +131,13 @@ def make_arguments(
     dns_lookup: str,
     **settings: Any,
 ) -> tuple[list[tuple[str, int]], ClusterSettings, Network, str | None, Any]:
-    """Return addresses, settings, network; rack, isolation level if config has any.
+    """Combine the arguments of ``connect`` with the properties in ``config``.
 
-    ``settings`` are those of ``ClusterSettings``. Raises ``ValueError`` if ``ssl``,
-    ``sasl`` and ``config`` contradict each other.
+    ``settings`` are the fields of ``ClusterSettings``. Properties override them.
+
+    Returns the bootstrap addresses, the settings, the network, the rack and the
+    isolation level. Rack and isolation level are None if ``config`` does not set them.
+    Raises ``ValueError`` if ``ssl``, ``sasl`` and ``config`` contradict each other.
     """
     check_connector(connector, address_map)
     if dns_lookup not in DNS_LOOKUPS:
@@ -169,7 +185,7 @@ def make_scan_options(
     on_data_loss: Literal["raise", "earliest", "latest"],
     rack: str | None,
 ) -> ScanOptions:
-    """Read the arguments of ``scan`` that say what to read."""
+    """Check the arguments of ``scan`` that select the records to read."""
     if isolation_level not in ("read_uncommitted", "read_committed"):
         raise ValueError(
             'isolation_level must be "read_uncommitted" or "read_committed"'
@@ -215,9 +231,9 @@ def make_decoding_options(
     errors: Literal["strict", "replace"],
     batch_rows: int | None,
 ) -> DecodingOptions:
-    """Read the arguments of ``scan`` that say how to decode."""
+    """Check the arguments of ``scan`` that control decoding."""
     chosen = COLUMNS if names is None else tuple(names)
-    # A string would be taken for a list of letters.
+    # A string is iterable too, so it would be accepted as a list of its letters.
     is_list = not isinstance(names, str)
     if not is_list or not chosen or not set(chosen) <= set(COLUMNS):
         raise ValueError(
@@ -241,7 +257,14 @@ def make_decoding_options(
 
 
 def read_when(name: str, when: When) -> Spec:
-    """Read an offset, "earliest", "latest", a time, or how long ago."""
+    """Convert a ``start`` or ``end`` of one partition to an offset or a lookup.
+
+    * ``name``: name of the argument, for errors.
+    * ``when``: an offset, "earliest", "latest", a ``datetime``, or a ``timedelta``
+      before the current time.
+
+    Raises ``ValueError`` for any other value.
+    """
     if when == "earliest":
         return EARLIEST
     if when == "latest":
@@ -260,7 +283,10 @@ def read_when(name: str, when: When) -> Spec:
 
 
 def read_lookup(at: str | datetime | timedelta) -> Lookup:
-    """Read which offset of each partition to find."""
+    """Convert the argument ``at`` of an offset query to a lookup.
+
+    Unlike ``read_when``, this rejects an offset with ``ValueError``.
+    """
     if isinstance(at, (datetime, timedelta)) or at in ("earliest", "latest"):
         lookup = read_when("at", at)
         assert isinstance(lookup, Lookup)
@@ -273,7 +299,11 @@ def read_lookup(at: str | datetime | timedelta) -> Lookup:
 def _read_topics(
     topics: str | Iterable[str] | Mapping[str, Iterable[int]],
 ) -> tuple[tuple[str, ...], dict[str, frozenset[int]] | None]:
-    """Read the names of topics; and their partitions, if these are given."""
+    """Return the topic names, and the partitions of each topic if they are specified.
+
+    The partitions are None unless ``topics`` is a mapping. Raises ``TypeError`` if
+    ``topics`` has another form or a topic has no partitions.
+    """
     refusal = TypeError(
         "topics must be a name, names, a compiled pattern, or"
         f" {{name: [partitions]}} (got {topics!r:.60})"
@@ -296,9 +326,10 @@ def _read_topics(
 
 
 def _timestamp_ms(when: datetime) -> int:
-    """Return the first millisecond that is not before a time; 0 for those before 1970.
+    """Convert a time to milliseconds since 1970, rounded up.
 
-    Not by ``datetime.timestamp``: a float loses the last millisecond.
+    Times before 1970 return 0. ``datetime.timestamp`` is not used, because its float
+    can lose the last millisecond.
     """
     since = when.astimezone(UTC) - datetime.fromtimestamp(0, UTC)
     return max(-(-since // timedelta(milliseconds=1)), 0)
@@ -307,7 +338,15 @@ def _timestamp_ms(when: datetime) -> int:
 def read_offsets(
     name: str, when: Offsets, topics: tuple[str, ...]
 ) -> Spec | dict[tuple[str, int], Spec]:
-    """Read one value for all partitions, or a value for each of some partitions."""
+    """Convert the argument ``start`` or ``end`` to one value or a value per partition.
+
+    * ``name``: name of the argument, for errors.
+    * ``when``: one value for all partitions, or a mapping from (topic, partition) to
+      values. If there is only one topic, keys can also be partition numbers.
+    * ``topics``: names of the topics.
+
+    Raises ``ValueError`` for any other key or value.
+    """
     if not isinstance(when, Mapping):
         return read_when(name, when)
     specs: dict[tuple[str, int], Spec] = {}

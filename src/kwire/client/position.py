@@ -12,14 +12,15 @@ _MAX_OFFSET = 2**63 - 1
 
 
 class Position(dict[tuple[str, int], int]):
-    """The next offset of each (topic, partition): a ``start`` of another scan.
+    """Dict of the next offset to read of each (topic, partition).
 
-    Its JSON is that of Spark's options ``startingOffsets`` and ``endingOffsets``:
+    A position can be passed as ``start`` to another scan. Its JSON format is the same
+    as in Spark's options ``startingOffsets`` and ``endingOffsets``:
     ``{"orders": {"0": 42}}``.
     """
 
     def to_json(self) -> str:
-        """Return the position as JSON, sorted by topic and partition.
+        """Return the position as JSON text, sorted by topic and partition.
 
         Raises ``TypeError`` if a caller has added a key that is not (str, int).
         """
@@ -30,10 +31,10 @@ class Position(dict[tuple[str, int], int]):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Position:
-        """Read what ``to_json`` or Spark wrote.
+        """Parse JSON text that ``to_json`` or Spark has written.
 
-        Raises ``ValueError`` for other text, and for -1 and -2, which Spark writes for
-        "latest" and "earliest" and which are not positions.
+        Raises ``ValueError`` if the text has another format, or contains -1 ("latest")
+        or -2 ("earliest"). Spark writes these values, but they are not positions.
         """
         try:
             topics = json.loads(text)

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The progress of a scan: as numbers for a function, or as a bar on stderr (rich)."""
+"""``ScanProgress`` and ``ProgressBar``: report how much of a scan is done.
+
+The numbers are passed to a function of the caller, or shown as a bar by rich.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,15 @@ from .._text import format_size
 
 
 class ScanProgress(NamedTuple):
-    """How far a scan is, after one more chunk.
+    """Progress of a scan after a chunk.
 
-    Offsets are counted, not records, because compaction and transactions leave gaps.
-    ``total_offsets`` is None if the scan follows its topics, or until the ends of all
-    partitions are known. ``received_bytes`` is the size of the record batches.
+    The scan counts offsets instead of records, because compaction and transactions
+    leave gaps between the offsets of records.
+
+    * ``done_offsets``: number of offsets that the chunks so far have covered.
+    * ``total_offsets``: number of offsets of the whole scan. None if the scan follows
+      its topics, or until the end offsets of all partitions are known.
+    * ``received_bytes``: size of the received record batches, before decompression.
     """
 
     done_offsets: int
@@ -23,7 +30,10 @@ class ScanProgress(NamedTuple):
 
 
 class ProgressBar:
-    """Shows the progress of one scan on stderr."""
+    """Shows the progress of one scan on stderr.
+
+    Raises ``ImportError`` if rich is not installed.
+    """
 
     def __init__(self) -> None:
         try:
@@ -45,7 +55,7 @@ class ProgressBar:
         self._task: Any = None
 
     def show(self, progress: ScanProgress) -> None:
-        """Draw the bar, which appears with the first call."""
+        """Update the bar. The first call draws it."""
         if self._task is None:
             self._bar.start()
             self._task = self._bar.add_task("reading", total=None, size="")
@@ -57,5 +67,5 @@ class ProgressBar:
         )
 
     def close(self) -> None:
-        """Stop drawing. The last state of the bar stays on the terminal."""
+        """Stop updating the bar. Its last state remains on the terminal."""
         self._bar.stop()

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Translates Kafka's client properties into the arguments of ``connect``.
+"""Converts Kafka's client properties to the arguments of ``connect``.
 
-It knows the properties of the Java client and of librdkafka that concern a scan.
-``security.py`` reads those of TLS and SASL. No error shows the value of a property.
+This module supports the properties of the Java client and of librdkafka that affect a
+scan. ``security.py`` reads the properties of TLS and SASL. Errors contain the names of
+properties but never their values, which may be secret.
 """
 
 from __future__ import annotations
@@ -38,16 +39,19 @@ _ACCEPTED = (
     *REPLACED,
 )
 DNS_LOOKUPS = ("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only")
-"""Values of ``client.dns.lookup`` (KIP-235); the first is the default."""
+"""Values of ``client.dns.lookup`` (KIP-235), beginning with the default."""
 
 RECOVERY_STRATEGIES = ("rebootstrap", "none")
-"""Values of ``metadata.recovery.strategy`` (KIP-899); the first is the default."""
+"""Values of ``metadata.recovery.strategy`` (KIP-899), beginning with the default."""
 
 _ISOLATION = ("read_uncommitted", "read_committed")
 
 
 class ConnectionProperties(NamedTuple):
-    """The arguments that properties set; None for the others."""
+    """Arguments of ``connect`` that are set by properties.
+
+    An argument without a property is None. Durations are in seconds.
+    """
 
     addresses: str | None
     client_id: str | None
@@ -70,11 +74,15 @@ def read_config(
     ssl: tls.SSLContext | bool | None = None,
     sasl: Any = None,
 ) -> ConnectionProperties:
-    """Read the properties of a client, together with the arguments ``ssl``, ``sasl``.
+    """Check the properties of a client, and combine them with ``ssl`` and ``sasl``.
 
-    Properties of a consumer that do not concern its connections are ignored. Raises
-    ``ValueError`` for a property that is wrong or not supported, or contradicts another
-    setting. Raises ``OSError`` if a file does not exist or is not a certificate.
+    * ``config``: properties by name. Consumer properties that do not affect the
+      connections are ignored.
+    * ``ssl``, ``sasl``: the arguments of ``connect``.
+
+    Raises ``TypeError`` if ``config`` is not a mapping. Raises ``ValueError`` if a
+    property is unknown, invalid or not supported, or contradicts another setting.
+    Raises ``OSError`` if a file does not exist or is not a certificate.
     """
     if not isinstance(config, Mapping):
         raise TypeError(
@@ -100,7 +108,7 @@ def read_config(
         check_choice("client.dns.lookup", dns_lookup, DNS_LOOKUPS)
     strategy = texts.get("metadata.recovery.strategy")
     if strategy is not None:
-        # Java reads the value in any case.
+        # The value is not case-sensitive in Kafka's Java client.
         strategy = strategy.lower()
         check_choice("metadata.recovery.strategy", strategy, RECOVERY_STRATEGIES)
     return ConnectionProperties(
@@ -122,7 +130,7 @@ def read_config(
 
 
 def is_fallback(release: str) -> bool:
-    """Return whether a text is a release whose versions can be assumed."""
+    """Return whether kwire knows the API versions of brokers of a release."""
     try:
         return fallback_table(release) is not None
     except (ValueError, UnsupportedVersion):
@@ -130,10 +138,11 @@ def is_fallback(release: str) -> bool:
 
 
 def _read_fallback(release: str | None) -> str | None:
-    """Return the release to assume of brokers that cannot report their versions.
+    """Return the release to assume for brokers that cannot report their API versions.
 
-    librdkafka accepts newer releases too. They have no effect, because kwire asks all
-    brokers for their versions first.
+    Returns None for a newer release, which librdkafka accepts too. It has no effect,
+    because kwire requests the versions from all brokers first. Raises ``ValueError``
+    for any other text.
     """
     if release is None or is_fallback(release):
         return release

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-r"""Reads Java's property files, which Kafka's tools take with ``--config``.
+r"""Reads Java property files, such as the ``--config`` files of Kafka's tools.
 
     # comment                     lines that begin with # or !
     name = value                  or name: value, or name value
     name = first \
-           second                 a line that ends with \ goes on in the next
+           second                 \ at the end of a line continues it
     name = \u00e9 \t \\          escapes
 
-What the names mean is in ``properties.py``. Source: java.util.Properties.
+This module only parses the file. ``properties.py`` interprets the properties.
+Source: java.util.Properties.
 """
 
 from __future__ import annotations
@@ -30,16 +31,18 @@ _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
-    r"""Read a property file, to be passed to ``connect`` as ``config``.
+    r"""Read a property file. Pass the result to ``connect`` as ``config``.
 
-    The encoding is Java's, ISO 8859-1, with escapes for what it does not have. Spaces
-    around a value do not count, as Kafka's clients trim them. Raises ``OSError`` where
-    the file cannot be read, ``ValueError`` for one that is no property file: over
-    1 MiB, with NUL bytes, with a broken ``\u`` escape, or with lines of PEM text that
-    the line before does not continue. No error shows a value.
+    As in Java, the encoding is ISO 8859-1, and other characters are written as ``\u``
+    escapes. Spaces around a value are removed, as in Kafka's clients.
+
+    Raises ``OSError`` if the file cannot be read. Raises ``ValueError`` if it is not a
+    property file: if it is larger than 1 MiB, contains NUL bytes or an incomplete
+    ``\u`` escape, or contains a line of PEM text and the previous line does not end
+    with a backslash. Errors do not show values.
     """
     try:
-        # Pipes are accepted too: a shell passes secrets as <(command).
+        # The path can also be a pipe, because shells pass secrets as <(command).
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES + 1)
     except OSError as error:
@@ -70,7 +73,11 @@ def read_properties(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Return each logical line with the number of its first one, without comments."""
+    """Iterate over logical lines, each with the number of its first physical line.
+
+    A logical line can continue over several physical lines. Comments and empty lines
+    are skipped.
+    """
     parts: list[str] = []
     first = 0
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
@@ -98,5 +105,6 @@ def _unescape(text: str) -> str:
         return _CONTROLS.get(other, other)
 
     units = _ESCAPE.sub(character, text)
-    # Characters above U+FFFF are two escapes.
+    # A character above U+FFFF is written as two escapes, which are the surrogates of
+    # UTF-16. Combine them.
     return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le")

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the properties of Kafka's clients, by how kwire treats them.
+"""Names of Kafka's client properties, grouped by the way kwire handles them.
 
-Each property name appears in exactly one tuple. ``properties.py`` combines the tuples,
-and so does ``spark/topics/option_names.py``, which writes ``kafka.`` before each name.
-This module imports only the registry of SASL mechanisms, so that ``kwire.spark`` can
-load the names without a client.
+Each property name appears in exactly one tuple. ``properties.py`` and
+``spark/topics/option_names.py`` combine the tuples. The latter prefixes each name with
+``kafka.``. This module imports only the registry of SASL mechanisms, so that
+``kwire.spark`` can load the names without loading a client.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ OF_CONNECTIONS = (
     "ssl.certificate.pem",
     "ssl.key.pem",
 )
-"""Properties that every client follows, by the names of Kafka's Java client and of
+"""Properties that every client supports, with the names of Kafka's Java client and of
 librdkafka."""
 
 OF_CONSUMERS = (
     "isolation.level",
     "default.api.timeout.ms",
 )
-"""Properties that a scan or a consumer follows as well."""
+"""Additional properties that scans and consumers support."""
 
 OF_PRODUCERS = (
     "acks",
@@ -66,7 +66,7 @@ OF_PRODUCERS = (
     "delivery.timeout.ms",
     "max.block.ms",
 )
-"""Properties that a producer follows as well."""
+"""Additional properties that producers support."""
 
 IGNORED_OF_CONNECTIONS = (
     "bootstrap.resolve.timeout.ms",
@@ -97,8 +97,8 @@ IGNORED_OF_CONNECTIONS = (
     "metrics.sample.window.ms",
     "auto.include.jmx.reporter",
 )
-"""Ignored properties of every client: they change neither which records are read nor
-which records are written."""
+"""Properties of every client that kwire ignores, because they do not change which
+records are read or written."""
 
 IGNORED_OF_CONSUMERS = (
     "group.id",
@@ -118,7 +118,8 @@ IGNORED_OF_CONSUMERS = (
     "allow.auto.create.topics",
     "exclude.internal.topics",
 )
-"""Ignored properties of consumers: they cannot change which records are read."""
+"""Consumer properties that kwire ignores, because they do not change which records are
+read."""
 
 IGNORED_OF_PRODUCERS = (
     "linger.ms",
@@ -133,8 +134,8 @@ IGNORED_OF_PRODUCERS = (
     "metadata.max.idle.ms",
     "metadata.cluster.check.enable",
 )
-"""Ignored properties of producers: they change neither which records are written nor
-the order of the records."""
+"""Producer properties that kwire ignores, because they do not change which records are
+written or their order."""
 
 REPLACED = (
     "key.deserializer",
@@ -144,8 +145,8 @@ REPLACED = (
     "interceptor.classes",
     "check.crcs",
 )
-"""Properties of consumers that a client ignores, because its methods have arguments for
-them or have no use for them. Spark's sources follow or reject them."""
+"""Consumer properties that a client ignores, because its methods have corresponding
+arguments or do not require them. The Spark sources use or reject these properties."""
 
 KNOWN = (
     *OF_CONNECTIONS,
@@ -156,4 +157,4 @@ KNOWN = (
     *IGNORED_OF_PRODUCERS,
     *REPLACED,
 )
-"""All names above."""
+"""All property names in this module."""
