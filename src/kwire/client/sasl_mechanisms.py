@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The registry of SASL mechanisms: their settings, and where users write them.
+"""Registry of the SASL mechanisms, and of the names of their settings.
 
-A setting has names in the properties of Kafka's clients, in ``sasl.jaas.config`` and
+A setting has different names in Kafka's client properties, in ``sasl.jaas.config`` and
 on the command line. ``security.py``, ``property_names.py``, Spark and the command line
-read these rows, so that a new mechanism is one row.
+use this registry, so that a new mechanism requires only one new row in ``_ROWS``.
 
-This module imports nothing but standard types. The classes of the mechanisms load on
-use, because most clients connect without SASL.
+This module imports only modules of the standard library. The mechanism classes are
+imported on first use, because most clients connect without SASL.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ if TYPE_CHECKING:
 
 
 class Setting(NamedTuple):
-    """A value that a mechanism requires or accepts.
+    """Setting that a mechanism requires or accepts.
 
-    * ``name``: the parameter of ``SaslMechanism.make``.
-    * ``label``: how errors call it.
-    * ``properties``: names of Kafka's Java client and of librdkafka, all with the same
-      meaning.
-    * ``jaas``: the option of ``sasl.jaas.config``, or "" if there is none.
-    * ``option``: the option of the command line, or "" if there is none.
-    * ``choices``: if not empty, the only values that are possible. They are class names
-      without their package. Such a setting is checked, but not passed to ``make``.
-    * ``is_secret``: a part of a password or of a user name may follow the property name
-      in a broken line of a property file.
+    * ``name``: parameter of ``SaslMechanism.make``.
+    * ``label``: description of the setting in error messages, such as "a password".
+    * ``properties``: property names of Kafka's Java client and of librdkafka, all with
+      the same meaning.
+    * ``jaas``: option of ``sasl.jaas.config``, or "" if there is none.
+    * ``option``: command line option, or "" if there is none.
+    * ``choices``: the supported values, or empty if any value is possible. Class names
+      are written without their package. A setting with choices is checked but not
+      passed to ``make``.
+    * ``is_secret``: the value identifies or authenticates a user. If a line of a
+      property file lacks its separator, the secret becomes a part of the name, so
+      errors must not show a name that begins with this property.
     """
 
     name: str
@@ -44,11 +46,13 @@ class Setting(NamedTuple):
 
 
 class SaslMechanism(NamedTuple):
-    """A mechanism: its name for SaslHandshake, its settings, and its factory.
+    """Description of a SASL mechanism.
 
-    ``login_module`` is the class of ``sasl.jaas.config``, without its package. ``make``
-    takes the settings by name as strings and returns the mechanism. It raises
-    ``CredentialsError`` for settings that are not usable.
+    * ``name``: name of the mechanism in the SaslHandshake request.
+    * ``login_module``: class name in ``sasl.jaas.config``, without its package.
+    * ``settings``: the settings of the mechanism.
+    * ``make``: function that creates the mechanism from ``parameters``, passed as
+      strings by name. Raises ``CredentialsError`` if a setting is not usable.
     """
 
     name: str
@@ -58,12 +62,12 @@ class SaslMechanism(NamedTuple):
 
     @property
     def required(self) -> tuple[Setting, ...]:
-        """The settings without which the mechanism cannot be used."""
+        """Settings that must be present."""
         return tuple(each for each in self.settings if each.is_required)
 
     @property
     def parameters(self) -> tuple[Setting, ...]:
-        """The settings that are parameters of ``make``."""
+        """Settings that are passed to ``make``."""
         return tuple(each for each in self.settings if not each.choices)
 
 
@@ -226,7 +230,8 @@ _KERBEROS = (
 
 _AWS = (
     Setting("profile", "a profile", (), jaas="awsProfileName"),
-    # Roles are configured in a profile, which botocore reads.
+    # The only choice is an advice for the error message: a role must be configured in a
+    # profile, which botocore reads.
     Setting("", "a role", (), jaas="awsRoleArn", choices=("set in a profile",)),
     Setting(
         "",
@@ -252,19 +257,19 @@ _ROWS = (
 )
 
 MECHANISMS = {row.name: row for row in _ROWS}
-"""All mechanisms that can be configured by strings, by name."""
+"""Mechanisms that can be configured by properties or command line options, by name."""
 
 PASSWORD_MECHANISMS = tuple(
     row.name for row in _ROWS if row.settings is _USER_AND_PASSWORD
 )
-"""The names of the mechanisms with a user name and a password."""
+"""Names of the mechanisms that use a user name and a password."""
 
 SETTING_PROPERTIES = tuple(
     dict.fromkeys(
         name for row in _ROWS for setting in row.settings for name in setting.properties
     )
 )
-"""The property names of all settings."""
+"""Property names of all settings."""
 
 SECRET_PROPERTIES = tuple(
     dict.fromkeys(
@@ -275,4 +280,4 @@ SECRET_PROPERTIES = tuple(
         for name in setting.properties
     )
 )
-"""The property names of the settings whose values identify or authenticate a user."""
+"""Property names of the settings whose values identify or authenticate a user."""

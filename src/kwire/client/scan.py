@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``Scan`` and ``ScanSync``: the chunks of topics, from a start to an end."""
+"""``Scan`` and ``ScanSync``: read topics in chunks, from a start to an end."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 
 
 class ScanBase(ChunkReader[ScanMachine]):
-    """A scan in neither form."""
+    """Common base of ``Scan`` and ``ScanSync``."""
 
     _metric_names = SCAN_SNAPSHOT
 
-    # True when the iteration has ended, after the last chunk or by an error.
+    # True when the iteration has ended, because of the last chunk or an error.
     _is_consumed = False
-    # True when an Arrow stream has taken a chunk, which later uses would not see.
+    # True when an Arrow stream has read a chunk. Any later iteration would lack the
+    # records of this chunk.
     _is_streamed = False
     _bar: ProgressBar | None = None
 
@@ -55,11 +56,12 @@ class ScanBase(ChunkReader[ScanMachine]):
         self._received_bytes = 0
 
     def position(self) -> Position:
-        """Return the next offset of each (topic, partition), a ``start`` for later.
+        """Return the next offset to read of each (topic, partition).
 
-        The offsets are those after the last chunk that was returned. Before the first
-        chunk, they are the offsets that were passed as ``start``. ``Position.to_json``
-        and ``Position.from_json`` store them as text.
+        These are the offsets after the last chunk that was returned. Before the first
+        chunk, they are the offsets that were passed as ``start``. To continue later,
+        pass the position as ``start`` of another scan. ``Position.to_json`` and
+        ``Position.from_json`` convert it to and from text.
         """
         start = self._options.start
         items = start.items() if isinstance(start, Mapping) else ()
@@ -127,7 +129,7 @@ class ScanBase(ChunkReader[ScanMachine]):
         )
 
     def _report_progress(self, fetched: Fetched) -> None:
-        """Count one more chunk, and call the function that shows the progress."""
+        """Add a chunk to the progress, and call the progress function, if any."""
         if self._on_progress is None:
             return
         assert self._machine is not None
@@ -136,7 +138,8 @@ class ScanBase(ChunkReader[ScanMachine]):
             end_offset = min(end_offset, fetched.end_offset)
         self._done_offsets += end_offset - fetched.start_offset
         if self._pieces is None:
-            # The pieces of a chunk have the same data, which counts once.
+            # If ``batch_rows`` splits a chunk into pieces, all pieces have the same
+            # data. Count it only once.
             self._received_bytes += len(fetched.data)
         remaining = self._machine.remaining_offsets()
         total = None if remaining is None else self._done_offsets + remaining
@@ -167,27 +170,30 @@ class ScanBase(ChunkReader[ScanMachine]):
 
 @advise_on_attributes("Scan")
 class Scan(ScanBase, AsynchronousReader[ScanMachine]):
-    """A scan: iterate over it for chunks with ``async for``.
+    """Asynchronous scan. ``async for`` iterates over its chunks.
 
-    Its connections are opened by the first chunk and closed after the last one. To
-    leave an iteration early, use a block: ``async with scan``, or that of the client.
+    The connections are opened when the first chunk is requested, and closed after the
+    last chunk. If the iteration may end early, use ``async with`` for the scan or the
+    client, so that the connections are closed.
     """
 
 
 @advise_on_attributes("Scan")
 class ScanSync(ScanBase, BlockingReader[ScanMachine]):
-    """A scan: iterate over it for chunks, or pass it to a consumer of Arrow streams.
+    """Scan with blocking calls. Iterate over its chunks, or use it as an Arrow stream.
 
-    ``pyarrow.table(scan)``, ``polars.from_arrow(scan)`` and DuckDB's queries take one
-    record batch for each chunk, or several if it is large after decompression. Its
-    connections are opened by the first chunk and closed after the last one.
+    ``pyarrow.table(scan)``, ``polars.from_arrow(scan)`` and DuckDB queries accept a
+    scan. They read one Arrow record batch for each chunk, or several if the chunk is
+    large after decompression. The connections are opened when the first chunk is
+    requested, and closed after the last chunk.
     """
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """Export the rest of the scan as a stream of record batches.
+        """Export the remaining records of the scan as a stream of Arrow record batches.
 
-        A second stream after the first has read a batch raises ``ValueError``, because
-        it would lack records. A stream of which only the schema is read does not count.
+        Raises ``ValueError`` if another stream has read a batch of this scan, because
+        its records would be missing in the new stream. Reading only the schema of a
+        stream is allowed.
         """
         import pyarrow
 
@@ -202,6 +208,7 @@ class ScanSync(ScanBase, BlockingReader[ScanMachine]):
                 self._is_streamed = True
                 yield from chunk.iter_arrow()
         except BaseException:
-            # The consumer of the stream cannot continue, and cannot close the scan.
+            # Close the scan, because the consumer of the stream cannot continue after
+            # an error and has no method to close the scan.
             self.close()
             raise

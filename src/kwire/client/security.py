@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Combines the properties of TLS and SASL with the arguments ``ssl`` and ``sasl``.
 
-Settings that contradict each other are a ``ValueError`` that names both of them:
-if one of them were ignored, a password could be sent without TLS. No error shows the
+If two settings contradict each other, the functions raise ``ValueError`` with the names
+of both. Ignoring one of them could send a password without TLS. Errors never show the
 value of a property.
 """
 
@@ -33,7 +33,7 @@ _TEXTS_OF_FILES = {
     "ssl.certificate.location": "ssl.certificate.pem",
     "ssl.key.location": "ssl.key.pem",
 }
-"""The properties that are paths, and those that take the contents of the file."""
+"""Properties with a path, and the properties that accept the file content instead."""
 
 _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 _EXTENSION = "extension_"
@@ -94,7 +94,7 @@ def make_context(ssl: tls.SSLContext | bool | None) -> tls.SSLContext | None:
 
 
 def is_mechanism(sasl: object) -> bool:
-    """Whether the argument ``sasl`` is a mechanism instead of a function."""
+    """Whether the argument ``sasl`` is a mechanism instead of a factory function."""
     return hasattr(sasl, "first") and hasattr(sasl, "challenge")
 
 
@@ -105,9 +105,11 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def check_stores(texts: Mapping[str, str]) -> None:
-    """Raise ``ValueError`` for certificate stores that kwire does not support.
+    """Raise ``ValueError`` if a certificate store is not PEM or has a password.
 
-    Call this before names are checked, because such stores have unknown properties.
+    kwire supports only PEM stores, which have no store password. The error contains a
+    command that converts a JKS or PKCS12 store. Call this function before checking the
+    property names, because unsupported stores have properties that kwire does not know.
     """
     for store, command in _CONVERSIONS.items():
         kind = texts.get(f"{store}.type", "JKS").upper()
@@ -132,13 +134,16 @@ _CONVERSIONS = {
         " openssl pkcs12 -in store.p12 -nodes -out keystore.pem"
     ),
 }
-"""The commands that convert a store of Java; both ask for its password."""
+"""Commands that convert a Java store to PEM. Both prompt for the store password."""
 
 
 def _check_types(ssl: object, sasl: object) -> None:
-    """Raise ``TypeError`` without the value, which may be a password."""
+    """Raise ``TypeError`` if ``ssl`` or ``sasl`` has the wrong type.
+
+    The error shows the type but not the value, which may be a password.
+    """
     if ssl is not None and not isinstance(ssl, bool):
-        # Clients without TLS do not load this module, which takes long to import.
+        # Import ssl only if it is required, because it is slow to import.
         from ssl import SSLContext
 
         if not isinstance(ssl, SSLContext):
@@ -161,7 +166,11 @@ def _contradiction(argument: str, name: str, what: str) -> ValueError:
 
 
 def _read_one(texts: Mapping[str, str], *names: str) -> str | None:
-    """Return the value of properties with the same meaning; None if none is set."""
+    """Return the value of a setting that has several property names.
+
+    Returns None if none of these properties is set. Raises ``ValueError`` if two of
+    them have different values.
+    """
     given = [name for name in names if name in texts]
     if len({texts[name] for name in given}) > 1:
         raise ValueError(
@@ -172,7 +181,10 @@ def _read_one(texts: Mapping[str, str], *names: str) -> str | None:
 
 
 def _check_one_source(texts: Mapping[str, str], *names: str) -> None:
-    """Raise ``ValueError`` if a file and a text are both set; Kafka does so, too."""
+    """Raise ``ValueError`` if both a file and its text are set.
+
+    Kafka's Java client rejects this too.
+    """
     given = [name for name in names if name in texts]
     if len(given) > 1:
         raise ValueError(
@@ -182,10 +194,16 @@ def _check_one_source(texts: Mapping[str, str], *names: str) -> None:
 
 
 def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
-    """Return the argument ``sasl``, which must not contradict the properties."""
+    """Return the argument ``sasl``, after comparing it with the properties.
+
+    Raises ``ValueError`` if the properties contain credentials too. Raises
+    ``CredentialsError`` if ``sasl.mechanism`` names a different mechanism. If ``sasl``
+    is a function, it is replaced by a function that checks each mechanism.
+    """
     expected = _read_one(texts, "sasl.mechanism", "sasl.mechanisms")
     for name in ("sasl.jaas.config", *SETTING_PROPERTIES):
-        # Java requires sasl.jaas.config for some mechanisms, also without credentials.
+        # Kafka's Java client requires sasl.jaas.config for some mechanisms even if it
+        # contains no credentials. Only its credentials contradict the argument.
         row = MECHANISMS.get(expected or "")
         if name == "sasl.jaas.config" and row is not None:
             has_credentials = bool(_read_jaas(texts, row))
@@ -213,7 +231,11 @@ def _agree(texts: Mapping[str, str], sasl: Any) -> Any:
 
 
 def _make_mechanism(texts: Mapping[str, str]) -> Any:
-    """Make the mechanism of the properties."""
+    """Return the SASL mechanism that the properties configure.
+
+    Raises ``ValueError`` if a required setting is missing, has an unsupported value, is
+    set twice, or belongs to another mechanism.
+    """
     name = _read_one(texts, "sasl.mechanism", "sasl.mechanisms") or ""
     check_choice("sasl.mechanism", name, tuple(MECHANISMS))
     row = MECHANISMS[name]
@@ -253,7 +275,12 @@ def _missing_settings(row: SaslMechanism) -> ValueError:
 
 
 def _read_jaas(texts: Mapping[str, str], row: SaslMechanism) -> dict[str, str]:
-    """Read the options of 'class required username="name" password="password";'."""
+    """Parse ``sasl.jaas.config``, and return its options by name.
+
+    The format is 'CLASS required username="name" password="password";'. Returns an
+    empty dict if the property is not set. Raises ``ValueError`` if the class is not the
+    login module of the mechanism. The error does not show the text.
+    """
     text = texts.get("sasl.jaas.config")
     if text is None:
         return {}
@@ -268,7 +295,8 @@ def _read_jaas(texts: Mapping[str, str], row: SaslMechanism) -> dict[str, str]:
         name: re.sub(r"\\(.)", r"\1", quoted) or plain
         for name, quoted, plain in _OPTION.findall("".join(words[2:]))
     }
-    # Each extension of OAUTHBEARER is an option of its own (KIP-342).
+    # Each extension of OAUTHBEARER is a separate option with the prefix "extension_"
+    # (KIP-342). Combine them in the format of sasl.oauthbearer.extensions.
     extensions = [
         f"{name.removeprefix(_EXTENSION)}={value}"
         for name, value in options.items()
@@ -278,7 +306,10 @@ def _read_jaas(texts: Mapping[str, str], row: SaslMechanism) -> dict[str, str]:
 
 
 def _make_file_context(texts: Mapping[str, str]) -> tls.SSLContext | FileContext:
-    """Make the context of the properties; one that follows its files if it has any."""
+    """Return the TLS context that the properties configure.
+
+    If it uses files, the result is a ``FileContext``, which reloads changed files.
+    """
     paths = {name: texts[name] for name in _TEXTS_OF_FILES if name in texts}
     if not paths:
         return _make_context(texts)
@@ -305,7 +336,8 @@ def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:
     if texts.get("ssl.endpoint.identification.algorithm", "https") in ("", "none"):
         context.check_hostname = False
     chain = _read_one(texts, "ssl.certificate.location", "ssl.keystore.location")
-    # Without a password of its own, OpenSSL would ask on the terminal.
+    # Always pass a password. Otherwise, OpenSSL would prompt for the password of an
+    # encrypted key on the terminal.
     password = texts.get("ssl.key.password", "")
     if chain is not None:
         context.load_cert_chain(chain, texts.get("ssl.key.location"), password)
@@ -323,7 +355,11 @@ def _make_context(texts: Mapping[str, str]) -> tls.SSLContext:
 
 
 def _check_file(name: str, path: str) -> None:
-    """Raise an ``OSError`` with the name of the property whose file is missing."""
+    """Check that the file of a property can be opened.
+
+    Raises ``OSError`` with the name of the property if it cannot be opened. Raises
+    ``ValueError`` if the value is PEM text or not a valid path.
+    """
     if is_pem(path):
         raise ValueError(
             f"config: {name} must be a path (got PEM text); set"
@@ -339,7 +375,11 @@ def _check_file(name: str, path: str) -> None:
 
 
 def _load_texts(context: tls.SSLContext, chain: str, key: str, password: str) -> None:
-    """Load a certificate and its key that are no files; OpenSSL reads only these."""
+    """Load a certificate and its key from PEM text.
+
+    They are written to a temporary file that only the current user can read, because
+    OpenSSL loads certificate chains only from files.
+    """
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="kwire-") as folder:
@@ -351,7 +391,10 @@ def _load_texts(context: tls.SSLContext, chain: str, key: str, password: str) ->
 
 
 def _lines_of_pem(text: str) -> str:
-    """Put the lines of PEM back that a property file has on one line, as Kafka does."""
+    """Restore the line breaks of PEM text, as Kafka's Java client does.
+
+    They are lost if the text continues over several lines of a property file.
+    """
     return _PEM.sub(_pem_block, text)
 
 

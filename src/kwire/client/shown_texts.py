@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decides which names and paths of a user an error may show.
+"""Decides which property names and paths an error message may show.
 
-A property file with a broken line turns parts of a password or of a private key into
-names of properties, and PEM text is easily passed where a path belongs. An error shows
-a name only if it looks like a name of Kafka's, and a path only if it is one line and
-not PEM text. It never shows the value of a property.
+A broken line of a property file turns a part of a password or private key into a
+property name, and users sometimes pass PEM text instead of a path. Therefore, an error
+shows a name only if it resembles a Kafka property, and a path only if it is a single
+line and not PEM text. Errors never show the value of a property.
 """
 
 from __future__ import annotations
@@ -91,8 +91,11 @@ _OTHER_WORDS = frozenset(
         "window",
     )
 )
-"""Words of properties that kwire does not know: those of other Kafka clients and of
-schema registries, which share files with the properties of a connection."""
+"""Words of property names that kwire does not know.
+
+They are used by other Kafka clients and by schema registries, whose properties are
+often in the same file as the connection properties.
+"""
 
 _SECRETS = (
     "sasl.jaas.config",
@@ -103,27 +106,39 @@ _SECRETS = (
     "ssl.keystore.password",
     "ssl.truststore.password",
 )
-"""Names that are followed by a secret if the separator after them is missing."""
+"""Properties with secret values.
+
+If the separator in a line of a property file is missing, the parsed name consists of
+one of these names and its secret.
+"""
 
 _LONGEST_NAME = 80
 _LONGEST_PATH = 255
 _MORE_LETTERS = 3
-"""How many letters a misspelled name may have that its correction does not have."""
+"""Maximum number of letters by which a misspelled name may exceed its correction.
+
+A longer name may contain a part of a value.
+"""
 
 _PEM = re.compile(r"-----(BEGIN|END)|^\s*MI[A-Za-z0-9+/=]{30}|^[A-Za-z0-9+/=]{64,}$")
-"""The lines around PEM text, or a line of it if these lines are missing."""
+"""Matches the first or last line of PEM text, or a line of its Base64 content."""
 
 
 def _split_words(name: str) -> list[str]:
-    """Split "endpoint.identification" and "endpointIdentification" into lower case."""
+    """Split a property name into its words in lower case.
+
+    "endpoint.identification" and "endpointIdentification" return the same words.
+    """
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def looks_like_name(name: object, known: Iterable[str]) -> bool:
-    """Whether an unknown name is a name, and not a part of a value.
+    """Whether an unknown property name can be shown without revealing a secret.
 
-    Each of its words is a word of ``known`` or of other Kafka clients, or the whole
-    name differs from one of ``known`` in a few letters.
+    The name can be shown if each of its words occurs in ``known`` or in the properties
+    of other Kafka clients, or if the name is a misspelling of a name in ``known``. A
+    name that begins with a property in ``_SECRETS`` can only be shown if it is equal to
+    that property. The prefix "kafka." is ignored.
     """
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         return False
@@ -136,7 +151,7 @@ def looks_like_name(name: object, known: Iterable[str]) -> bool:
     vocabulary = _OTHER_WORDS.union(*map(_split_words, (*KNOWN, *names)))
     if vocabulary.issuperset(_split_words(name)):
         return True
-    # Imported here because only errors need it.
+    # Import difflib here, because it is only required for error messages.
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), {each.lower() for each in names}, 1, 0.8)
@@ -146,9 +161,11 @@ def looks_like_name(name: object, known: Iterable[str]) -> bool:
 def describe_unknown(
     unknown: Iterable[object], known: Iterable[str], advice: str
 ) -> str:
-    """Describe unknown names: up to five that look like names, or why none is shown.
+    """Describe unknown property names for an error message.
 
-    ``advice`` is added if none of ``known`` is similar.
+    Returns up to five names that can be shown, with similar names from ``known`` as a
+    suggestion, or with ``advice`` if there is no similar name. If no name can be shown,
+    returns the reason.
     """
     names, known = list(unknown), list(known)
     shown = [str(name) for name in names if looks_like_name(name, known)]
@@ -162,12 +179,16 @@ def describe_unknown(
 
 
 def is_pem(text: str) -> bool:
-    """Whether a text contains a certificate or a key, or looks like a part of one."""
+    """Whether a text contains PEM data, or resembles a part of a certificate or key."""
     return _PEM.search(text) is not None
 
 
 def show_path(path: object) -> str | None:
-    """Return a path as an error may show it; None if it may not be shown."""
+    """Return a path as text for an error message.
+
+    Returns None if the value is not a path, is too long, is not printable, or looks
+    like PEM text.
+    """
     if not isinstance(path, (str, bytes, os.PathLike)):
         return None
     text = os.fsdecode(path)
@@ -177,9 +198,10 @@ def show_path(path: object) -> str | None:
 
 
 def hide_path(error: OSError, what: str = "") -> OSError:
-    """Return the error of a file without its path, if the path may not be shown.
+    """Return a copy of a file error, without the path if it must not be shown.
 
-    ``what`` is written before the reason: the name of the property or argument.
+    ``what`` is the name of the property or argument. If it is not empty, the message
+    begins with it.
     """
     path = show_path(error.filename)
     reason = f"{what}: {error.strerror}" if what else str(error.strerror)

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``ClientCredentials``: tokens for OAUTHBEARER from an OAuth token endpoint.
+"""``ClientCredentials``: requests OAUTHBEARER tokens from an OAuth token endpoint.
 
-It uses the grant "client_credentials" of RFC 6749, section 4.4, as KIP-768 describes.
-Other grants need a function of the user: see ``OAuthBearer``.
+It implements the grant "client_credentials" of RFC 6749, section 4.4, as specified by
+KIP-768. For other grants, users pass their own function to ``OAuthBearer``.
 
-The endpoint is not trusted: its response is limited in size and time, redirects are
-rejected because they would send the client secret to another server, and errors show
-only the error codes that RFC 6749 defines.
+The endpoint is not trusted. The size and duration of its response are limited.
+Redirects are rejected, because they would send the client secret to another server.
+Errors show only the error codes that RFC 6749 defines.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _REFRESH_AT = 0.8
 """Fraction of the lifetime after which a token is replaced, as in Kafka's client."""
 
 _UNKNOWN_LIFETIME_S = 30.0
-"""How long a token is reused if neither the response nor a JWT states its lifetime."""
+"""Lifetime of a token if neither the response nor a JWT specifies it."""
 
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1")
 
@@ -53,14 +53,20 @@ _ERROR_CODES = (
     "unsupported_grant_type",
     "invalid_scope",
 )
-"""Error codes of RFC 6749, section 5.2. Other text of the endpoint is not shown."""
+"""Error codes of RFC 6749, section 5.2.
+
+Errors do not show any other text that the endpoint sends.
+"""
 
 _RETRIED_STATUSES = (408, 425, 429)
-"""Client errors that may disappear. All other 4xx errors end the request at once."""
+"""HTTP client errors that may be temporary. Other 4xx errors are not retried."""
 
 
 class _EndpointError(Exception):
-    """A failed attempt; ``is_final`` if another attempt would fail in the same way."""
+    """A failed attempt to request a token.
+
+    ``is_final`` is True if another attempt would fail in the same way.
+    """
 
     def __init__(self, problem: str, *, is_final: bool) -> None:
         super().__init__(problem)
@@ -68,16 +74,21 @@ class _EndpointError(Exception):
 
 
 class ClientCredentials:
-    """A function for ``OAuthBearer`` that requests tokens, and reuses valid ones.
+    """Token provider for ``OAuthBearer``. It requests tokens and reuses valid ones.
 
-    * ``token_url``: the token endpoint. It must use https, except on loopback.
-    * ``scope``: the scope to request. Default: that of the endpoint.
-    * ``url_encode``: encode the client id and the secret as RFC 6749 requires. Many
-      endpoints expect the unencoded values, which is the default of Kafka's client.
+    * ``token_url``: URL of the token endpoint. It must use https, except on loopback.
+    * ``client_id``, ``client_secret``: credentials for the token endpoint.
+    * ``scope``: the scope to request. By default, the endpoint chooses it.
+    * ``url_encode``: encode the client id and the secret as RFC 6749 requires. The
+      default is False as in Kafka's client, because many endpoints expect the
+      unencoded values.
 
-    A call returns a token, or raises ``CredentialsError``. When 80 % of the lifetime of
-    a token has passed, a call returns it and requests the next one in a thread. Calls
-    from several threads are safe.
+    A call returns a token or raises ``CredentialsError``. After 80 % of the lifetime of
+    a token, a call still returns this token and requests the next one in a background
+    thread. Calls from several threads are safe.
+
+    Raises ``CredentialsError`` if the URL is not secure or the credentials cannot be
+    encoded as UTF-8.
     """
 
     def __init__(
@@ -111,7 +122,11 @@ class ClientCredentials:
         self._is_refreshing = False
 
     def __call__(self) -> str:
-        """Return a valid token. May block for as long as the endpoint takes."""
+        """Return a valid token.
+
+        Blocks while a token is requested, at most for about 8 seconds. Raises
+        ``CredentialsError`` if no valid token is available.
+        """
         with self._lock:
             failure, self._failure = self._failure, None
             if failure is not None:
@@ -125,9 +140,10 @@ class ClientCredentials:
             return self._token
 
     def prepare(self) -> None:
-        """Request the first token in a thread that may block.
+        """Request a token if there is no valid one.
 
-        The next call returns the token, or raises the error, without blocking.
+        Call this method in a thread that may block. The next call of the object then
+        returns the token, or raises the error of the request, without blocking.
         """
         with self._lock:
             self._failure = None
@@ -138,7 +154,10 @@ class ClientCredentials:
                     self._failure = error
 
     def _refresh(self) -> None:
-        """Replace a token that is still valid. The next call repeats a failure."""
+        """Request the next token, while the current token is still valid.
+
+        If this fails, the current token is kept, and the next call tries again.
+        """
         try:
             token, lifetime_s = self._fetch()
         except CredentialsError:
@@ -158,7 +177,11 @@ class ClientCredentials:
         self._expires_at = now + lifetime_s
 
     def _fetch(self) -> tuple[str, float]:
-        """Return a token and its lifetime, after as many attempts as time allows."""
+        """Request a token. Returns the token and its lifetime in seconds.
+
+        Temporary errors are retried with increasing pauses until ``_TIMEOUT_S`` has
+        passed. Raises ``CredentialsError`` with the last error.
+        """
         deadline = time.monotonic() + _TIMEOUT_S
         pause_s = _FIRST_PAUSE_S
         while True:
@@ -173,8 +196,11 @@ class ClientCredentials:
             pause_s = min(pause_s * 2, _MAX_PAUSE_S)
 
     def _post(self, deadline: float) -> bytes:
-        """Send one request; return the body of the response."""
-        # Only a client with OAUTHBEARER requires these modules.
+        """Send one request, and return the body of the response.
+
+        Raises ``_EndpointError`` if the request fails.
+        """
+        # Import these modules here, because only clients with OAUTHBEARER require them.
         from http.client import HTTPException
         from ssl import SSLError
         from urllib.error import HTTPError
@@ -196,7 +222,8 @@ class ClientCredentials:
         }
         request = Request(self._url, self._body, headers, method="POST")
         timeout_s = max(deadline - time.monotonic(), 0.1)
-        # A request to loopback is not encrypted, so it must not reach a proxy.
+        # A request with http is not encrypted and is only allowed to loopback, so it
+        # must not be sent to a proxy.
         proxies = ProxyHandler({} if self._url[:5].lower() == "http:" else None)
         opener = build_opener(RejectRedirects, proxies)
         try:
@@ -206,7 +233,7 @@ class ClientCredentials:
             with error:
                 raise _describe_status(error, deadline) from None
         except (OSError, HTTPException, ValueError) as error:
-            # URLError contains the error of the socket.
+            # URLError is a wrapper. Its attribute ``reason`` is the socket error.
             reason = getattr(error, "reason", error)
             if isinstance(reason, SSLError):
                 problem = "the TLS handshake with the token endpoint failed"
@@ -226,7 +253,7 @@ class ClientCredentials:
 
 
 def _check_url(url: str) -> None:
-    """Raise ``CredentialsError`` for a URL that would expose the client secret."""
+    """Raise ``CredentialsError`` if a URL is invalid or exposes the client secret."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
@@ -247,7 +274,11 @@ def _check_url(url: str) -> None:
 
 
 def _read_body(body: HTTPResponse, deadline: float) -> bytes:
-    """Read a response until its end, its maximum size or the deadline."""
+    """Read the complete body of a response.
+
+    Raises ``_EndpointError`` if it is larger than 1 MiB or not complete before
+    ``deadline``, a time of ``time.monotonic``.
+    """
     data = bytearray()
     while chunk := body.read1(1 << 16):
         data += chunk
@@ -260,7 +291,10 @@ def _read_body(body: HTTPResponse, deadline: float) -> bytes:
 
 
 def _describe_status(error: Any, deadline: float) -> _EndpointError:
-    """Describe an HTTP error with its status and the error code of RFC 6749."""
+    """Convert an HTTP error to an ``_EndpointError``.
+
+    The text contains the HTTP status, and the error code if RFC 6749 defines it.
+    """
     is_final = 300 <= error.code < 500 and error.code not in _RETRIED_STATUSES
     if 300 <= error.code < 400:
         return _EndpointError(
@@ -271,7 +305,7 @@ def _describe_status(error: Any, deadline: float) -> _EndpointError:
     try:
         code = json.loads(_read_body(error, deadline))["error"]
     except Exception:
-        # The body is optional, and may have any form.
+        # The body is optional and can have any format.
         code = None
     known = f" {code}" if code in _ERROR_CODES else ""
     advice = "; check the client id, the secret and the scope" if is_final else ""
@@ -282,7 +316,11 @@ def _describe_status(error: Any, deadline: float) -> _EndpointError:
 
 
 def _read_token(body: bytes) -> tuple[str, float]:
-    """Read the token and its lifetime in seconds from the response."""
+    """Parse a response. Returns the token and its lifetime in seconds.
+
+    If the response does not specify the lifetime, it is read from the token, which may
+    be a JWT. Raises ``_EndpointError`` if there is no token.
+    """
     try:
         answer = json.loads(body)
         token = answer["access_token"]
@@ -294,7 +332,7 @@ def _read_token(body: bytes) -> tuple[str, float]:
             "the response of the token endpoint has no access_token", is_final=True
         )
     if isinstance(lifetime_s, str) and lifetime_s.isdecimal() and len(lifetime_s) < 10:
-        # Some endpoints send a string.
+        # Some endpoints send the lifetime as a string.
         lifetime_s = int(lifetime_s)
     is_number = isinstance(lifetime_s, (int, float)) and not isinstance(
         lifetime_s, bool
@@ -305,7 +343,11 @@ def _read_token(body: bytes) -> tuple[str, float]:
 
 
 def _read_jwt_lifetime(token: str) -> float:
-    """Return the lifetime that a JWT states, or a short one if it states none."""
+    """Return the remaining lifetime of a JWT in seconds.
+
+    Returns ``_UNKNOWN_LIFETIME_S`` if the token is not a JWT, has no valid expiration
+    time, or has expired.
+    """
     parts = token.split(".")
     try:
         payload = base64.urlsafe_b64decode(parts[1] + "===")
