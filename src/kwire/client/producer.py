@@ -194,7 +194,7 @@ class ProducerBase(Operations, Generic[T]):
         *,
         partition: int | None = None,
     ) -> list[Receipt]:
-        """Write records, and wait until all of them are acknowledged.
+        """Write records, and wait until all records are acknowledged.
 
         * ``records``: an iterable of tuples (key, value), (key, value, timestamp) or
           (key, value, timestamp, headers), as for ``records.encode_batch``. Timestamps
@@ -297,7 +297,7 @@ class ProducerBase(Operations, Generic[T]):
     def transaction(self) -> T:
         """Return a new transaction, which is a context manager.
 
-        The records that are written within its block are committed or aborted together.
+        Records written within its block are committed or aborted together.
         A producer can have one open transaction at a time. Raises ``ValueError`` if the
         producer has no ``transactional_id``, and at the start of the block if another
         transaction is open.
@@ -332,8 +332,8 @@ class ProducerBase(Operations, Generic[T]):
     async def close(self, *, flush: bool = True) -> None:
         """Flush the producer as ``flush`` does, then close its connections.
 
-        With ``flush=False``, records that are not acknowledged yet are dropped. A
-        second call does nothing. Raises the first failure since the last ``flush``.
+        With ``flush=False``, unacknowledged records are dropped. A second call does
+        nothing. Raises the first failure since the last ``flush``.
         """
         await self._close(flush)
 
@@ -518,10 +518,10 @@ class Producer(ProducerBase[Transaction], Asynchronous):
     """Asynchronous producer. ``Kafka.producer`` returns it.
 
     It is an asynchronous context manager. At the end of its block, it waits until all
-    records are acknowledged. After an exception in the block, it drops all records that
-    are not acknowledged. With a ``transactional_id``, the start of the block fences
-    older producers of this id and aborts their open transactions. Any number of tasks
-    may use the same producer.
+    records are acknowledged. After an exception in the block, it drops unacknowledged
+    records. With a ``transactional_id``, the start of the block fences older producers
+    of this id and aborts their open transactions. Any number of tasks may use the same
+    producer.
     """
 
     _transaction_class = Transaction
@@ -575,9 +575,9 @@ class ProducerSync(ProducerBase[TransactionSync], Blocking):
     """Producer with blocking calls. ``KafkaSync.producer`` returns it.
 
     It is a context manager. At the end of its block, it waits until all records are
-    acknowledged. After an exception in the block, it drops all records that are not
-    acknowledged. With a ``transactional_id``, the start of the block fences older
-    producers of this id and aborts their open transactions.
+    acknowledged. After an exception in the block, it drops unacknowledged records. With
+    a ``transactional_id``, the start of the block fences older producers of this id and
+    aborts their open transactions.
 
     The producer works only during its calls, in the thread of the caller. Records that
     ``send`` has accepted are sent when a batch is full, by the first call after
@@ -659,13 +659,14 @@ def now_ms() -> int:
 def take_records(
     records: Iterable[RecordLike], batcher: RecordBatcher, max_bytes: int
 ) -> Iterator[Any]:
-    """Iterate over ``records`` in lists that are added to ``batcher`` one at a time.
+    """Iterate over ``records`` in lists of increasing length.
 
-    The caller must add each list before it requests the next one, because the size of
-    a list is measured there. The first list has one record. The length doubles with
-    each list up to ``MAX_RECORDS_AT_ONCE``, and is limited so that a list of records
-    with the measured size uses at most one eighth of ``max_bytes``. Raises
-    ``TypeError`` if ``records`` is not iterable.
+    The caller must add a list to ``batcher`` before it requests the next list, because
+    this function uses the batcher to measure the size of the records. The first list
+    has one record. The length then doubles up to ``MAX_RECORDS_AT_ONCE``. It is limited
+    so that records with the measured size use about one eighth of ``max_bytes``.
+
+    Raises ``TypeError`` if ``records`` is not iterable.
     """
     if not isinstance(records, Iterable):
         raise TypeError(
@@ -687,7 +688,7 @@ def take_records(
 
 
 class Awaited:
-    """Batches that one call waits for, until each of them is acknowledged or failed."""
+    """Waits until every batch of one call is acknowledged or has failed."""
 
     def __init__(self, batches: Iterable[PendingBatch]) -> None:
         self._batches = list(batches)

@@ -48,7 +48,7 @@ _ISOLATION = ("read_uncommitted", "read_committed")
 
 
 class ConnectionProperties(NamedTuple):
-    """Arguments of ``connect`` that are set by properties.
+    """Arguments of ``connect`` from properties.
 
     An argument without a property is None. Durations are in seconds.
     """

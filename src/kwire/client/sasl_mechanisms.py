@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Registry of the SASL mechanisms, and of the names of their settings.
+"""Registry of SASL mechanisms and their setting names.
 
 A setting has different names in Kafka's client properties, in ``sasl.jaas.config`` and
 on the command line. ``security.py``, ``property_names.py``, Spark and the command line
@@ -62,12 +62,12 @@ class SaslMechanism(NamedTuple):
 
     @property
     def required(self) -> tuple[Setting, ...]:
-        """Settings that must be present."""
+        """Required settings."""
         return tuple(each for each in self.settings if each.is_required)
 
     @property
     def parameters(self) -> tuple[Setting, ...]:
-        """Settings that are passed to ``make``."""
+        """Settings that ``make`` accepts as parameters."""
         return tuple(each for each in self.settings if not each.choices)
 
 

@@ -58,10 +58,10 @@ class ScanBase(ChunkReader[ScanMachine]):
     def position(self) -> Position:
         """Return the next offset to read of each (topic, partition).
 
-        These are the offsets after the last chunk that was returned. Before the first
-        chunk, they are the offsets that were passed as ``start``. To continue later,
-        pass the position as ``start`` of another scan. ``Position.to_json`` and
-        ``Position.from_json`` convert it to and from text.
+        These are the offsets after the last returned chunk. Before the first chunk,
+        they are the explicit offsets in ``start``. To continue later, pass the position
+        as ``start`` of another scan. ``Position.to_json`` and ``Position.from_json``
+        convert it to and from text.
         """
         start = self._options.start
         items = start.items() if isinstance(start, Mapping) else ()

@@ -50,7 +50,7 @@ def read_security(
     * ``ssl``, ``sasl``: the arguments of ``connect``. They may complete the properties.
 
     Raises ``ValueError`` if the properties and the arguments contradict each other, or
-    for a property that is wrong or not supported. Raises ``OSError`` if a file does not
+    if a property is invalid or not supported. Raises ``OSError`` if a file does not
     exist or is not a certificate or key.
     """
     _check_types(ssl, sasl)
@@ -99,7 +99,7 @@ def is_mechanism(sasl: object) -> bool:
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise ``ValueError`` if the value of a property is not one of the choices."""
+    """Raise ``ValueError`` if the value of a property is not in ``choices``."""
     if value not in choices:
         raise ValueError(f"config: {name} must be one of {', '.join(choices)}")
 
@@ -166,10 +166,10 @@ def _contradiction(argument: str, name: str, what: str) -> ValueError:
 
 
 def _read_one(texts: Mapping[str, str], *names: str) -> str | None:
-    """Return the value of a setting that has several property names.
+    """Return the value of a setting with several property names.
 
-    Returns None if none of these properties is set. Raises ``ValueError`` if two of
-    them have different values.
+    Returns None if no property is set. Raises ``ValueError`` if two properties have
+    different values.
     """
     given = [name for name in names if name in texts]
     if len({texts[name] for name in given}) > 1:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decides which property names and paths an error message may show.
 
-A broken line of a property file turns a part of a password or private key into a
-property name, and users sometimes pass PEM text instead of a path. Therefore, an error
+If a property file has a broken line, a password or private key can be parsed as a
+property name. Users also sometimes pass PEM text instead of a path. Therefore, an error
 shows a name only if it resembles a Kafka property, and a path only if it is a single
-line and not PEM text. Errors never show the value of a property.
+line and not PEM text. Errors never show property values.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ _SECRETS = (
 )
 """Properties with secret values.
 
-If the separator in a line of a property file is missing, the parsed name consists of
-one of these names and its secret.
+If a line in a property file lacks its separator, the parsed name consists of such a
+name and its secret.
 """
 
 _LONGEST_NAME = 80
@@ -135,10 +135,10 @@ def _split_words(name: str) -> list[str]:
 def looks_like_name(name: object, known: Iterable[str]) -> bool:
     """Whether an unknown property name can be shown without revealing a secret.
 
-    The name can be shown if each of its words occurs in ``known`` or in the properties
-    of other Kafka clients, or if the name is a misspelling of a name in ``known``. A
-    name that begins with a property in ``_SECRETS`` can only be shown if it is equal to
-    that property. The prefix "kafka." is ignored.
+    The name can be shown if all its words occur in ``known`` or in properties of other
+    Kafka clients, or if it is a misspelling of a name in ``known``. A name that begins
+    with a property in ``_SECRETS`` can only be shown if it is equal to that property.
+    The prefix "kafka." is ignored.
     """
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         return False

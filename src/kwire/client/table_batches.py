@@ -41,14 +41,14 @@ _SHARE = 8
 """Divisor of ``memory_bytes``: one call of ``fill`` uses at most about one eighth."""
 
 ROWS_AT_ONCE = 1 << 16
-"""Maximum number of rows that are sorted by partition together."""
+"""Maximum number of rows sorted by partition in one step."""
 
 
 class TableColumns:
     """Columns of a table by role: key, value, headers, timestamp and partition.
 
-    The parameters are those of ``Producer.send_table``. Each column is cast to the type
-    of its role. If no key column is specified, all keys are null.
+    The parameters have the same meaning as in ``Producer.send_table``. Each column is
+    cast to the type of its role. If no key column is specified, all keys are null.
     """
 
     def __init__(

@@ -129,7 +129,7 @@ def _check_offsets(
 ) -> tuple[GroupMetadata, Mapping[tuple[str, int], int]]:
     """Convert the arguments of ``send_offsets`` to group metadata and offsets.
 
-    Raises ``ValueError`` with the name of the argument if one of them is invalid.
+    Raises ``ValueError`` with the name of the invalid argument.
     """
     if isinstance(group, ConsumerBase):
         group.check_process()

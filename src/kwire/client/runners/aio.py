@@ -44,13 +44,13 @@ class AsyncRunner(ForkAware):
         self._loop = asyncio.get_running_loop()
         self._protocols: dict[Link, _LinkProtocol] = {}
         self._openings: dict[Link, asyncio.Task[None]] = {}
-        # All unfinished connection attempts, including cancelled ones, and all
-        # connections that are not closed yet. ``end`` waits for both.
+        # Unfinished connection attempts, including cancelled ones, and connections
+        # whose socket is not closed yet. ``end`` waits for both.
         self._tasks: set[asyncio.Task[None]] = set()
         self._alive: set[_LinkProtocol] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = _NEVER
-        # One future for each task that is suspended in ``wait``.
+        # One future per task in ``wait``.
         self._waiters: set[asyncio.Future[None]] = set()
         self._is_closed = False
         self.watch_forks()
@@ -191,7 +191,7 @@ class AsyncRunner(ForkAware):
         self._alive.add(protocol)
 
     def note_lost(self, protocol: _LinkProtocol) -> None:
-        """Forget a connection that has been closed."""
+        """Forget a closed connection."""
         self._alive.discard(protocol)
 
     def fail(self, error: BaseException) -> None:
@@ -252,8 +252,8 @@ class _LinkProtocol(asyncio.BufferedProtocol):
         self._is_receiving = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # A cast instead of isinstance: transports of uvloop do not derive from the
-        # classes of asyncio.
+        # Use a cast instead of isinstance, because uvloop's transports do not derive
+        # from asyncio's classes.
         self._transport = cast("asyncio.Transport", transport)
         self._runner.note_alive(self)
 

@@ -198,7 +198,7 @@ def _list_blocking_errors(context: tls.SSLContext | None) -> tuple[type[OSError]
 class _LinkSocket:
     """Socket of one link: connecting, in the TLS handshake, or open.
 
-    While connecting, it tries the addresses of the host name one after the other.
+    While connecting, it tries the addresses of the host name in order.
     """
 
     def __init__(

@@ -62,9 +62,9 @@ class Network:
       socket. With asyncio, it may also return a transport, or an awaitable of a socket
       or transport.
     * ``address_map``: mapping from advertised to reachable (host, port), or a function
-      (host, port). Addresses that are missing in a mapping are used unchanged.
-    * ``connect_timeout_s``: timeout that is passed to the connector, or divided among
-      the addresses of a host name.
+      (host, port). Addresses without an entry in the mapping are used unchanged.
+    * ``connect_timeout_s``: timeout for the connector. Without a connector, it is
+      divided among the addresses of a host name.
     * ``prepare``: called in a thread before ``open_transport`` opens a connection. It
       requests credentials, which would otherwise block the event loop.
     * ``canonical``: bootstrap addresses that are DNS aliases (KIP-235). TLS and
@@ -88,7 +88,7 @@ class Network:
         """Return the host and port to connect to.
 
         Raises ``ConnectorError`` if the function ``address_map`` raises an error or
-        returns a value that is not an address.
+        returns an invalid address.
         """
         place = link.host, link.port
         if self.address_map is None:
@@ -118,7 +118,7 @@ class Network:
     def find_server_name(self, link: Link, address: tuple[Any, ...]) -> str:
         """Return the host name that TLS and Kerberos check for a connection.
 
-        ``address`` is the address of the link that was connected. If the link is in
+        ``address`` is the connected address of the link. If the link is in
         ``canonical``, the result is the canonical name of the address, or the address
         itself if it has no name, as in Java. Otherwise it is the host of the link.
         """
@@ -130,10 +130,10 @@ class Network:
             return str(address[0])
 
     def share_timeout(self, count: int) -> float:
-        """Return the timeout in seconds for each of ``count`` addresses of a host.
+        """Return the timeout in seconds per address if a host has ``count`` addresses.
 
         The connection timeout is divided equally. Otherwise, an unreachable first
-        address would use all of it, and the other addresses would never be tried.
+        address would use the whole timeout, and other addresses would never be tried.
         """
         return self.connect_timeout_s / max(count, 1)
 
@@ -231,7 +231,7 @@ class Network:
     async def _connect_by_name(self, link: Link) -> socket.socket:
         """Try the addresses of the host name in order; return the first open socket.
 
-        Raises the ``OSError`` of the last address if all of them fail.
+        Raises the ``OSError`` of the last address if all addresses fail.
         """
         import asyncio
 
@@ -268,8 +268,8 @@ class Network:
 def check_connector(connector: object, address_map: object) -> None:
     """Check the arguments ``connector`` and ``address_map`` of ``connect``.
 
-    Raises ``TypeError`` if one of them is invalid. The error text shows the type but
-    not the value, which may contain the password of a proxy.
+    Raises ``TypeError`` if an argument is invalid. The error text shows the type but
+    not the value, which may contain a proxy password.
     """
     if connector is not None and not callable(connector):
         raise TypeError(
