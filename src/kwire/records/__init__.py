@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Record batches in any form: as objects, as columns, as Arrow tables.
+"""Record batches as objects, as columns, and as Arrow tables.
 
-Also their codecs, their conversion between formats, and the partitioners of keys.
+The package also provides codecs, conversion between formats, and key partitioners.
 Brokers, files and the messages that contain batches do not belong here.
 May import: ``errors``, ``_limits``, ``_text``, ``schema``, ``_engine``, ``messages``.
 
-Names resolve on first use, so that importing this package loads no engine.
+Names are resolved on first use, so that importing this package loads no engine.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .conversion import ConversionReport as ConversionReport
     from .conversion import convert_batches as convert_batches
 else:
-    # Type checkers know the names above, and report all others.
+    # Hidden from type checkers, so that they report names which are not imported above.
     _HOMES = {
         "Batch": "classes",
         "BatchBuilder": "batches",
@@ -61,7 +61,7 @@ else:
             from .._text.name_advice import describe_missing
 
             raise AttributeError(describe_missing("kwire.records", name, __all__))
-        # Not by importlib, which is slow to import itself.
+        # Avoid importlib here, because importing importlib itself is slow.
         value = __import__(f"{__name__}.{home}", fromlist=[home])
         if home is not name:
             value = getattr(value, name)

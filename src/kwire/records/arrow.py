@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes record sets, or columns of record sets, into Arrow.
+"""Decodes record sets, or columns with record sets, into Arrow.
 
 pyarrow is imported when a function is called: ``pip install kwire[arrow]``.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["record_sets_to_arrow", "records_to_arrow"]
 
 _NAMES = {"timestampType": "timestamp_type"}
-"""Fields of Spark's records whose name here is another one."""
+"""Column names for fields that Spark's source names differently."""
 
 
 def record_sets_to_arrow(
@@ -30,24 +30,28 @@ def record_sets_to_arrow(
     on_error: Literal["raise", "null"] = "raise",
     schema: pyarrow.ListType | None = None,
 ) -> pyarrow.ListArray:
-    """Decode an array of record sets, one a row, into lists of records.
+    """Decode an array with one record set per row into lists of records.
 
     ``array`` is a pyarrow array or chunked array of a binary type, an object with
-    ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a polars series, or a
-    pandas series. A record is struct<offset int64, timestamp timestamp[us, UTC],
+    ``__arrow_c_array__`` or ``__arrow_c_stream__`` such as a polars series, or a pandas
+    series. A record is struct<offset int64, timestamp timestamp[us, UTC],
     timestamp_type int32, key binary, value binary, headers list<struct<key string,
-    value binary>>>; headers are null if a record has none. A null row stays null.
+    value binary>>>. ``headers`` is null if a record has no headers. A null row remains
+    null.
 
-    ``schema`` is the type of the result, a list of structs. It names the fields to
-    decode, in any order and without regard to case and underscores; other fields cost
-    nothing. A ``timestamp`` of int64 is Kafka's own number: milliseconds since 1970, or
-    -1. ``ValueError`` for a field that records do not have, and for a type that cannot
-    hold the values of its field.
+    * ``errors``: "strict" or "replace", for header keys that are not valid UTF-8.
+    * ``on_error``: "raise" (default) raises the ``DecodeError`` of the first invalid
+      row, as ``records_to_arrow`` does. With "null", a damaged batch becomes one record
+      with the error message in an additional last field ``_error`` and null in all
+      other fields. The batches around it are decoded.
+    * ``schema``: result type, a list of structs with the fields to decode, in any
+      order. Names are compared without case and underscores. Omitted fields are not
+      decoded. A ``timestamp`` of type int64 is Kafka's own number: milliseconds since
+      1970, or -1. If the schema has no ``_error``, a damaged batch becomes a null
+      record.
 
-    Raises the ``DecodeError`` of the first bad row, as ``records_to_arrow`` does. With
-    ``on_error="null"``, a damaged batch is one record that has null in every field and
-    the text of its error in a last field ``_error``; the batches around it are decoded.
-    If a schema is passed that lacks ``_error``, a damaged batch is a null record.
+    Raises ``ValueError`` if records do not have a field of ``schema``, or if a type
+    cannot represent all values of its field.
     """
     keep_errors = keeps_errors(on_error)
     library = load_pyarrow("kwire.records.arrow")

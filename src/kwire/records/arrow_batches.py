@@ -43,16 +43,22 @@ def records_to_arrow(
 ) -> pyarrow.RecordBatch:
     """Decode a record set into one Arrow record batch, without an object per record.
 
-    The arguments are those of ``columns.decode_records``. Columns: offset int64,
-    timestamp timestamp[``timestamp_unit``, UTC], timestamp_type int32, key and value
-    binary, headers list<struct<key: string, value: binary>>, all nullable. A record
-    without a timestamp has null: all records of magic 0, and those with -1. A record
-    without headers has an empty list, as on the wire, where headers cannot be null; the
-    tables of ``kwire.spark`` and of ``kwire export`` have null there, as those of
-    Spark's Kafka source have. With ``views``, key and value are binary_view: bytes that
-    are not compressed stay in ``data``, which the batch holds as long as it lives.
-    Raises ``DecodeError`` as ``records.decode_batches`` does, ``LimitExceeded`` if keys
-    or values are over 2 GiB and no views.
+    * ``timestamp_unit``: "s", "ms", "us" or "ns".
+    * ``headers``, ``batch_columns``: include the optional columns.
+    * ``views``: return keys and values as binary_view. Uncompressed bytes then remain
+      in ``data``, which the record batch keeps alive.
+
+    All other arguments are described in ``columns.decode_records``.
+
+    Columns: offset int64, timestamp timestamp[``timestamp_unit``, UTC], timestamp_type
+    int32, key and value binary, headers list<struct<key: string, value: binary>>, all
+    nullable. The timestamp is null if the record has none, which includes magic 0 and
+    the timestamp -1. A record without headers has an empty list, as on the wire, where
+    headers cannot be null. The tables of ``kwire.spark`` and ``kwire export`` contain
+    null in this case, as those from Spark's Kafka source do.
+
+    Raises ``DecodeError`` as ``records.decode_batches`` does, and ``LimitExceeded`` if
+    keys or values exceed 2 GiB and ``views`` is false.
     """
     library = load_pyarrow("kwire.records.arrow")
     options = make_read_options(
@@ -73,7 +79,7 @@ def records_to_arrow(
         batch: pyarrow.RecordBatch = library.record_batch(array)
         _schemas[key] = batch.schema
         return batch
-    # The same columns have the same schema: pyarrow need not read it again.
+    # Equal columns have an equal schema, so pyarrow does not have to import it again.
     made: pyarrow.RecordBatch = array.import_with(
         library.RecordBatch._import_from_c, schema
     )
@@ -81,9 +87,9 @@ def records_to_arrow(
 
 
 def null_empty_lists(lists: pyarrow.ListArray) -> pyarrow.ListArray:
-    """Make each empty list null, as Spark's Kafka source returns headers.
+    """Replace each empty list by null, as Spark's Kafka source returns headers.
 
-    Cost: about 1 ns a row; the content is not copied.
+    This takes about 1 ns per row and does not copy the list content.
     """
     from pyarrow import compute
 

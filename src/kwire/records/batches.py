@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes and decodes record batches of every format, as objects.
+"""Encodes and decodes record batches of all formats as Python objects.
 
-``decode_batches`` reads what a Fetch response or a segment holds, magic 0, 1 and 2;
-``encode_batch`` and ``BatchBuilder`` write it. ``options.py`` checks what is legal in
-which format; the engine reads and writes the bytes.
-``columns.py`` decodes without an object for each record, ``conversion.py`` changes
-formats.
+``decode_batches`` reads the contents of Fetch responses and segments in magic 0, 1 and
+2. ``encode_batch`` and ``BatchBuilder`` write them. ``options.py`` checks which options
+each format supports, and the engine reads and writes the bytes. ``columns.py`` decodes
+without one object per record, and ``conversion.py`` converts formats.
 """
 
 from __future__ import annotations
@@ -66,19 +65,24 @@ def decode_batches(
     check_crc: bool = True,
     limits: Limits = DEFAULT,
 ) -> Iterator[Batch]:
-    """Decode a record set batch by batch: magic 0, 1 and 2, all compressions.
+    """Decode a record set batch by batch, in magic 0, 1 and 2, with any compression.
 
-    ``position`` and ``end`` bound the batches in ``data`` (bytes). An incomplete last
-    batch ends it without an error, as a fetch may cut it; if no batch is returned, the
-    next fetch has to be larger. With ``aborted_transactions`` (of a Fetch
-    response, any order; an empty one counts) records of aborted transactions and
-    control records are left out, and their batches come without records. Records
-    below ``start_offset`` are left out too, and batches that have no others. ``errors``
-    is for header keys that are not UTF-8. ``check_crc=False`` trusts the checksums.
-    Shape: that of the protocol guide; time and memory are linear
-    in the bytes, decompressed ones included.
-    Raises ``DecodeError`` with the offset in ``data`` (bytes), when its batch is
-    reached; for checksums and compressed records it is the batch's first byte.
+    * ``position``, ``end``: bounds of the batches in ``data``, in bytes.
+    * ``aborted_transactions``: from a Fetch response, in any order, or a filter. If it
+      is specified, even if it is empty, control records and records of aborted
+      transactions are omitted. Their batches are returned without records.
+    * ``start_offset``: omit records with lower offsets, and batches that only contain
+      such records.
+    * ``errors``: "strict" or "replace", for header keys that are not valid UTF-8.
+    * ``check_crc``: False skips the checksum verification.
+
+    An incomplete last batch ends the iteration without an error, because brokers may
+    truncate a fetch there. If the iteration returns no batch at all, the next fetch
+    must be larger. Time and memory are linear in the number of bytes, including
+    decompressed bytes. The layout follows Kafka's protocol guide.
+
+    Raises ``DecodeError`` with the byte offset in ``data`` when the invalid batch is
+    reached. For checksums and compressed records, this is the first byte of the batch.
     Source: KIP-98, ``MemoryRecords``, ``CompletedFetch``.
     """
     options = make_read_options(
@@ -105,7 +109,7 @@ def _batches(
             position = header.position + header.size
             yield Batch(header, records)
     finally:
-        # An exception that is kept must not keep the caller's buffer.
+        # Release the caller's buffer even if a stored exception keeps this frame alive.
         if isinstance(data, memoryview):
             data.release()
 
@@ -159,10 +163,11 @@ def decode_records(
     continues there skips no record and reads none twice. If there is no complete batch,
     the next offset is ``start_offset``, or None if no ``start_offset`` is specified.
     The list omits control records, records before ``start_offset``, and records from
-    ``end_offset`` on. All other arguments are those of ``decode_batches``.
-    Raises ``DecodeError`` as that does, before any row is returned, and
-    ``LimitExceeded`` if the batches together pass ``total_decompressed_bytes`` of
-    ``limits``: ``iter_records`` decodes these.
+    ``end_offset`` on. All other arguments are described in ``decode_batches``.
+
+    Raises ``DecodeError`` as ``decode_batches`` does, before any record is returned,
+    and ``LimitExceeded`` if the batches together exceed ``total_decompressed_bytes`` in
+    ``limits``. Use ``iter_records`` for such input.
     """
     rows, _, next_offset = engine.decode_records(
         data,
@@ -193,10 +198,12 @@ def iter_records(
 ) -> Iterator[list[Record]]:
     """Decode a record set piece by piece, as lists of records.
 
-    A piece ends after the batch with which it reaches ``piece_bytes``, counted after
-    decompression, so that the memory does not depend on the number of batches.
-    ``limits`` apply to each piece. The other arguments are those of ``decode_records``.
-    Raises ``DecodeError`` as ``decode_batches`` does, when its piece is reached.
+    A piece ends with the batch that reaches ``piece_bytes``, counted after
+    decompression, so that memory usage does not depend on the number of batches.
+    ``limits`` apply to each piece. All other arguments are described in
+    ``decode_records``.
+    Raises ``DecodeError`` as ``decode_batches`` does, when the invalid piece is
+    reached.
     """
     options = make_read_options(
         errors=errors,
@@ -226,7 +233,11 @@ def read_records(
     check_crc: bool = True,
     limits: Limits = DEFAULT,
 ) -> tuple[Record, ...]:
-    """Read the records of a batch of magic 2 or of a compressed message."""
+    """Read the records from a batch of magic 2 or from a compressed message.
+
+    Raises ``DecodeError`` for invalid data, and if the number of records exceeds
+    ``limits``.
+    """
     if limits.records is not None and header.record_count > limits.records:
         raise errors.decode_failure(
             errors.TOO_MANY_RECORDS, header.record_count, header.position, ""
@@ -248,7 +259,7 @@ def read_records(
 
 
 def decompress_payload(data: Buffer, header: BatchHeader, limits: Limits) -> memoryview:
-    """Decompress what a batch of magic 2 or a compressed message holds."""
+    """Decompress the payload from a batch of magic 2 or from a compressed message."""
     with memoryview(data) as view, view.cast("B") as source:
         start, end = engine.find_payload(source, header)
         with source[start:end] as payload:
@@ -352,7 +363,7 @@ class BatchBuilder(engine.RecordList):
 
     @property
     def size_bound_bytes(self) -> int:
-        """Maximum number of bytes that ``build`` can return for the present records."""
+        """Maximum number of bytes that ``build`` can return for the current records."""
         return self._overhead() + codecs.bound(self._codec, self.content)
 
     def build(
@@ -364,9 +375,10 @@ class BatchBuilder(engine.RecordList):
     ) -> bytes:
         """Encode the records. Raises ``EncodeError`` if there are none.
 
-        The arguments replace those of the constructor unless they are -1: a producer
-        learns its id, its epoch and the sequence number when it sends the batch. The
-        records stay, so the batch can be built again with other numbers.
+        Arguments other than -1 replace the constructor arguments, because a producer
+        only learns its id, its epoch and the sequence number when it sends the batch.
+        The builder keeps its records, so the batch can be encoded again with other
+        numbers.
         Source: ``ProducerBatch.setProducerState``.
         """
         given = {
@@ -378,9 +390,9 @@ class BatchBuilder(engine.RecordList):
         return encode_batch(self.records, magic=self._magic, **options)
 
     def new_batch(self) -> Self:
-        """Return a builder without records that has the same options.
+        """Return an empty builder with the same options.
 
-        It takes less time than the constructor, which checks the options.
+        This is faster than the constructor, which validates the options.
         """
         made = type(self).__new__(type(self))
         made._magic, made._codec = self._magic, self._codec
@@ -389,11 +401,11 @@ class BatchBuilder(engine.RecordList):
         return made
 
     def _overhead(self) -> int:
-        """Return the bytes besides the records and what compresses them."""
+        """Return the encoded bytes in addition to the compressed records."""
         if self._magic == 2:
             return BATCH_OVERHEAD
         return (LOG_OVERHEAD + MESSAGE_OVERHEADS[self._magic]) * bool(self._codec)
 
 
 _ANY_PRODUCER = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}
-"""Replaces the producer that a transactional batch gets when it is built."""
+"""Placeholder producer to validate options whose producer is set in ``build``."""

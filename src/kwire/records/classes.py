@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The classes that ``batches.py`` returns: ``Record``, ``BatchHeader``, ``Batch``.
 
-Records and headers are structs of the active engine, as messages are: frozen, compared
-by class and value. ``batches.py`` decodes them.
+Like messages, records and headers are frozen structs implemented by the active engine,
+and are compared by class and value. ``batches.py`` decodes them.
 """
 
 from __future__ import annotations
@@ -31,46 +31,46 @@ if TYPE_CHECKING:
 
 _LARGEST_SEQUENCE = 2**31 - 1
 _ABORT = b"\0\0"
-"""The type in the key of an abort marker."""
+"""Record type in the key of an abort marker."""
 
 
 def _compression(self: BatchHeader) -> str:
-    """The compression: "none", "gzip", "snappy", "lz4" or "zstd"."""
+    """Compression codec: "none", "gzip", "snappy", "lz4" or "zstd"."""
     name: str = codecs.NAMES[self.attributes & CODEC_MASK]
     return name
 
 
 def _timestamp_type(self: BatchHeader) -> int:
-    """0 where the producer set the timestamps, 1 where the log did, -1 for magic 0."""
+    """Timestamp type: 0 CreateTime (producer), 1 LogAppendTime (log), -1 in magic 0."""
     if self.magic == 0:
         return -1
     return 1 if self.attributes & LOG_APPEND_TIME else 0
 
 
 def _is_transactional(self: BatchHeader) -> bool:
-    """Whether the batch is part of a transaction."""
+    """Whether the batch belongs to a transaction."""
     return self.magic == 2 and bool(self.attributes & TRANSACTIONAL)
 
 
 def _is_control(self: BatchHeader) -> bool:
-    """Whether the batch holds control records, which are not for applications."""
+    """Whether the batch contains control records, which are not for applications."""
     return self.magic == 2 and bool(self.attributes & CONTROL)
 
 
 def _delete_horizon(self: BatchHeader) -> int | None:
-    """When (ms) the cleaner may remove the batch's tombstones; None if not set."""
+    """Time (ms) when the cleaner may remove the tombstones; None if not set."""
     if self.magic == 2 and self.attributes & DELETE_HORIZON:
         return self.base_timestamp
     return None
 
 
 def _next_offset(self: BatchHeader) -> int:
-    """The offset after the batch, where the next fetch has to begin."""
+    """Offset after the batch, where the next fetch must start."""
     return self.last_offset + 1
 
 
 def _last_sequence(self: BatchHeader) -> int:
-    """The sequence number of the last record, which wraps at 2^31; -1 for none."""
+    """Sequence number of the last record, which wraps at 2^31; -1 without sequence."""
     if self.base_sequence < 0:
         return -1
     following = self.base_sequence + self.last_offset - self.base_offset
@@ -153,9 +153,9 @@ if not TYPE_CHECKING:
 class Batch:
     """One batch with its records.
 
-    ``header`` is its ``BatchHeader``, whose attributes the batch has as well;
-    ``records`` is a tuple. Plain messages of magic 0 and 1 that follow each other are
-    one batch.
+    ``header`` is its ``BatchHeader``. All header attributes are also available on the
+    batch. ``records`` is a tuple. Consecutive uncompressed messages in magic 0 and 1
+    form one batch.
     """
 
     __slots__ = ("_header", "_records")
@@ -166,20 +166,20 @@ class Batch:
 
     @property
     def header(self) -> BatchHeader:
-        """The header of the batch."""
+        """Batch header."""
         return self._header
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """The records with wanted offsets."""
+        """Decoded records with requested offsets."""
         return self._records
 
     @property
     def control_records(self) -> tuple[ControlRecord, ...]:
-        """The records of a control batch, decoded; empty for other batches.
+        """Decoded records of a control batch; empty for other batches.
 
         Raises ``DecodeError`` with the offset in the key or value, and
-        ``UnsupportedVersion`` for a version of a message that kwire does not know.
+        ``UnsupportedVersion`` if kwire does not support the version of the message.
         """
         if not self._header.is_control:
             return ()
@@ -217,10 +217,10 @@ for _name in (*BatchHeader.__match_args__, *_DERIVED):
 
 
 class TransactionFilter:
-    """Finds the batches that a reader of committed records must not show.
+    """Detects batches that a reader with isolation level read_committed must omit.
 
-    It takes the aborted transactions of a Fetch response. ``observe`` is called with
-    each transactional batch and each control batch, in their order.
+    The constructor accepts the aborted transactions from a Fetch response. Call
+    ``observe`` for each transactional batch and each control batch, in log order.
     Source: ``CompletedFetch`` (KIP-98).
     """
 
@@ -234,10 +234,10 @@ class TransactionFilter:
         self._aborted: set[int] = set()
 
     def observe(self, header: BatchHeader, records: Sequence[Record]) -> bool:
-        """Go on to the next batch; return whether it is aborted or a control batch.
+        """Process the next batch, and return whether it is aborted or a control batch.
 
-        ``records`` are those of a control batch: an abort marker ends a transaction.
-        Of another batch they are not looked at.
+        ``records`` is required only for control batches, because an abort marker ends a
+        transaction. For other batches it is ignored.
         """
         while self._coming and self._coming[-1][0] <= header.last_offset:
             self._aborted.add(self._coming.pop()[1])

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records as columns: numpy arrays, and Arrow arrays without a copy.
 
-``decode_records`` takes what ``records.decode_batches`` takes and makes no object for
-a record; ``encode_batch`` goes the other way. numpy is imported when an array is
-read; Arrow consumers call ``__arrow_c_array__``, which requires pyarrow in plain
-Python only. Otherwise neither is required.
+``decode_records`` accepts the same input as ``records.decode_batches`` but does not
+create an object per record. ``encode_batch`` is the inverse operation. numpy is
+imported when an array is accessed. Arrow libraries call ``__arrow_c_array__``, which
+requires pyarrow only with the Python engine. Everything else works without numpy and
+pyarrow.
 """
 
 from __future__ import annotations
@@ -52,14 +53,15 @@ __all__ = [
 
 
 class BytesColumn:
-    """Bytes or text of all records, one after the other.
+    """Bytes or strings of all records, stored contiguously.
 
-    The bytes of row i are ``data[offsets[i]:offsets[i + 1]]``; ``data`` is uint8,
-    ``offsets`` int32 with one more than there are rows. ``validity`` is a bool for
-    each row, False for null. Indexing gives bytes, or None for null.
+    Row i has the bytes ``data[offsets[i]:offsets[i + 1]]``. ``data`` is uint8, and
+    ``offsets`` is int32 with one element more than the column has rows. ``validity`` is
+    a bool for each row, False for null. Indexing returns bytes, or None for null.
 
-    A column of views (``decode_records(views=True)``) has no ``data`` and ``offsets``:
-    its bytes are where they were. Index it, or pass it to a library that takes Arrow.
+    A column with views (``decode_records(views=True)``) has no ``data`` and
+    ``offsets``, because its bytes are not copied. Index it, or pass it to an Arrow
+    library.
     """
 
     __slots__ = ("_array",)
@@ -69,13 +71,13 @@ class BytesColumn:
 
     @property
     def offsets(self) -> NDArray[Any]:
-        """Where each row begins and the last one ends, in bytes."""
+        """Start of each row and end of the last row, in bytes."""
         _refuse_views(self._array, "offsets")
         return _numbers(self._array, "int32", len(self) + 1)
 
     @property
     def data(self) -> NDArray[Any]:
-        """The bytes of all rows, and of a slice those of the other rows too."""
+        """Bytes of all rows. For a slice, this includes bytes outside the slice."""
         _refuse_views(self._array, "data")
         return _view(self._array.buffers[2], "uint8")
 
@@ -86,7 +88,7 @@ class BytesColumn:
 
     @property
     def null_count(self) -> int:
-        """How many rows are null."""
+        """Number of null rows."""
         return self._array.null_count
 
     def __len__(self) -> int:
@@ -117,10 +119,11 @@ class BytesColumn:
 
 
 class HeadersColumn:
-    """The headers of all records.
+    """Headers of all records.
 
-    Those of record i are rows ``offsets[i]`` to ``offsets[i + 1]`` of ``key`` (text)
-    and ``value``. A record without headers has none of these; no row is null.
+    Record i has the rows ``offsets[i]`` to ``offsets[i + 1]`` (exclusive) in ``key``
+    (strings) and ``value``. This range is empty for a record without headers; no row is
+    null.
     """
 
     __slots__ = ("_array", "key", "value")
@@ -133,14 +136,14 @@ class HeadersColumn:
 
     @property
     def offsets(self) -> NDArray[Any]:
-        """The index of each record's first header, and the end of the last."""
+        """Index of the first header of each record, and the end of the last record."""
         return _numbers(self._array, "int32", len(self) + 1)
 
     def __len__(self) -> int:
         return self._array.length
 
     def __arrow_c_schema__(self) -> object:
-        """Export the type: a list of structs of key and value."""
+        """Export the type: a list of structs with key and value."""
         return self._array.__arrow_c_schema__()
 
     def __arrow_c_array__(
@@ -156,25 +159,27 @@ _TYPES = {"l": "int64", "i": "int32", "s": "int16", "c": "int8"}
 
 
 class Records:
-    """The records of many batches as columns of the same length.
+    """Records from several batches as columns of equal length.
 
-    ``offset`` and ``timestamp`` (ms, unless asked for otherwise) are numpy int64,
-    ``timestamp_type`` int32 (0 create time, 1 log append time, -1 none); ``key`` and
-    ``value`` are ``BytesColumn``; ``headers`` is a ``HeadersColumn``, None if they were
-    not asked for. With batch columns, ``batch_position``, ``base_offset``, ``magic``,
-    ``attributes``, ``partition_leader_epoch``, ``producer_id``, ``producer_epoch`` and
-    ``base_sequence`` are those of each record's batch. ``end_position`` is the byte
-    after the last complete batch, ``next_offset`` the offset after it, where a consumer
-    goes on whatever the records are; None without a complete batch. The arrays are
-    views and cannot be written.
+    * ``offset``, ``timestamp``: numpy int64; timestamps in ms by default.
+    * ``timestamp_type``: numpy int32 (0 CreateTime, 1 LogAppendTime, -1 none).
+    * ``key``, ``value``: ``BytesColumn``.
+    * ``headers``: ``HeadersColumn``, or None if headers were not requested.
+    * ``batch_position``, ``base_offset``, ``magic``, ``attributes``,
+      ``partition_leader_epoch``, ``producer_id``, ``producer_epoch``,
+      ``base_sequence``: values of the batch that contains the record, if batch columns
+      were requested.
+    * ``end_position``: byte position after the last complete batch.
+    * ``next_offset``: offset after the last complete batch, where a consumer continues
+      regardless of the records; None without a complete batch.
 
-    Records that were decoded with ``views`` hold the input, or the decompressed bytes,
-    as long as a column of them lives: a ``bytearray`` cannot be resized meanwhile, and
-    what is written to it is seen in the columns.
+    The arrays are read-only views. If records were decoded with ``views``, their
+    columns keep the input or the decompressed bytes alive. An input ``bytearray`` then
+    cannot be resized, and changes to its bytes are visible in the columns.
 
-    A slice (``records[10:20]``) has some of the records, over the same memory: nothing
-    is copied, and the memory lives as long as the slice. Bounds are those of Python's
-    slices, without a step.
+    A slice (``records[10:20]``) contains some of the records and shares their memory:
+    it copies nothing, and keeps the memory alive. Bounds follow the rules for Python
+    slices; a step is not supported.
     """
 
     __slots__ = ("_array", "_children", "end_position", "next_offset")
@@ -189,42 +194,42 @@ class Records:
 
     @property
     def offset(self) -> NDArray[Any]:
-        """The offset of each record."""
+        """Offset of each record."""
         return self._numbers("offset")
 
     @property
     def timestamp(self) -> NDArray[Any]:
-        """The timestamp of each record, -1 for none. In Arrow, it is null then."""
+        """Timestamp of each record, or -1 for none. Arrow columns have null instead."""
         return self._numbers("timestamp")
 
     @property
     def timestamp_type(self) -> NDArray[Any]:
-        """Who set the timestamp of each record."""
+        """Timestamp type of each record: 0 CreateTime, 1 LogAppendTime, -1 none."""
         return self._numbers("timestamp_type")
 
     @property
     def key(self) -> BytesColumn:
-        """The keys."""
+        """Record keys."""
         return BytesColumn(self._children["key"])
 
     @property
     def value(self) -> BytesColumn:
-        """The values."""
+        """Record values."""
         return BytesColumn(self._children["value"])
 
     @property
     def headers(self) -> HeadersColumn | None:
-        """The headers, if they were asked for."""
+        """Record headers, or None if they were not requested."""
         found = self._children.get("headers")
         return None if found is None else HeadersColumn(found)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
+        """Column names, in order."""
         return tuple(self._children)
 
     def __getattr__(self, name: str) -> NDArray[Any]:
-        # The columns of the batch, where they were asked for.
+        # Columns with batch values, if they were requested.
         if name.startswith("_") or name not in self._children:
             from .._text.foreign_names import ATTRIBUTES
             from .._text.name_advice import find_advice
@@ -238,9 +243,10 @@ class Records:
         return self._array.length
 
     def __getitem__(self, rows: slice) -> Records:
-        """Slice the records, without a copy.
+        """Slice the records without a copy.
 
-        ``TypeError`` for what is no slice, ``ValueError`` for a step other than 1.
+        Raises ``TypeError`` if ``rows`` is not a slice, and ``ValueError`` for a step
+        other than 1.
         """
         if not isinstance(rows, slice):
             raise TypeError(
@@ -273,7 +279,7 @@ class Records:
         return f"Records(<{len(self)}>, columns={', '.join(self.names)})"
 
     def __arrow_c_schema__(self) -> object:
-        """Export the type: a struct with a field for each column."""
+        """Export the type: a struct with one field for each column."""
         return self._array.__arrow_c_schema__()
 
     def __arrow_c_array__(
@@ -306,20 +312,24 @@ def decode_records(
     check_crc: bool = True,
     limits: Limits = DEFAULT,
 ) -> Records:
-    """Decode a record set of any magic and compression into columns.
+    """Decode a record set in any magic and compression into columns.
 
-    Takes what ``records.decode_batches`` takes, all batches in one call; control
-    batches are always left out. ``headers`` and ``batch_columns`` choose columns,
-    ``timestamp_unit`` is "s", "ms", "us" or "ns". In Arrow, the timestamp of a record
-    without one is null, and so is one that the unit cannot carry. Records from
-    ``end_offset`` on are left out.
-    ``views`` makes key and value columns of Arrow's type binary_view: bytes that are
-    not compressed stay where they are in ``data``, which the columns hold, and others
-    in the decompressed batch. Up to 12 bytes are copied, and so are headers.
-    Cost: linear in the bytes, without an object for each record; other threads run.
-    Raises ``DecodeError`` as ``decode_batches`` does; ``LimitExceeded`` if keys or
-    values are over 2 GiB, unless they are views, and if the batches together pass
-    ``total_decompressed_bytes`` of ``limits``: ``iter_records`` decodes these.
+    * ``headers``, ``batch_columns``: include the optional columns.
+    * ``timestamp_unit``: "s", "ms", "us" or "ns". Arrow timestamps are null if the
+      record has none, or if the unit cannot represent the value.
+    * ``views``: return keys and values as the Arrow type binary_view. Uncompressed
+      bytes then remain in ``data``, which the columns keep alive. Compressed records
+      reference the decompressed batch. Values up to 12 bytes, and headers, are still
+      copied.
+    * ``end_offset``: omit records with this offset or a higher one.
+
+    All other arguments are described in ``records.decode_batches``. All batches are
+    decoded in one call, and control batches are always omitted. Time is linear in the
+    number of bytes, no object is created per record, and other threads can run.
+
+    Raises ``DecodeError`` as ``decode_batches`` does. Raises ``LimitExceeded`` if keys
+    or values exceed 2 GiB without ``views``, or if the batches together exceed
+    ``total_decompressed_bytes`` in ``limits``. Use ``iter_records`` for such input.
     """
     options = make_read_options(
         errors=errors,
@@ -358,10 +368,12 @@ def iter_records(
 ) -> Iterator[Records]:
     """Decode a record set piece by piece into columns.
 
-    A piece ends after the batch with which it reaches ``piece_bytes``, counted after
-    decompression, so that the memory does not depend on the number of batches.
-    ``limits`` apply to each piece. The other arguments are those of ``decode_records``.
-    Raises ``DecodeError`` as ``decode_batches`` does, when its piece is reached.
+    A piece ends with the batch that reaches ``piece_bytes``, counted after
+    decompression, so that memory usage does not depend on the number of batches.
+    ``limits`` apply to each piece. All other arguments are described in
+    ``decode_records``.
+    Raises ``DecodeError`` as ``decode_batches`` does, when the invalid piece is
+    reached.
     """
     options = make_read_options(
         errors=errors,
@@ -397,21 +409,23 @@ def iter_records(
 
 
 def check_unit(unit: str) -> None:
-    """Refuse a unit of time that Arrow does not have."""
+    """Raise ``ValueError`` if Arrow does not support the time unit."""
     if unit not in ("s", "ms", "us", "ns"):
         raise ValueError(f"timestamp_unit must be s, ms, us or ns (got {unit!r:.40})")
 
 
 def encode_batch(columns: Any, **options: Unpack[BatchArguments]) -> bytes:
-    """Encode columns as one batch; the options are those of ``records.encode_batch``.
+    """Encode columns as one batch. Options are described in ``records.encode_batch``.
 
-    ``columns`` is what ``decode_records`` gives (timestamps in ms), or a table of any
-    kind that has ``__arrow_c_array__`` and pyarrow reads: columns key and value, and
-    offset, timestamp and headers where there are such. ``base_offset`` is the first
-    offset, or 0. Magic 0 and 1 make an object for each record, magic 2 none.
+    ``columns`` is a result of ``decode_records`` (with timestamps in ms), or a table
+    that has ``__arrow_c_array__`` and that pyarrow can import. It contains the columns
+    key and value, and optionally offset, timestamp and headers. ``base_offset``
+    defaults to the first offset, or 0. Magic 2 creates no object per record, but magic
+    0 and 1 do.
+
     Raises ``EncodeError`` with the row in its path, or with the column if its Arrow
-    data is invalid or cannot be cast, and ``TypeError`` for an object that is not a
-    table with keys and values.
+    data is invalid or cannot be cast. Raises ``TypeError`` if the object is not a table
+    with keys and values.
     """
     count, offsets, timestamps, key, value, headers = _split_columns(columns)
     if options.get("base_offset") is None:
@@ -428,7 +442,7 @@ def encode_batch(columns: Any, **options: Unpack[BatchArguments]) -> bytes:
 
 
 def _split_columns(columns: Any) -> TableRows:
-    """Split columns into the buffers that the engine reads, and their first rows."""
+    """Split columns into the buffers that the engine reads, and their start indexes."""
     if isinstance(columns, Records):
         found = columns._children
         headers = found.get("headers")
@@ -465,7 +479,7 @@ def _bytes_rows(array: engine.Array) -> BytesRows:
 
 
 def _copy_views(array: engine.Array) -> BytesRows:
-    """Copy what the rows of a column of views have, one after the other."""
+    """Copy the rows of a column with views into contiguous memory."""
     column = BytesColumn(array)
     rows = [b""] * array.offset + [column[row] or b"" for row in range(len(column))]
     ends = Struct(f"={len(rows) + 1}i")
@@ -481,7 +495,7 @@ def _copy_views(array: engine.Array) -> BytesRows:
 
 
 def _read_view(buffers: tuple[Any, ...], row: int) -> bytes:
-    """Read the bytes of a view, which has up to 12 of them itself."""
+    """Read the bytes of a view. Up to 12 bytes are stored in the view itself."""
     size, _, number, start = unpack_from("=iiii", buffers[1], 16 * row)
     memory = buffers[1]
     if size > _LONGEST_INLINE:
@@ -502,13 +516,14 @@ def _refuse_views(array: engine.Array, name: str) -> None:
 
 def _first_number(column: NumberRows) -> int:
     _, data, start = column
-    assert data is not None  # as there are rows
+    # ``count`` was checked, so the column has at least one row.
+    assert data is not None
     return int(unpack_from("=q", data, 8 * start)[0])
 
 
 def _slice(array: engine.Array, start: int, count: int) -> engine.Array:
-    """Make an array of some of the rows of a column, over the same memory."""
-    # pyarrow refuses views that begin after the end of no rows.
+    """Return an array with ``count`` rows of a column, over the same memory."""
+    # pyarrow rejects an empty array whose offset is beyond its end.
     start = start + array.offset if count else 0
     return type(array)(
         array.format,
@@ -533,7 +548,7 @@ def _count_nulls(array: engine.Array, start: int, count: int) -> int:
 
 
 def _numbers(array: engine.Array, kind: str, count: int) -> NDArray[Any]:
-    """View the numbers of a column from its first row on."""
+    """Return the numbers of a column as a numpy view, without preceding rows."""
     return _view(array.buffers[1], kind)[array.offset : array.offset + count]
 
 
@@ -554,7 +569,7 @@ def _validity(array: engine.Array) -> NDArray[Any]:
 
 
 def load_numpy() -> Any:
-    """Import numpy, which the arrays need."""
+    """Import numpy, which provides the arrays. Raises ``ImportError`` with advice."""
     try:
         import numpy
     except ImportError:

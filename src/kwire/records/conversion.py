@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts batches from one magic to another, as brokers did for old clients.
 
-Batches that have the magic already are copied. Others are decoded and encoded again
-with their compression. What the other magic cannot carry is lost, and counted.
+Batches with the requested magic are copied. Others are decoded and encoded again with
+the same compression. Data that the target format cannot represent is lost and counted.
 """
 
 from __future__ import annotations
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 
 class ConversionReport:
-    """Counts of what was converted, and of what was lost.
+    """Counts converted batches and lost data.
 
-    ``copied`` and ``converted`` batches; records that lost their ``timestamps`` and
-    ``headers`` (each header counts); batches that were left out: ``control_batches``
-    and ``empty_batches`` (no record is left); batches that lost their
-    ``producer_fields`` (id, epoch, sequence, transaction); records left out
-    ``below_start``; bytes after the last complete batch, ``trailing_bytes``.
+    * ``copied``, ``converted``: batches in the result.
+    * ``timestamps``: records that lost their timestamp.
+    * ``headers``: lost record headers.
+    * ``control_batches``: omitted control batches.
+    * ``empty_batches``: batches omitted because no record remains.
+    * ``producer_fields``: batches that lost producer id, epoch, sequence and
+      transaction.
+    * ``below_start``: omitted records below ``start_offset``.
+    * ``trailing_bytes``: bytes after the last complete batch.
     """
 
     __slots__ = (
@@ -57,7 +61,7 @@ class ConversionReport:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether nothing was lost."""
+        """Whether no data was lost."""
         kept = ("converted", "copied", "trailing_bytes")
         return not any(getattr(self, n) for n in self.__slots__ if n not in kept)
 
@@ -76,15 +80,18 @@ def convert_batches(
     check_crc: bool = True,
     limits: Limits = DEFAULT,
 ) -> tuple[bytes, ConversionReport]:
-    """Convert batches up or down to ``to_magic``; return them and what was lost.
+    """Convert batches to ``to_magic``; return them and a report about lost data.
 
-    Down from 2: headers, control batches and producer fields are lost, and records of
-    uncompressed batches below ``start_offset``; down to 0: timestamps. Up from 0: no
-    timestamps (-1), of ``timestamp_type`` (0 create time, 1 log append time), as the
-    topic has it. Up to 2: one batch for each compressed message or run of plain ones,
-    its base offset that of its first record. Compression stays, and so do offsets.
-    An incomplete last batch is left out.
-    Raises ``EncodeError`` for zstd going down, ``DecodeError`` for damaged batches.
+    From magic 2 to a lower magic, the result loses headers, control batches, producer
+    fields, and the records of uncompressed batches below ``start_offset``. Magic 0 also
+    loses timestamps. From magic 0 to a higher magic, records have no timestamp (-1),
+    and ``timestamp_type`` is the type configured for the topic (0 CreateTime, 1
+    LogAppendTime). Magic 2 has one batch for each compressed message or run of
+    uncompressed messages, with the offset of its first record as base offset.
+    Compression and offsets are preserved. An incomplete last batch is omitted.
+
+    Raises ``EncodeError`` if zstd batches are converted to a lower magic, and
+    ``DecodeError`` for damaged batches.
     Source: ``RecordsUtil.downConvert``, ``LogValidator``.
     """
     if to_magic not in (0, 1, 2):
@@ -112,7 +119,8 @@ def convert_batches(
                     f"zstd requires magic 2 (got magic={to_magic})",
                     f"batch at byte {position}",
                 )
-            # A run of plain messages is one batch, and reaches as far as it is long.
+            # Consecutive uncompressed messages form one batch, which may be longer than
+            # ``header.size``.
             batch = next(
                 records.decode_batches(
                     source, position=position, check_crc=check_crc, limits=limits

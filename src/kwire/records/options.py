@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the options of reading record sets and of writing batches.
+"""Validates options for reading record sets and writing batches.
 
-The public functions accept options as keywords. ``make_read_options`` makes the
-engine's ``ReadOptions`` from them, and ``make_header`` makes the ``BatchHeader`` of a
-batch. The records themselves are checked by the engine.
+The public functions accept options as keywords. ``make_read_options`` converts them to
+the engine's ``ReadOptions``, and ``make_header`` to the ``BatchHeader`` of a batch. The
+engine validates the records themselves.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def make_read_options(
     | TransactionFilter
     | None = None,
 ) -> engine.ReadOptions:
-    """Check the options of ``records.decode_batches`` and its like.
+    """Validate the options for ``records.decode_batches`` and similar functions.
 
-    Raises ``ValueError`` for another ``errors`` than "strict" and "replace", and for
-    ``piece_bytes`` below 1.
+    Raises ``ValueError`` if ``errors`` is not "strict" or "replace", or if
+    ``piece_bytes`` is less than 1.
     """
     check_errors(errors)
     if piece_bytes is not None and piece_bytes < 1:
@@ -79,13 +79,13 @@ def make_read_options(
 
 
 def check_errors(errors: str) -> None:
-    """Check the option ``errors``, which is for header keys that are not UTF-8."""
+    """Validate the option ``errors``, for header keys that are not valid UTF-8."""
     if errors not in ("strict", "replace"):
         raise ValueError(f'errors must be "strict" or "replace" (got {errors!r:.40})')
 
 
 def _to_int64(number: float) -> int:
-    """Bring a bound, which may be infinite, into the range of what it bounds."""
+    """Limit a bound, which may be infinite, to the int64 range."""
     return int(max(-_INT64, min(number, _INT64)))
 
 
@@ -112,7 +112,7 @@ BatchOptions = namedtuple(
     " log_append_time delete_horizon max_timestamp",
     defaults=(2, "none", None, False, False, 0, None, -1, -1, -1, -1, None, None, None),
 )
-"""The arguments of ``records.encode_batch``; ``base_offset`` is known by then."""
+"""Arguments of ``records.encode_batch``. ``base_offset`` is never None here."""
 
 _RULES = (
     ("base_offset", 0, 0, 0, _INT64, 0),
@@ -125,12 +125,15 @@ _RULES = (
     ("delete_horizon", None, 2, -1, _INT64, DELETE_HORIZON),
     ("max_timestamp", None, 0, -1, _INT64, 0),
 )
-"""The numbers among the options, in their order: the default, the least magic, the
-least and largest value, and the attribute that is set with it."""
+"""Numeric options, in the order of ``BatchOptions``.
+
+Columns: name, default, minimum magic, minimum and maximum value, and the attribute bit
+that is set with the option. The range of ``last_offset`` depends on the base offset.
+"""
 
 
 def make_compressor(options: BatchOptions) -> Compress | None:
-    """Make what the engine calls to compress the records; None for no compression."""
+    """Return the function that compresses the records, or None without compression."""
     codec = codecs.codec_of(options.compression)
     if not codec:
         return None
@@ -139,10 +142,10 @@ def make_compressor(options: BatchOptions) -> Compress | None:
 
 
 def make_header(options: BatchOptions, count: int) -> BatchHeader:
-    """Check the options, and make a batch header of them; rows are checked later.
+    """Validate the options, and create a batch header. Records are validated later.
 
     Raises ``EncodeError`` with the name of the option in its path.
-    Source: ``MemoryRecordsBuilder``'s and ``ProduceRequest.validateRecords``' rules.
+    Source: ``MemoryRecordsBuilder``, ``ProduceRequest.validateRecords``.
     """
     (
         magic,
@@ -187,7 +190,7 @@ def make_header(options: BatchOptions, count: int) -> BatchHeader:
         raise EncodeError(
             f"is required with a producer_id (got {producer_epoch})", "producer_epoch"
         )
-    # Control batches are the coordinator's: they have an epoch and no sequence.
+    # Control batches are written by a coordinator: they have an epoch but no sequence.
     if producer_id >= 0 and base_sequence < 0 and not is_control:
         raise EncodeError(
             f"is required with a producer_id (got {base_sequence})", "base_sequence"
@@ -222,7 +225,7 @@ def make_header(options: BatchOptions, count: int) -> BatchHeader:
 
 
 def check_least_magic(name: str, magic: int, least: int) -> None:
-    """Refuse an option that was introduced after the format."""
+    """Raise ``EncodeError`` if an option requires a higher magic."""
     if magic < least:
         formats = "magic 2" if least == 2 else "magic 1 or 2"
         raise EncodeError(f"requires {formats} (got magic={magic})", name)

@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which partition a record goes to, by its key: as Java clients and librdkafka do.
+"""Assigns records to partitions by key, like Java clients and librdkafka.
 
-    murmur2, crc32                  the hash of a key
-    murmur2_column, crc32_column    the hashes of a column of keys, as numpy int32
-    murmur2_random                  Java's choice; librdkafka's of the same name
-    consistent, consistent_random   librdkafka's choices, by CRC-32
+    murmur2, crc32                  hash of a key
+    murmur2_column, crc32_column    hashes of a column, as numpy int32 and uint32
+    murmur2_random                  partitioner of Java, and of librdkafka (same name)
+    consistent, consistent_random   partitioners of librdkafka, with CRC-32
 
-The last three are called with key, all partitions and available partitions, which is
-what aiokafka and kafka-python 2 take as ``partitioner``; for kafka-python 3 they have a
-method. Clients that share a topic have to choose alike, or the records of one key end
-up in two partitions.
+The last three are functions of key, all partitions and available partitions, which
+aiokafka and kafka-python 2 accept as ``partitioner``. For kafka-python 3, they have a
+method ``partition``. Clients that share a topic must use the same partitioner.
+Otherwise records with equal keys are written to different partitions.
 """
 
 from __future__ import annotations
@@ -52,33 +52,36 @@ def crc32(key: Buffer) -> int:
 
 
 def murmur2_column(keys: Any) -> NDArray[Any]:
-    """Return the MurmurHash2 of each key of a column, as int32; 0 for a null.
+    """Return the MurmurHash2 of each key in a column, as int32; 0 for null.
 
-    ``keys`` is a ``columns.BytesColumn``, or what pyarrow makes a column of bytes of:
-    an Arrow array, text included, or a sequence of bytes. The partition of a key is
-    ``(hash & 0x7fffffff) % partitions``; a null has none.
+    ``keys`` is a ``columns.BytesColumn``, or an object that pyarrow can convert to a
+    binary column: an Arrow array of bytes or strings, or a sequence of bytes. The
+    partition of a key is ``(hash & 0x7fffffff) % partitions``. A null key has no
+    assigned partition.
     Source: ``Utils.murmur2``, ``Utils.toPositive``.
     """
     return _hash_column(keys, engine.MURMUR2, "int32")
 
 
 def crc32_column(keys: Any) -> NDArray[Any]:
-    """Return the CRC-32 of each key of a column, as uint32; 0 for a null.
+    """Return the CRC-32 of each key in a column, as uint32; 0 for null.
 
-    ``keys`` is as for ``murmur2_column``. The partition of a key is
+    ``keys`` has the same types as for ``murmur2_column``. The partition of a key is
     ``hash % partitions``. Source: ``rd_kafka_msg_partitioner_consistent``.
     """
     return _hash_column(keys, engine.CRC32, "uint32")
 
 
 def _with_method(choose: C) -> C:
-    """Add the method that kafka-python 3 calls in place of the function.
+    """Add the method ``partition``, which kafka-python 3 calls instead of the function.
 
-    It gets topic, key and cluster, or what ``kafka.partitioner.Partitioner`` does.
+    It accepts topic, key and cluster, or the arguments of
+    ``kafka.partitioner.Partitioner``.
     """
 
     def partition(topic: str, *arguments: Any) -> Any:
-        # Key and cluster, or key, its bytes, value, its bytes and cluster.
+        # The arguments are either (key, cluster) or (key, key bytes, value, value
+        # bytes, cluster).
         key, cluster = arguments[len(arguments) // 2 - 1], arguments[-1]
         everything = sorted(cluster.partitions_for_topic(topic))
         available = sorted(cluster.available_partitions_for_topic(topic) or ())
@@ -92,9 +95,10 @@ def _with_method(choose: C) -> C:
 def murmur2_random(
     key: Buffer | None, all_partitions: Sequence[P], available: Sequence[P]
 ) -> P:
-    """Choose the partition that a Java client chooses for a key.
+    """Return the partition that a Java client assigns to a key.
 
-    Without a key, any available one. Source: ``BuiltInPartitioner``, ``Utils``.
+    Without a key, returns a random available partition. Source: ``BuiltInPartitioner``,
+    ``Utils``.
     """
     if key is None:
         return choice(available or all_partitions)
@@ -105,9 +109,9 @@ def murmur2_random(
 def consistent(
     key: Buffer | None, all_partitions: Sequence[P], available: Sequence[P] = ()
 ) -> P:
-    """Choose the partition that librdkafka chooses, by the CRC-32 of a key.
+    """Return the partition that librdkafka assigns to a key, based on its CRC-32.
 
-    Without a key, that of an empty one. Source:
+    A missing key is treated like an empty key. Source:
     ``rd_kafka_msg_partitioner_consistent``.
     """
     return all_partitions[engine.crc32(key or b"") % len(all_partitions)]
@@ -117,9 +121,10 @@ def consistent(
 def consistent_random(
     key: Buffer | None, all_partitions: Sequence[P], available: Sequence[P]
 ) -> P:
-    """Choose as ``consistent``; any available partition for no key or an empty one.
+    """Partition like ``consistent``, but randomly if the key is missing or empty.
 
-    librdkafka's default. Source: ``rd_kafka_msg_partitioner_consistent_random``.
+    Random partitions are chosen from the available ones. This is the default in
+    librdkafka. Source: ``rd_kafka_msg_partitioner_consistent_random``.
     """
     if not key:
         return choice(available or all_partitions)

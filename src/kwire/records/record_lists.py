@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes columns of record sets into lists of records, or into rows.
+"""Decodes columns with record sets into lists of records, or into rows.
 
-A record set is what the ``records`` field of Produce and Fetch holds: batches of any
-magic, of which the last may be cut off. All rows of an array are decoded in one call if
-all of them are valid. Nothing here imports Spark: arrays of pyarrow in and out.
+A record set is the content of the ``records`` field in Produce and Fetch: batches in
+any magic, and optionally an incomplete last batch. If all rows of an array are valid,
+they are decoded in one call. This module does not import Spark: input and output are
+pyarrow arrays.
 """
 
 from __future__ import annotations
@@ -50,20 +51,20 @@ RECORD = pa.struct(
         ("headers", make_list_type(_HEADER)),
     ]
 )
-"""A record, with the names and types of Spark's own source ``kafka``.
+"""Record with the names and types of Spark's own source ``kafka``.
 
-As there, ``headers`` is null where a record has none.
+As in that source, ``headers`` is null if a record has no headers.
 """
 
 RECORD_LIST = make_list_type(with_error(RECORD))
-"""The records of a row; a damaged batch is a record with ``_error`` alone."""
+"""Records of a row. A damaged batch is a record in which only ``_error`` is set."""
 
 _CHUNK = 4 << 20
-"""Bytes of record sets that become one Arrow batch, unless one row alone is larger."""
+"""Maximum bytes of record sets per Arrow batch, unless a single row is larger."""
 
 
 class RowFault(NamedTuple):
-    """What is damaged in a row, and how many records of all are before it."""
+    """Damage in a row: its message, and the number of preceding records in all rows."""
 
     row: int
     place: int
@@ -72,7 +73,7 @@ class RowFault(NamedTuple):
 
 _POSITION = "batch_position"
 _COLUMNS = {"timestampType": "timestamp_type"}
-"""Fields of a record whose column in ``records_to_arrow`` has another name."""
+"""Record fields with a different column name in ``records_to_arrow``."""
 
 _size_at = Struct(">i").unpack_from
 
@@ -84,15 +85,15 @@ def read_records(
     failfast: bool = False,
     schema: pa.ListType | None = None,
 ) -> pa.ListArray:
-    """Decode a column of record sets into lists of ``RECORD``; null rows stay null.
+    """Decode a column with record sets into lists of ``RECORD``; null rows remain null.
 
-    What is damaged in a row becomes a record that is null in every field but
-    ``_error``, which says why; the batches around it are there as ever. With
-    ``failfast`` there is no such field, and the first bad row raises the error of
+    A damaged part of a row becomes a record in which only ``_error`` is set, with the
+    reason. The batches around it are decoded normally. With ``failfast``, there is no
+    ``_error``, and the first invalid row raises the error from
     ``kwire.records.arrow.records_to_arrow``.
 
-    ``schema`` is the type of the result, as ``chosen_fields`` describes it. What is
-    damaged is a null element if the schema has no field ``_error``.
+    ``schema`` is the result type, as described in ``chosen_fields``. If it has no
+    ``_error``, a damaged part becomes a null element.
     """
     kind = RECORD
     if schema is not None:
@@ -128,11 +129,11 @@ def explode_records(
     failfast: bool = False,
     schema: pa.StructType | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Decode a column of record sets into one row a record.
+    """Decode a column with record sets into one row per record.
 
-    The columns ``keep`` come before those of the record, the same for all records of
-    their row. Bad rows are as in ``read_records``; null and empty ones have no record.
-    ``schema`` has the columns of a record.
+    The result has the columns in ``keep``, repeated for all records of a row, followed
+    by the record columns. Invalid rows are handled as in ``read_records``. Null and
+    empty rows have no records. ``schema`` selects the record columns.
     """
     lists_type = None if schema is None else make_list_type(schema)
     for batch in batches:
@@ -153,7 +154,7 @@ def explode_records(
 
 
 def _chunks(batch: pa.RecordBatch, column: str) -> Iterator[pa.RecordBatch]:
-    """Cut a batch into parts of some MiB of record sets."""
+    """Split a batch into parts with a few MiB of record sets each."""
     _, places = view_memory(as_binary(batch.column(column)))
     start = 0
     while start < batch.num_rows:
@@ -169,9 +170,9 @@ def _decode(
     failfast: bool,
     kind: pa.StructType,
 ) -> tuple[pa.StructArray, np.ndarray, list[RowFault]]:
-    """Decode all records of all rows; return them, their counts by row, and faults.
+    """Decode all rows; return the records, their number per row, and the faults.
 
-    ``kind`` has the fields of a record that are decoded.
+    ``kind`` contains the record fields to decode.
     """
     read = _make_reader(kind, errors)
     data, places = view_memory(rows)
@@ -180,7 +181,9 @@ def _decode(
         try:
             made = read(memoryview(data)[first:last], batch_columns=True)
         except DecodeError:
-            pass  # Which row it is, and what is good, is found below.
+            # Decode row by row below, to locate the damage and to keep the valid
+            # batches.
+            pass
         else:
             found = made.column(_POSITION).to_numpy()
             ends = np.searchsorted(found, places[1:] - first)
@@ -201,7 +204,7 @@ def _decode(
 
 
 def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
-    """Decode the good part of a row; return also the error of what follows."""
+    """Decode the valid parts of a row, each with the error that follows it, or None."""
     start = 0
     while True:
         try:
@@ -214,7 +217,7 @@ def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
         try:
             yield read(raw[start:before]), text
         except DecodeError:
-            # Bytes that are wrong in two ways are one error, and end the row.
+            # A second error in the same bytes ends the row. Report one error only.
             yield read(b""), text
             return
         if after is None:
@@ -223,7 +226,10 @@ def _salvage(raw: memoryview, read: Any) -> Iterator[tuple[Any, str | None]]:
 
 
 def _around(raw: memoryview, start: int, at: int) -> tuple[int, int | None]:
-    """Find the batch that a byte belongs to: its place, and that of the next one."""
+    """Return the start of the batch that contains a byte, and of the next batch.
+
+    The second value is None if there is no next batch.
+    """
     while (end := _next_batch(raw, start, len(raw))) is not None:
         if at < end:
             return start, end
@@ -232,7 +238,7 @@ def _around(raw: memoryview, start: int, at: int) -> tuple[int, int | None]:
 
 
 def _next_batch(data: memoryview, at: int, end: int) -> int | None:
-    """Find where a batch ends; None if that is not before ``end``, or nonsense."""
+    """Return the end of a batch; None if it is greater than ``end``, or invalid."""
     if at + LOG_OVERHEAD > end:
         return None
     (size,) = _size_at(data, at + SIZE_AT)
@@ -241,7 +247,7 @@ def _next_batch(data: memoryview, at: int, end: int) -> int | None:
 
 
 def _are_whole(rows: pa.BinaryArray, data: Any, places: np.ndarray) -> bool:
-    """Return whether every row ends with a batch, so that rows can be read as one."""
+    """Whether every row ends with a complete batch; if so, decode them together."""
     if rows.null_count and np.diff(places)[~is_valid(rows)].any():
         return False
     view = memoryview(data)
@@ -257,7 +263,7 @@ def _are_whole(rows: pa.BinaryArray, data: Any, places: np.ndarray) -> bool:
 def _make_reader(
     kind: pa.StructType, errors: Literal["strict", "replace"]
 ) -> Callable[..., pa.RecordBatch]:
-    """Make a decoder of record sets that spares fields that are not requested."""
+    """Return a record set decoder that skips fields which are not requested."""
     names = [field.name for field in kind]
     in_milliseconds = (
         "timestamp" in names and kind.field("timestamp").type == pa.int64()
@@ -266,14 +272,14 @@ def _make_reader(
         records_to_arrow,
         timestamp_unit="ms" if in_milliseconds else "us",
         headers="headers" in names,
-        # Without requested keys or values, views avoid the copy of their bytes.
+        # If keys and values are not requested, views avoid copying their bytes.
         views="key" not in names and "value" not in names,
         errors=errors,
     )
 
 
 def _records(batches: list[pa.RecordBatch], kind: pa.StructType) -> pa.StructArray:
-    """Put decoded batches together as structs."""
+    """Combine decoded batches into one struct array."""
     if not batches:
         return pa.array([], kind)
     columns = []
@@ -285,7 +291,7 @@ def _records(batches: list[pa.RecordBatch], kind: pa.StructType) -> pa.StructArr
         if field.name == "headers":
             column = arrange_fields(null_empty_lists(column), field.type)
         if field.name == "timestamp" and field.type == pa.int64() and column.null_count:
-            # As a number, the timestamp of a record without one is Kafka's own -1.
+            # As a number, a missing timestamp is Kafka's own -1.
             column = column.cast(field.type).fill_null(-1)
         columns.append(column if column.type == field.type else column.cast(field.type))
     count = sum(batch.num_rows for batch in batches)
@@ -295,11 +301,11 @@ def _records(batches: list[pa.RecordBatch], kind: pa.StructType) -> pa.StructArr
 def _with_faults(
     made: pa.StructArray, faults: list[RowFault], kind: pa.StructType
 ) -> pa.StructArray:
-    """Put a record of its own in for each fault, with its text if ``kind`` has that."""
+    """Insert one record for each fault, with its message if ``kind`` has ``_error``."""
     count = len(made)
     texts = {}
     if faults:
-        # The place after the last record is a record of nulls.
+        # Index ``count`` refers to an additional null record after the last record.
         places: np.ndarray = np.insert(
             np.arange(count), [fault.place for fault in faults], count
         )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Splits columns of records, of any Arrow library, into buffers that the engine reads.
+"""Splits record columns from any Arrow library into buffers that the engine reads.
 
 ``arrow_arrays.admit_array`` validates each column before its first use.
 """
@@ -37,11 +37,11 @@ def load_column_types() -> dict[str, Any]:
 
 
 def import_table(table: Any) -> Any:
-    """Import a table of any Arrow library as pyarrow's table or record batch.
+    """Import a table from any Arrow library as a pyarrow table or record batch.
 
-    No data is read yet: call ``admit_column`` for each column that is used.
-    Raises ``TypeError`` for an object that is not a table, and ``EncodeError`` for
-    column names that are not UTF-8.
+    No data is read yet: call ``admit_column`` for each column before its use. Raises
+    ``TypeError`` if the object is not a table, and ``EncodeError`` if a column name is
+    not valid UTF-8.
     """
     pyarrow = load_pyarrow(_USER)
     if not isinstance(table, (pyarrow.RecordBatch, pyarrow.Table)):
@@ -51,9 +51,9 @@ def import_table(table: Any) -> Any:
 
 
 def read_column_names(schema: Any) -> list[str]:
-    """Return the column names of a schema. Raises ``EncodeError`` for other than UTF-8.
+    """Return the column names of a schema. Raises ``EncodeError`` for invalid UTF-8.
 
-    pyarrow decodes the names on each access, and raises ``UnicodeDecodeError`` then.
+    pyarrow decodes the names on each access, and then raises ``UnicodeDecodeError``.
     """
     try:
         names: list[str] = schema.names
@@ -65,10 +65,10 @@ def read_column_names(schema: Any) -> list[str]:
 
 
 def admit_column(table: Any, name: str) -> Any:
-    """Return a column of a table of ``import_table``, after its validation.
+    """Validate and return a column of a table from ``import_table``.
 
-    Raises ``EncodeError`` with the name as its path for a column that is not valid, not
-    as long as the table, or one of several with the name.
+    Raises ``EncodeError`` with the column name as path if the column is invalid, if its
+    length differs from the table, or if its name is not unique.
     """
     count = table.schema.names.count(name)
     if count > 1:
@@ -85,10 +85,10 @@ def admit_column(table: Any, name: str) -> Any:
 
 
 def split_table(table: Any) -> TableRows:
-    """Return the count and the buffers of a table's columns of records.
+    """Return the row count and the buffers of all record columns in a table.
 
-    Raises ``TypeError`` for another object, or a table without keys and values, and
-    ``EncodeError`` with the column as its path for one that is not valid or cannot be
+    Raises ``TypeError`` if the object is not a table with keys and values. Raises
+    ``EncodeError`` with the column name as path if a column is invalid or cannot be
     cast.
     """
     table = import_table(table)
@@ -123,10 +123,11 @@ def split_columns(count: int, columns: Mapping[str, Any]) -> TableRows:
     headers = columns.get("headers")
     if headers is not None:
         if headers.null_count:
-            # A null list may span items all the same; one that is taken has none.
+            # A null list may still span items. ``take`` returns null lists without
+            # items.
             headers = headers.take(pyarrow.array(range(len(headers))))
         pairs = headers.values
-        # Flattened, so that a pair that is null has a key that is null.
+        # After flattening, a null pair has a null key.
         below = (_buffers(column) for column in pairs.flatten())
         headers = (headers.buffers()[1], headers.offset, len(pairs), *below)
     offsets, timestamps = (
@@ -144,14 +145,14 @@ def split_columns(count: int, columns: Mapping[str, Any]) -> TableRows:
 
 
 def cast_column(column: Any, kind: Any) -> Any:
-    """Cast a valid column, integers to timestamps included. Raises ArrowException."""
+    """Cast a valid column, including integers to timestamps. Raises ArrowException."""
     import pyarrow
 
     if pyarrow.types.is_timestamp(kind) and pyarrow.types.is_integer(column.type):
         column = column.cast(pyarrow.int64())
     if column.type != kind:
         column = column.cast(kind)
-        # pyarrow 26 casts list views to lists whose buffer of offsets is too short.
+        # pyarrow 26 casts list views to lists with an offsets buffer that is too short.
         column.validate(full=True)
     return column
 
@@ -162,9 +163,10 @@ def _combine_chunks(column: Any) -> Any:
 
 
 def split_keys(keys: Any) -> tuple[int, tuple[Any, ...]]:
-    """Return the count and the buffers of a column of bytes or text.
+    """Return the length and the buffers of a column of bytes or strings.
 
-    Raises ``TypeError`` for another object, and ``EncodeError`` for invalid Arrow data.
+    Raises ``TypeError`` if the object is not such a column, and ``EncodeError`` for
+    invalid Arrow data.
     """
     pyarrow = load_pyarrow(_USER)
     words = "keys must be a column of bytes or text"
@@ -192,7 +194,7 @@ def _is_bytes(kind: Any) -> bool:
 
 
 def _import_table(table: Any, pyarrow: Any) -> Any:
-    """Import the columns of another library through the Arrow C interface."""
+    """Import columns from another library through the Arrow C interface."""
     try:
         if hasattr(table, "__arrow_c_array__"):
             return pyarrow.record_batch(table)

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compresses and decompresses records with gzip, snappy, lz4 and zstd.
 
-A codec is a file of this package and one row of ``CODECS``, which both engines use.
-The libraries of the codecs are imported on first use. Batches and records do not belong
-here.
+Each codec is a module in this package and a row in ``CODECS``, which both engines use.
+Codec libraries are imported on first use. Batches and records do not belong here.
 
-All sizes are checked before memory is allocated: the size of the result is known before
-a payload is decompressed, or the payload is decompressed in small steps, so that memory
+Sizes are always checked before memory is allocated: either the result size is known
+before decompression, or the payload is decompressed in small steps, so that memory
 exceeds the limit by at most one block.
 """
 
@@ -33,7 +32,7 @@ __all__ = ["NAMES", "bound", "codec_of", "compress", "decompress"]
 
 
 def codec_of(name: str) -> int:
-    """Return the number of a codec; ``EncodeError`` for a name that is none."""
+    """Return the number of a codec. Raises ``EncodeError`` for an unknown name."""
     try:
         return NAMES.index(name)
     except ValueError:
@@ -54,14 +53,16 @@ def decompress(
 ) -> memoryview:
     """Decompress the payload of one batch.
 
-    ``data`` is the payload alone, any contiguous bytes; ``position`` the first byte
-    of its batch, which every error names. ``allocate(size)`` gives writable memory
-    of at least that many bytes, whatever they hold. ``remaining`` is the part of
-    ``total_decompressed_bytes`` that earlier batches of the same call have left.
+    * ``data``: the payload without batch header, as contiguous bytes.
+    * ``position``: first byte of the batch, for error messages.
+    * ``allocate(size)``: returns writable memory with at least ``size`` bytes and any
+      content.
+    * ``remaining``: remainder of ``total_decompressed_bytes`` after earlier batches in
+      the same call.
 
-    Raises ``CorruptBatch`` for damaged data and for more blocks than any writer makes,
-    ``LimitExceeded`` before the result passes ``decompressed_bytes``,
-    ``decompressed_ratio`` or ``total_decompressed_bytes`` of ``limits``.
+    Raises ``CorruptBatch`` for damaged data, and for more blocks than any known writer
+    creates. Raises ``LimitExceeded`` before the result exceeds ``decompressed_bytes``,
+    ``decompressed_ratio`` or ``total_decompressed_bytes`` in ``limits``.
     """
     if codec == 0:
         return memoryview(data).cast("B")
@@ -79,7 +80,8 @@ def decompress(
             remaining = int(min(remaining, total))
         is_total = remaining < limit
         limit = min(limit, remaining)
-        # Libraries look at their input more than once: what may change is copied.
+        # Libraries read their input more than once. Copy input that the caller could
+        # modify in the meantime.
         own = payload if type(view.obj) is bytes else memoryview(bytes(payload))
         try:
             result: memoryview = CODECS[codec].read(own, magic, limit, allocate)
@@ -100,16 +102,18 @@ def decompress(
         except (MemoryError, OverflowError):
             words = f"the {NAMES[codec]} data grows to more than there is memory for"
             failure = errors.LimitExceeded(words, position)
-    # Outside, so that a kept exception does not keep the caller's buffer.
+    # Raise outside of the ``with`` block, so that a stored exception does not keep the
+    # caller's buffer alive.
     raise failure
 
 
 def compress(codec: int, data: Buffer, magic: int, level: int | None = None) -> bytes:
-    """Compress the records of one batch, framed as Kafka's own clients do.
+    """Compress the records of one batch, framed as in Kafka's own clients.
 
-    ``level`` is the library's: 0 to 9 for gzip (6 if None), 1 to 12 for lz4 (1),
-    -131072 to 22 for zstd (3); ``EncodeError`` for another, and for any with snappy,
-    which has none. The same bytes give the same result.
+    ``level`` is the level of the library: 0 to 9 for gzip (default 6), 1 to 12 for lz4
+    (default 1), -131072 to 22 for zstd (default 3). Raises ``EncodeError`` for other
+    levels, and for any level with snappy, which has none. Equal input always produces
+    equal output.
     """
     payload = memoryview(data).cast("B")
     check_magic(codec, magic)
@@ -129,7 +133,7 @@ def compress(codec: int, data: Buffer, magic: int, level: int | None = None) -> 
 
 
 def check_magic(codec: int, magic: int) -> None:
-    """Refuse a codec that was introduced after the format, with ``EncodeError``."""
+    """Raise ``EncodeError`` if the codec requires a higher magic."""
     row = CODECS[codec]
     if magic < LEAST_MAGICS[row.number]:
         raise errors.EncodeError(
@@ -139,13 +143,13 @@ def check_magic(codec: int, magic: int) -> None:
 
 
 def bound(codec: int, size: int) -> int:
-    """Compute the most bytes that ``compress`` can make of ``size`` bytes."""
+    """Return the maximum size of ``size`` input bytes after compression."""
     result: int = CODECS[codec].bound(size)
     return result
 
 
 def find_room(codec: int, size: int) -> int:
-    """Find the most bytes of which ``compress`` makes at most ``size`` bytes."""
+    """Return the maximum input size that compresses to at most ``size`` bytes."""
     low, high = 0, max(size, 0)
     while low < high:
         middle = (low + high + 1) // 2
@@ -161,11 +165,11 @@ def _write_plain(data: memoryview, magic: int, level: int) -> bytes:
 
 
 Codec = namedtuple("Codec", "number name read write bound levels usual_level")
-"""A codec: its number in the attributes of a batch, and all else that is its own.
+"""Codec number in the batch attributes, and everything specific to the codec.
 
 ``read(data, magic, limit, allocate)``, ``write(data, magic, level)`` and
-``bound(size)`` are the work of ``decompress``, ``compress`` and ``bound``; ``levels``
-are the lowest and the highest.
+``bound(size)`` implement ``decompress``, ``compress`` and ``bound``. ``levels``
+contains the minimum and maximum level.
 """
 
 CODECS = (
@@ -183,7 +187,7 @@ CODECS = (
         zstd.USUAL_LEVEL,
     ),
 )
-"""The codecs by their numbers; a new one is a row here."""
+"""Codecs by number. A new codec is an additional row."""
 
 NAMES: tuple[str, ...] = tuple(codec.name for codec in CODECS)
-"""The codecs by the number in the attributes of a batch."""
+"""Codec names by their number in the batch attributes."""

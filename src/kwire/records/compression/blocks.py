@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the codecs share: the errors, the maximum number of blocks, memory, and cramjam.
+"""Shared by all codecs: errors, the maximum number of blocks, memory, and cramjam.
 
-A block takes some microseconds to decompress even if it is empty, so every codec counts
-its blocks with ``check_pieces``. The format of the blocks belongs to the file of each
-codec.
+Even an empty block takes some microseconds to decompress, so every codec limits the
+number of blocks with ``check_pieces``. The block format is implemented in the module of
+each codec.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ KIB, MIB = 1024, 1024 * 1024
 
 
 class Damaged(Exception):
-    """Says what is wrong with the compressed bytes."""
+    """Describes the damage in the compressed bytes."""
 
 
 class TooLarge(Exception):
-    """The bytes are over the limit, or claim to be."""
+    """The decompressed size exceeds the limit, or is declared to."""
 
 
 FREE_PIECES = 16
-PIECE = 64  # bytes of input that allow one more
+PIECE = 64  # Bytes of input that allow one additional piece.
 
 
 def check_pieces(count: int, data: memoryview, size: int = 0) -> None:
-    """Refuse compressed bytes that consist of too many pieces.
+    """Raise ``Damaged`` if the compressed bytes consist of too many pieces.
 
-    A piece is a block, a frame or a member. Each costs some microseconds, so 1 MB of
-    empty ones costs 0.2 to 0.8 s, where honest data of that length costs some 10 ms.
-    Writers fill blocks of 32 KiB and more, and zeros compress to 257 bytes at least
-    with lz4, to 1.5 KiB with snappy. Only zstd makes four bytes of 128 KiB, so there
-    each KiB of the ``size`` that the pieces hold allows one more.
+    A piece is a block, a frame or a member, and takes some microseconds. Therefore 1 MB
+    of empty pieces takes 0.2 to 0.8 s, but normal data of this length about 10 ms.
+    Writers fill blocks of at least 32 KiB, and even zeros compress to at least 257
+    bytes with lz4 and 1.5 KiB with snappy. Only zstd compresses 128 KiB to four bytes,
+    so it passes the decompressed ``size``, and each KiB allows one additional piece.
     """
     most = FREE_PIECES + len(data) // PIECE + size // KIB
     if count > most:

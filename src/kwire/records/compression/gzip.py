@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes gzip with isal or zlib.
 
-A payload consists of one or more members. The size of a member is known only after its
-content has been read, so the library decompresses in steps of at most 256 KiB, and
-every step is compared with the limit. Bytes after a member that do not begin another
-member are ignored, as in Kafka's Java client.
+A payload consists of one or more members. The size of a member is unknown until its
+content has been read. Therefore the library decompresses in steps of at most 256 KiB,
+and every step is compared with the limit. Bytes after a member that do not begin
+another member are ignored, as in Kafka's Java client.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 MEMBER_HEAD = b"\x1f\x8b\x08"
-MIN_MEMBER_BYTES = 18  # bytes of a member that holds nothing
-MAX_GROWTH = 1032  # deflate turns one byte into no more than these
-MAX_OUTPUT = 256 * KIB  # what is taken out of the library at a time
+MIN_MEMBER_BYTES = 18  # Size of an empty member.
+MAX_GROWTH = 1032  # Maximum number of output bytes per input byte in deflate.
+MAX_OUTPUT = 256 * KIB  # Maximum number of bytes that the library returns in one step.
 
 
 def bound(size: int) -> int:
     """Compute the maximum size of ``size`` bytes after compression."""
-    # Random bytes grow by a bit in eight where the fastest levels write them.
+    # The fastest levels may encode random bytes with nine bits each.
     return size + size // 8 + 64
 
 
@@ -65,16 +65,17 @@ def read(
                 memory = larger
             memory[size:needed] = piece
             size = needed
-            # Deflate has blocks too, of ten bits and more, which only the library sees.
+            # Deflate blocks, of ten bits or more, are only visible to the library.
+            # Reject data with many empty blocks by the ratio of input to output.
             if at > 2 * size + 16 * KIB:
                 raise Damaged(f"it holds only {size} bytes in the first {at}")
             step = min(2 * step, 64 * KIB)
-        # Java's reader takes what follows as a further member if it starts like one,
-        # and otherwise stops there without a complaint.
+        # Java's reader continues with another member if the bytes start like one.
+        # Otherwise it ignores the remaining bytes without an error.
         if end - at < MIN_MEMBER_BYTES or data[at : at + 3] != MEMBER_HEAD:
             return memory[:size]
-        # The library hands back what it was given beyond the end of a member: small
-        # steps at first, or thousands of tiny members would be copied again and again.
+        # The library returns the input beyond the end of a member. Start with small
+        # steps, because thousands of tiny members would otherwise be copied repeatedly.
         step = KIB
 
 
@@ -86,7 +87,7 @@ def write(data: memoryview, magic: int, level: int) -> bytes:
 
 
 def _load_library() -> Any:
-    """Import isal if it is there, which inflates twice as fast, or else zlib."""
+    """Import isal if it is installed, because it inflates twice as fast; else zlib."""
     try:
         from isal import isal_zlib
     except ImportError:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes lz4 frames with cramjam.
 
-The frame header declares the maximum size of a block. The blocks are decompressed one
-after the other, so that the result exceeds the limit by at most one block. Frames with
-dependent blocks or with a dictionary are rejected. The checksum of the header is
-verified from magic 1 on. The checksums of the blocks and of the content are not.
+The frame header declares the maximum block size. Blocks are decompressed one after
+another, so that the result exceeds the limit by at most one block. Frames with
+dependent blocks or with a dictionary are rejected. The header checksum is verified from
+magic 1 on. Checksums of blocks and content are not verified.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 
 FRAME_MAGIC = b"\x04\x22\x4d\x18"
 BLOCK = 64 * KIB
-MAX_GROWTH = 255  # a block turns one byte into no more than these
-STORED = 1 << 31  # in the length of a block: its content is not compressed
+MAX_GROWTH = 255  # Maximum number of output bytes per input byte in a block.
+STORED = 1 << 31  # Flag in the block length: the content is not compressed.
 
 
 def _read_header(data: memoryview, magic: int) -> tuple[int, int, int]:
-    """Read a header: the largest block, the bytes after each, the first's place."""
+    """Read a frame header.
+
+    Returns the maximum block size, the number of checksum bytes after each block, and
+    the position of the first block.
+    """
     if len(data) < 7 or data[:4] != FRAME_MAGIC:
         raise Damaged("it does not start with a frame")
     flags, sizes = data[4], data[5]
@@ -39,8 +43,8 @@ def _read_header(data: memoryview, magic: int) -> tuple[int, int, int]:
     if not flags & 0x20:
         raise Damaged("its blocks depend on each other, which Kafka does not allow")
     at = 14 if flags & 0x08 else 6
-    # In magic 0 Kafka itself wrote the checksum of too many bytes, and others wrote
-    # the right one.
+    # In magic 0, Kafka itself computed the checksum over too many bytes, and other
+    # writers computed the correct checksum. Accept both.
     if magic and data[at : at + 1] != _make_checksum(bytes(data[4:at])):
         raise Damaged("the checksum of its header does not match")
     return 1 << 8 + (sizes >> 4) * 2, 4 if flags & 0x10 else 0, at + 1
@@ -49,9 +53,9 @@ def _read_header(data: memoryview, magic: int) -> tuple[int, int, int]:
 def _find_blocks(
     data: memoryview, largest: int, behind: int, at: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Find the blocks: whether stored, place, length.
+    """Iterate over the blocks as (stored flag, start, length).
 
-    Like Kafka's reader, this ends at the end mark, whatever follows it.
+    Like Kafka's reader, this ends at the end mark and ignores all following bytes.
     """
     end = len(data)
     count = 0
@@ -115,7 +119,8 @@ def read(
                 size += length
             else:
                 place = memory[size : size + largest]
-                # Without a length it would try the first four bytes for one.
+                # Without an output length, cramjam would read the length from the first
+                # four bytes.
                 size += decompress_into(block, place, len(place))
             if size > limit:
                 raise TooLarge
@@ -132,12 +137,12 @@ def bound(size: int) -> int:
 def write(data: memoryview, magic: int, level: int) -> bytes:
     """Compress into one frame of independent blocks of 64 KiB."""
     library = load_cramjam()
-    header = b"\x60\x40"  # version 1, independent blocks; of 64 KiB
+    header = b"\x60\x40"  # Version 1, independent blocks of 64 KiB.
     head = FRAME_MAGIC + header
     head += _make_checksum(header if magic else head)
     if level > 1:
         return b"".join([head, *_compress_densely(library, data, level), bytes(4)])
-    # What lz4 asks for: a 255th more than the input and 16 bytes.
+    # Output size that lz4 requires: the input, one 255th more, and 16 bytes.
     room = memoryview(bytearray(BLOCK + BLOCK // 255 + 16))
     pieces: list[Buffer] = [head]
     for start in range(0, len(data), BLOCK):
@@ -152,9 +157,10 @@ def write(data: memoryview, magic: int, level: int) -> bytes:
 
 
 def _compress_densely(library: Any, data: memoryview, level: int) -> Iterator[Any]:
-    """Compress at a level that cramjam knows in whole frames only, and take the blocks.
+    """Compress at a level for which cramjam only supports complete frames.
 
-    Its frames have a checksum after every block, which Kafka's do not.
+    Returns the blocks of this frame without the checksum after each block, which
+    Kafka's frames do not have.
     """
     options = {"content_checksum": False, "block_linked": False}
     encoder = library.lz4.Compressor(level=level, **options)

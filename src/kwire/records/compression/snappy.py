@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes snappy with cramjam: xerial's framing, or one raw block.
+"""Reads and writes snappy with cramjam, in xerial framing or as one raw block.
 
-Every block declares the size of its content, so that the sum is compared with the limit
-before memory is allocated. A payload without a xerial header is read as one raw block.
+Every block declares its decompressed size, so the sum is compared with the limit before
+memory is allocated. A payload without xerial header is read as one raw block.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 XERIAL_HEADER = b"\x82SNAPPY\x00" + b"\x00\x00\x00\x01" * 2
 XERIAL_BLOCK = 32 * KIB
-MAX_GROWTH = 64 / 3  # a copy turns three bytes into no more than 64
+# Maximum ratio: a copy element of three bytes produces up to 64 bytes.
+MAX_GROWTH = 64 / 3
 
 
 def _find_blocks(data: memoryview) -> Iterator[tuple[int, int]]:
-    """Find the raw blocks; without a xerial header all is one block."""
+    """Iterate over the raw blocks. Without a xerial header, the input is one block."""
     end = len(data)
     if data[:8] != XERIAL_HEADER[:8]:
         yield 0, end
@@ -44,7 +45,7 @@ def _find_blocks(data: memoryview) -> Iterator[tuple[int, int]]:
 
 
 def _read_size(block: memoryview) -> int:
-    """Read the size that a raw block declares, a varint at its start."""
+    """Read the decompressed size that a raw block declares, a varint at its start."""
     size = 0
     for index, byte in enumerate(block[:5]):
         size |= (byte & 0x7F) << 7 * index
@@ -80,14 +81,14 @@ def read(
 
 def bound(size: int) -> int:
     """Compute the maximum size of ``size`` bytes after compression."""
-    # A sixth and 32 bytes for each block, which snappy asks for, and the framing.
+    # snappy requires a sixth more and 32 bytes for each block; add the framing.
     return 16 + size + size // 6 + 36 * (size // XERIAL_BLOCK + 1)
 
 
 def write(data: memoryview, magic: int, level: int) -> bytes:
     """Compress into blocks of 32 KiB in xerial's framing."""
     compress_into = load_cramjam().snappy.compress_raw_into
-    # What snappy asks for: a sixth more than the input and 32 bytes.
+    # Output size that snappy requires: the input, a sixth more, and 32 bytes.
     room = memoryview(bytearray(XERIAL_BLOCK + XERIAL_BLOCK // 6 + 32))
     pieces = [XERIAL_HEADER]
     for start in range(0, len(data), XERIAL_BLOCK):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes zstd frames with zstandard or cramjam.
 
-The headers of the frames and blocks are read before anything is decompressed, because
-they limit the size of the result. The library then decompresses all frames into memory
-of that size, or of one byte more than the limit. Dictionaries are not supported.
+Frame and block headers are read before decompression, because they limit the result
+size. The library then decompresses all frames into memory of this size, or of one byte
+more than the limit. Dictionaries are not supported.
 """
 
 from __future__ import annotations
@@ -22,19 +22,22 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 FRAME_MAGIC = 0xFD2FB528
-SKIPPABLE_MAGIC = 0x184D2A50  # and up to 0xF more: a frame without content
+# Skippable frames without content have this magic number or up to 0xF more.
+SKIPPABLE_MAGIC = 0x184D2A50
 BLOCK = 128 * KIB
-WINDOW = 8 * MIB  # every reader has to offer it, whatever its limit
-REPEATED, COMPRESSED = 1, 2  # kinds of blocks
+# Every reader must support this window size, regardless of its own limit.
+WINDOW = 8 * MIB
+REPEATED, COMPRESSED = 1, 2  # Block types.
 USUAL_LEVEL = 3
 
 
 def _measure(data: memoryview, limit: int, result: int | None = None) -> int:
-    """Return how many bytes all frames together hold at most, if under the limit.
+    """Return the maximum decompressed size of all frames, if it is within the limit.
 
-    A frame may declare it. It cannot hold more than its blocks do, and the lengths of
-    those are in the data: so a false declaration is harmless. ``result`` is what they
-    really hold, once that is known.
+    A frame may declare its size. It cannot contain more than its blocks, whose lengths
+    are part of the data, so a false declaration is harmless. ``result`` is the actual
+    size after decompression. If the size exceeds the limit and is not declared, the
+    search stops there.
     """
     end = len(data)
     at = room = declared = count = 0
@@ -81,9 +84,10 @@ def _measure(data: memoryview, limit: int, result: int | None = None) -> int:
 
 
 def _read_header(head: bytes) -> tuple[int | None, int, int]:
-    """Read a frame header: the size of the content if given, the window, its length.
+    """Read a frame header: content size or None, window size, and header length.
 
-    ``head`` starts after the magic number and may be longer or shorter.
+    ``head`` starts after the magic number. It may be incomplete, or longer than the
+    header.
     """
     if len(head) < 2:
         raise Damaged("it ends too early")
@@ -104,8 +108,8 @@ def read(
     data: memoryview, magic: int, limit: int, allocate: Callable[[int], Buffer]
 ) -> memoryview:
     """Decompress all frames."""
-    # One byte more than needed: the libraries check the end of a frame only if there
-    # is room left, and a result that takes it is over the limit.
+    # Allocate one additional byte: libraries only verify the end of a frame if there is
+    # capacity left, and a result that uses this byte exceeds the limit.
     measured = _measure(data, limit)
     room = min(measured, limit) + 1
     memory = reserve(allocate, room)[:room]
@@ -116,16 +120,19 @@ def read(
         size = _decompress(library, data, memory)
     if size > limit:
         raise TooLarge
-    if measured > limit:  # the search had stopped, and zstandard accepts half a frame
+    # The search stopped early, and zstandard accepts an incomplete frame. Check all
+    # frames.
+    if measured > limit:
         _measure(data, sys.maxsize, size)
     return memory[:size]
 
 
 _decompressors: list[Any] = []
 _compressors: list[Any] = []
-"""Idle contexts of the usual level, as making one costs as much as 16 KiB of work.
+"""Idle contexts for the default level. Creating one takes as long as 16 KiB of work.
 
-Only those of small payloads that went well: a context keeps the memory it needed.
+Only contexts that successfully processed small payloads are reused, because a context
+does not release its memory.
 """
 
 
@@ -154,11 +161,12 @@ def _decompress_by_cramjam(library: Any, data: memoryview, memory: memoryview) -
 
 
 def _fills_by_cramjam(library: Any, data: memoryview, memory: memoryview) -> bool:
-    """Find out whether data that cannot be read went past the end of ``memory``.
+    """Whether undecodable data was decompressed beyond the end of ``memory``.
 
-    cramjam has one error for damage and for too little room, with a text that may
-    change, but it fills the room before it fails. So the last byte is made different
-    and the data read again: only if all of the room was filled is it as before.
+    cramjam reports damage and insufficient capacity with the same error type, and its
+    text may change. It fills the memory before it fails, however. Therefore this
+    function changes the last byte and decompresses again: the byte only has its old
+    value if all of the memory was filled.
     """
     last = memory[-1]
     memory[-1] = last ^ 0xFF
@@ -189,7 +197,7 @@ def write(data: memoryview, magic: int, level: int) -> bytes:
 
 
 def _load_library() -> Any:
-    """Import zstandard, the faster one, or else cramjam."""
+    """Import zstandard, which is faster, or otherwise cramjam."""
     try:
         import zstandard
     except ImportError:
