@@ -321,8 +321,9 @@ class ProducerBase(Operations, Generic[T]):
 
     @operation
     async def flush(self) -> None:
-        """Send all records that ``send`` has accepted, and wait for their receipts.
+        """Send all accepted records, and wait until they are acknowledged.
 
+        The records are those of ``send`` and of ``send_table`` with ``wait=False``.
         Raises the first failure since the last ``flush``.
         """
         self._check_open()
