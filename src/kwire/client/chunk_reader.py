@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The iteration over chunks, which scans and consumers have in common.
+"""The iteration over chunks, which is common to scans and consumers.
 
-One caller at a time waits for the next chunk. Another task, another thread or a signal
-handler may call ``close``, which ends the wait.
+Only one caller at a time can wait for the next chunk. Another task, another thread or a
+signal handler may call ``close``, which ends the wait.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ M = TypeVar("M", bound="ScanMachine | ConsumerMachine")
 
 
 class ChunkReader(Operations, Generic[M]):
-    """Returns the chunks of a machine, which the first use makes, in neither form."""
+    """Common base of the readers for asyncio and for blocking calls.
+
+    It returns the chunks of a state machine, which is created on first use.
+    """
 
     _machine: M | None = None
     _runner: Runner | None = None
@@ -68,11 +71,11 @@ class ChunkReader(Operations, Generic[M]):
         return Position({} if self._machine is None else self._machine.position())
 
     def metrics(self) -> dict[str, Any]:
-        """Return the present metrics: plain numbers by name.
+        """Return the current metrics, as numbers by name.
 
         The reference describes each name. "records_lag" is a dict of numbers by (topic,
-        partition). All numbers are 0 before the first connection, and remain as they
-        are after ``close``. All threads may call this method.
+        partition). All numbers are 0 before the first connection, and do not change
+        after ``close``. This method is thread-safe.
         """
         if self._last_metrics is not None:
             return dict(self._last_metrics)
@@ -83,7 +86,7 @@ class ChunkReader(Operations, Generic[M]):
 
     @operation
     async def close(self) -> None:
-        """Close the connections; there are no more chunks.
+        """Close the connections. No further chunks are returned.
 
         A call from another task, another thread or a signal handler ends the wait for
         the next chunk, and the iteration with it.
@@ -113,11 +116,14 @@ class ChunkReader(Operations, Generic[M]):
         raise NotImplementedError
 
     async def _end(self) -> None:
-        """Close the connections. May be called again, and while another call waits."""
+        """Close the connections.
+
+        This method may be called repeatedly, also while another call is in progress.
+        """
         raise NotImplementedError
 
     async def _finish(self) -> None:
-        """Close the connections in good order; as ``_end``."""
+        """Close the connections, after the last push of metrics if there is one."""
         await self._end()
 
     def _use(self) -> AbstractContextManager[None]:
@@ -125,18 +131,21 @@ class ChunkReader(Operations, Generic[M]):
         raise NotImplementedError
 
     def _check_usable(self) -> None:
-        """Reject an iteration that would look like topics without records."""
+        """Raise an error if an iteration cannot return chunks.
+
+        Otherwise, it would end immediately, as if the topics contained no records.
+        """
         raise NotImplementedError
 
     def _make_machine(self, now: float) -> M:
         raise NotImplementedError
 
     def _describe(self, cluster: str) -> str:
-        """Format what is read, and the state, for ``repr``."""
+        """Format the topics and the state for ``repr``."""
         raise NotImplementedError
 
     def _connect(self) -> tuple[M, Runner]:
-        """Return the machine and its runner, which the first use makes."""
+        """Return the machine and its runner. The first call creates them."""
         if self._machine is None or self._runner is None:
             self._kafka.note_connection()
             self._machine, self._runner = self._start(
@@ -145,7 +154,7 @@ class ChunkReader(Operations, Generic[M]):
         return self._machine, self._runner
 
     def _has_result(self) -> bool:
-        """Whether a wait is over: there is a chunk, or there will be none."""
+        """Return whether a chunk is available, or no further chunk is possible."""
         assert self._machine is not None
         return self._is_closing or self._machine.has_result()
 
@@ -173,7 +182,7 @@ class ChunkReader(Operations, Generic[M]):
         return self._split(machine, chunk, self._decoding.batch_rows)
 
     def _split(self, machine: M, chunk: Chunk, batch_rows: int) -> Chunk:
-        """Return the first records of a chunk; the next chunk has its other records."""
+        """Return the first records of a chunk. The next chunk begins after them."""
         pieces, self._pieces = self._pieces, None
         if pieces is None or not pieces.has(chunk.fetched):
             pieces = ChunkPieces(chunk, batch_rows)
@@ -203,7 +212,7 @@ class AsynchronousReader(ChunkReader[M], Asynchronous):
         return self
 
     if not TYPE_CHECKING:
-        # Type checkers report this use.
+        # Hidden from type checkers, so that they report the wrong kind of loop.
 
         def __iter__(self) -> None:
             raise TypeError(
@@ -241,8 +250,9 @@ class BlockingReader(ChunkReader[M], Blocking):
 
     def __init__(self, kafka: ClusterAccess, decoding: DecodingOptions) -> None:
         super().__init__(kafka, decoding)
-        # The call that uses the machine. Ctrl-C may arrive after any call of a
-        # function: a lock that ``acquire`` has taken could stay taken.
+        # Identifies the call that uses the machine. This is not a lock, because Ctrl-C
+        # may interrupt the thread directly after ``acquire``, and the lock would never
+        # be released.
         self._user: object = None
         self._user_lock = threading.RLock()
 
@@ -256,7 +266,7 @@ class BlockingReader(ChunkReader[M], Blocking):
         return self
 
     if not TYPE_CHECKING:
-        # Type checkers report this use.
+        # Hidden from type checkers, so that they report the wrong kind of loop.
 
         def __aiter__(self) -> None:
             raise TypeError(
@@ -273,14 +283,15 @@ class BlockingReader(ChunkReader[M], Blocking):
     async def _close(self) -> None:
         self._is_closing = True
         if self.is_forked:
-            # A thread that exists only in the parent process may be the user.
+            # The user may be a thread that exists only in the parent process, so do not
+            # wait for it.
             return
         user = object()
         try:
             if self._claim(user):
                 await self._finish()
             elif self._runner is not None:
-                # The caller that waits closes the connections.
+                # Wake the waiting caller, which then closes the connections.
                 self._runner.wake()
         finally:
             if self._user is user:
@@ -300,7 +311,8 @@ class BlockingReader(ChunkReader[M], Blocking):
             if self._user is user:
                 self._user = None
             if self._is_closing and not self._is_closed:
-                # By another thread, which may have come too late to wake this one.
+                # Another thread has called ``close`` during this call. Its wake-up may
+                # have been too late, so close the reader here.
                 run_blocking(self._close())
 
     def _claim(self, user: object) -> bool:

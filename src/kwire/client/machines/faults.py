@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decides what to do about an error code of a topic or a partition.
+"""Decides how to react to an error code of a topic or a partition.
 
-One table for all machines: error code to reaction. What is not in it is retried if
-Kafka calls it retriable, and ends the task if not.
+All machines share one table from error code to reaction. Other error codes are retried
+if Kafka defines them as retriable. Otherwise, they end the task.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class Reaction(Enum):
-    """What to do about the error of a partition."""
+    """Reaction to the error of a partition."""
 
     RETRY = auto()
-    """The same request again, after a pause."""
+    """Repeat the request after a pause."""
     NEW_LEADER = auto()
-    """Another leader: the hint that came along, or new metadata after a pause."""
+    """Use the leader hint of the response, or request new metadata after a pause."""
     CATCH_UP = auto()
-    """The same request again, after a short pause: the broker does not know yet what
-    the cluster has decided.
+    """Repeat the request after a short pause, because the broker has not processed a
+    decision of the cluster yet.
     """
     OUT_OF_RANGE = auto()
-    """The offset is not there any more."""
+    """Handle a data loss, because the log does not contain the offset."""
     FAIL = auto()
-    """Nothing that a client can mend."""
+    """End the task, because the client cannot solve the problem."""
 
 
 _REACTIONS = {
@@ -53,11 +53,11 @@ _REACTIONS = {
 
 
 NOT_THERE = codes.UNKNOWN_TOPIC_OR_PARTITION
-"""What a topic has that a response does not name."""
+"""Error code for a topic that a response does not contain."""
 
 
 def describe_answer(error_code: int, message: str | None) -> str:
-    """Describe the error of a broker, with what it wrote about it."""
+    """Describe the error code of a broker, with the message of the broker, if any."""
     words = f" ({quote_text(message)})" if message else ""
     return f"the broker answered {codes.name(error_code)}{words}"
 
@@ -67,7 +67,8 @@ def refusal(
 ) -> ClusterError:
     """Build the exception for an error that ends an operation.
 
-    ``permission`` is what the user needs if it is not authorized.
+    ``permission`` describes the permission that the operation requires. The exception
+    is ``NotAuthorized`` if the user lacks it, and ``RequestRefused`` otherwise.
     """
     if codes.name(error_code).endswith("AUTHORIZATION_FAILED"):
         return NotAuthorized(
@@ -78,7 +79,7 @@ def refusal(
 
 
 def choose_reaction(error_code: int) -> Reaction:
-    """Return what to do about the error of a partition."""
+    """Return the reaction to the error of a partition."""
     found = _REACTIONS.get(error_code)
     if found is None:
         found = Reaction.RETRY if codes.retriable(error_code) else Reaction.FAIL
@@ -86,7 +87,7 @@ def choose_reaction(error_code: int) -> Reaction:
 
 
 def is_of_session(error_code: int) -> bool:
-    """Whether a broker has forgotten a fetch session, or takes it for another."""
+    """Return whether a broker does not know a fetch session, or its epoch differs."""
     return error_code in (
         codes.FETCH_SESSION_ID_NOT_FOUND,
         codes.INVALID_FETCH_SESSION_EPOCH,
@@ -95,7 +96,7 @@ def is_of_session(error_code: int) -> bool:
 
 
 def may_pass(error_code: int) -> bool:
-    """Whether an error may end once all brokers have the newest metadata."""
+    """Return whether an error is temporary, for example until metadata is updated."""
     passing = Reaction.RETRY, Reaction.NEW_LEADER, Reaction.CATCH_UP
     return choose_reaction(error_code) in passing
 
@@ -106,7 +107,10 @@ def failure(name: str, error_code: int) -> ClusterError:
 
 
 def topic_failure(topic: str, error_code: int) -> ClusterError | None:
-    """Build the exception for a topic that metadata does not describe; None to wait."""
+    """Build the exception for a topic without metadata.
+
+    Returns None if the error is temporary.
+    """
     if error_code in (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.INVALID_TOPIC_EXCEPTION):
         return TopicNotFound(
             f"topic {topic!r} does not exist; kwire topics lists those that do"

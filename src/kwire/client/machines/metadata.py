@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``Metadata``: the brokers and topics of a cluster, and the partitions' leaders.
 
-There are two sources for the leader of a partition: a Metadata response, and the hint
-that a broker gives with an error (KIP-951). Both count only if their leader epoch is
-not older than what is known; brokers before Kafka 2.1 give no epochs, and the newest
-response counts.
+The leader of a partition is returned by Metadata, or by a hint in an error response
+(KIP-951). Both are ignored if their leader epoch is older than the known one. Brokers
+before Kafka 2.1 return no leader epochs, so the newest response is used.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ _FIRST_WITH_NULL = first_nullable_version("MetadataRequest", "topics")
 _FIRST_WITH_INTERNAL = first_version("MetadataResponse", "topics.is_internal")
 
 NO_ID = UUID(int=0)
-"""The topic id of brokers that have none (before Metadata version 10)."""
+"""Topic id if brokers do not support topic ids (before Metadata version 10)."""
 
 
 class Broker(NamedTuple):
-    """A broker of the cluster, and where it listens."""
+    """A broker of the cluster, and its address."""
 
     node_id: int
     host: str
@@ -41,7 +40,10 @@ class Broker(NamedTuple):
 
 
 class PartitionInfo(NamedTuple):
-    """A partition: ``leader`` is -1 while there is none, the epoch if not known."""
+    """A partition and its replicas, as node ids.
+
+    ``leader`` is -1 if there is no leader, and ``leader_epoch`` is -1 if it is unknown.
+    """
 
     leader: int
     leader_epoch: int
@@ -51,7 +53,7 @@ class PartitionInfo(NamedTuple):
 
 
 class LeaderChange(NamedTuple):
-    """A partition whose leader is another broker than before; -1 is none."""
+    """A leader change: ``old`` and ``new`` are node ids, or -1 for no leader."""
 
     topic: str
     partition: int
@@ -60,7 +62,7 @@ class LeaderChange(NamedTuple):
 
 
 class TopicInfo(NamedTuple):
-    """A topic; if ``error_code`` is not 0, nothing else of it is known."""
+    """A topic. If ``error_code`` is not 0, other fields may be empty or outdated."""
 
     name: str
     topic_id: UUID
@@ -77,7 +79,7 @@ class Metadata:
         self.topics: dict[str, TopicInfo] = {}
         self.cluster_id: str | None = None
         self.controller = -1
-        # What ``take_leader_changes`` has not returned yet.
+        # Leader changes that ``take_leader_changes`` has not returned yet.
         self.leader_changes: list[LeaderChange] = []
 
     def update(self, response: Any, requested: Collection[str] | None) -> None:
@@ -111,15 +113,16 @@ class Metadata:
         return changes
 
     def partition(self, topic: str, partition: int) -> PartitionInfo | None:
-        """Return what is known of a partition, if anything is."""
+        """Return the metadata of a partition, or None if it is unknown."""
         known = self.topics.get(topic)
         return None if known is None else known.partitions.get(partition)
 
     def forget_leader(self, topic: str, partition: int) -> None:
-        """Accept the next leader, whatever its epoch.
+        """Forget the leader epoch of a partition, so that any next leader is accepted.
 
-        Where topics have no ids, one that was created again begins with an epoch that
-        looks old. Nothing is forgotten of a topic with an id.
+        If a topic is deleted and created again, its leader epochs start again, and look
+        outdated. This matters only if brokers do not support topic ids. Otherwise, the
+        new topic has another id, and this method does nothing.
         """
         known = self.partition(topic, partition)
         if known is not None and self.topics[topic].topic_id == NO_ID:
@@ -134,10 +137,10 @@ class Metadata:
         leader_epoch: int,
         brokers: Mapping[int, Broker],
     ) -> bool:
-        """Take the leader that an error response names; return whether it is new.
+        """Use the leader hint of an error response; return whether it changed anything.
 
-        A hint that is older than what is known, or names a broker without an address,
-        is left alone. Source: KIP-951.
+        The hint is ignored if its leader epoch is not newer than the known one, or if
+        the address of the broker is unknown. Source: KIP-951.
         """
         known = self.partition(topic, partition)
         if known is None or leader < 0 or leader_epoch <= known.leader_epoch:
@@ -156,14 +159,14 @@ class Metadata:
 
 
 def metadata_request(topics: Iterable[str] | None, version: int) -> MetadataRequest:
-    """Write the request for some topics, or for all topics. It creates no topic.
+    """Build the Metadata request for some topics, or for all topics (None).
 
-    A broker creates a topic that an old version of the request names, if it is
-    configured to. So these versions request all topics: ``complete_response`` selects
-    the requested ones from the response.
+    The request never creates a topic. In old versions, a broker may be configured to
+    create each requested topic that does not exist. Therefore, these versions request
+    all topics, and ``complete_response`` selects the relevant ones from the response.
     """
     if version < _FIRST_WITHOUT_CREATION:
-        # The first version cannot say "all topics" by null, but by an empty list.
+        # In the first version, an empty list means all topics. Later, null does.
         return MetadataRequest(topics=() if version < _FIRST_WITH_NULL else None)
     entry = MetadataRequest.MetadataRequestTopic
     entries = None if topics is None else [entry(name=name) for name in topics]
@@ -173,8 +176,9 @@ def metadata_request(topics: Iterable[str] | None, version: int) -> MetadataRequ
 def is_known_cluster(response: Any, version: int) -> bool:
     """Return whether a broker that sent a Metadata response knows its cluster.
 
-    A broker that is starting names no brokers. Brokers before Kafka 0.9 name no brokers
-    either while there are no topics, so this counts as known in the first version.
+    A broker that is starting returns no brokers. Brokers before Kafka 0.9 also return
+    no brokers as long as there are no topics. Therefore, the first version permits
+    a response without brokers and topics.
     """
     if response.error_code:
         return False
@@ -185,7 +189,7 @@ def is_known_cluster(response: Any, version: int) -> bool:
 def check_response(response: Any) -> None:
     """Raise ``RemoteProtocolError`` if a Metadata response has an impossible number.
 
-    A client that believes it asks brokers for partitions that cannot exist.
+    Otherwise, the client would send requests for partitions that cannot exist.
     """
     for broker in response.brokers:
         if broker.node_id < 0:
@@ -232,14 +236,15 @@ def complete_response(
 def _merge(
     known: TopicInfo | None, response: Any, changes: list[LeaderChange]
 ) -> TopicInfo:
-    """Merge a response into what is known of a topic; leader epochs never go back.
+    """Merge the metadata of a topic with a response, and return the result.
 
-    Adds the partitions whose leader has changed to ``changes``.
+    A partition keeps its leader if the leader epoch in the response is lower. Leader
+    changes are appended to ``changes``.
     """
     partitions: dict[int, PartitionInfo] = {}
     same = known is not None and known.topic_id == response.topic_id
     if response.error_code and known is not None and not response.partitions:
-        # What led there still does, until the cluster names another.
+        # Keep the known leaders until the cluster returns other ones.
         partitions = known.partitions
         if response.topic_id == NO_ID:
             return known._replace(error_code=response.error_code)

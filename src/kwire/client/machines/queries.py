@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""State machines that answer one question: topics, offsets or sizes.
+"""State machines that query the topics, offsets or partition sizes of a cluster.
 
-They read no records. ``scan/machine.py`` reads records.
+They do not read records. ``scan/machine.py`` does this.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class QueryMachine:
-    """The parts that all queries have: a cluster, and the time to give up."""
+    """Base class of queries, with a ``ClusterMachine`` and a timeout."""
 
     def __init__(
         self,
@@ -56,19 +56,19 @@ class QueryMachine:
         timeout_s = self.cluster.settings.timeout_s
         self.failure = BrokersUnreachable(
             f"{operation}: no broker answered within {timeout_s:g} s;"
-            # All failures of the cluster are those of this query.
+            # This query is the only user of the cluster, so include all its failures.
             f" {self.cluster.reasons(since=0.0)}"
         )
 
 
 class TopicsMachine(QueryMachine):
-    """Finds all topics that the user may see.
+    """Requests the metadata of all topics that the user may see.
 
-    ``has_result`` once ``result`` or ``failure`` is there.
+    When ``has_result`` returns True, ``result`` or ``failure`` is available.
     """
 
     def has_result(self) -> bool:
-        """Whether the topics are known, or will not be."""
+        """Return whether the topics are available, or the query has failed."""
         return self.failure is not None or self.cluster.version > 0
 
     def result(self) -> dict[str, TopicInfo]:
@@ -85,10 +85,11 @@ class TopicsMachine(QueryMachine):
 
 
 class SizesMachine(QueryMachine):
-    """Finds the size of each partition's log on the disk of its leader.
+    """Requests the log size of each partition from the disk of its leader.
 
-    ``topics`` are names, or None for all. Each broker gets one DescribeLogDirs; one
-    that refuses it, is too old for it, or goes away reports no sizes.
+    ``topics`` are names, or None for all topics. Each broker gets one DescribeLogDirs
+    request. If a broker rejects the request, does not support it, or becomes
+    unavailable, the result does not contain its partitions.
     """
 
     def __init__(
@@ -102,17 +103,18 @@ class SizesMachine(QueryMachine):
     ) -> None:
         super().__init__(bootstrap, settings, now=now, random=random)
         self.cluster.topics = topics
-        # Without topics there is nothing to wait for.
+        # Brokers that have not answered. None until the brokers are known. If no topic
+        # was requested, the query ends immediately.
         self._waiting: set[int] | None = None if topics is None or topics else set()
         self._sent: set[int] = set()
         self._sizes: dict[tuple[str, int], int] = {}
 
     def has_result(self) -> bool:
-        """Whether all brokers have answered, or will not."""
+        """Return whether all brokers have answered or are unavailable."""
         return self.failure is not None or self._waiting == set()
 
     def result(self) -> dict[tuple[str, int], int]:
-        """Return the bytes of each (topic, partition) whose leader reports them."""
+        """Return the size in bytes by (topic, partition), if the leader reports it."""
         return dict(sorted(self._sizes.items()))
 
     def advance(self, now: float) -> None:
@@ -146,11 +148,11 @@ class SizesMachine(QueryMachine):
         try:
             link.send(self._request(node), done, now)
         except KwireError:
-            # A broker before Kafka 1.0.
+            # DescribeLogDirs requires Kafka 1.0.
             waiting.discard(node)
 
     def _request(self, node: int) -> DescribeLogDirsRequest:
-        """Write the request for what a broker leads."""
+        """Build the request for the partitions that a broker leads."""
         entry = DescribeLogDirsRequest.DescribableLogDirTopic
         entries = []
         for topic in self.cluster.metadata.topics.values():
@@ -166,7 +168,7 @@ class SizesMachine(QueryMachine):
                     known = self.cluster.metadata.partition(
                         topic.name, part.partition_index
                     )
-                    # A future log is a copy that is on its way to another disk.
+                    # A future log is a copy that is being moved to another disk.
                     if known and known.leader == node and not part.is_future_key:
                         place = topic.name, part.partition_index
                         self._sizes[place] = part.partition_size
@@ -218,7 +220,7 @@ class OffsetsMachine(QueryMachine):
             self._lookups.advance(now)
             self._partitions.check_progress(now)
             self._collect_failure()
-            # Some of these may have requested metadata.
+            # The steps above may have requested metadata.
             self.cluster.refresh_metadata(now)
 
     def check_invariants(self) -> None:

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``RequestMachine``: sends one request to the brokers that it is for.
+"""``RequestMachine``: sends one request to the responsible brokers.
 
-``schema/destinations.py`` has the destination of each API. A request for several
-brokers is split into parts. A part is sent again if a broker answers that another one
-is responsible, or that it is not ready yet. All other errors are the caller's: they are
-in the response, as the brokers wrote them.
+``schema/destinations.py`` defines the destination of each API. A request for several
+brokers is split into parts. A part is sent again if a broker answers that another
+broker is responsible, or that it is not ready yet. All other errors are returned to the
+caller, as error codes in the response.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from .items import Path
 
 _ROUND_S = 0.1
-"""Parts are sent again in rounds of this interval, so that many parts that brokers
-reject one by one do not become as many requests.
+"""Interval in seconds at which rejected parts are sent again. Parts that were rejected
+during the same interval are combined into one request.
 """
 
 _UNROUTED = {
@@ -49,8 +49,8 @@ _UNROUTED = {
     codes.COORDINATOR_LOAD_IN_PROGRESS,
     codes.CONCURRENT_TRANSACTIONS,
 }
-"""Errors of a broker that has not done anything, and of which another broker, or the
-same one later, may answer otherwise.
+"""Errors of a broker that has not executed the request. Another broker, or the same
+broker later, may succeed.
 """
 
 _UNLED = {
@@ -61,13 +61,13 @@ _UNLED = {
     codes.OFFSET_NOT_AVAILABLE,
     codes.UNSTABLE_OFFSET_COMMIT,
 }
-"""As above, for a partition."""
+"""Errors as in ``_UNROUTED`` that apply to a partition."""
 
 _UNKNOWN = {codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID}
-"""Errors that pass if a topic is new, and not all brokers know it yet."""
+"""Errors that are temporary if a topic is new, and not all brokers know it yet."""
 
 _BROKER_TYPES = 4, 8
-"""Types of the config resources of one broker: BROKER and BROKER_LOGGER."""
+"""Config resource types that belong to a single broker: BROKER and BROKER_LOGGER."""
 
 _COORDINATOR_TYPES = {
     Destination.GROUP: CoordinatorType.GROUP,
@@ -77,7 +77,11 @@ _COORDINATOR_TYPES = {
 
 
 class _Part:
-    """A part of the request: its path, or the node that gets the whole request."""
+    """A part of the request.
+
+    It is an item of the request, identified by ``path``, or the complete request for
+    the broker ``node``.
+    """
 
     __slots__ = (
         "answer",
@@ -97,7 +101,7 @@ class _Part:
         self.path = path
         self.identity = identity
         self.node = node
-        # The response that has the newest answer, and the path of the answer in it.
+        # The last response to this part, and the path of its item in the response.
         self.response: Any = None
         self.answer: Path = ()
         self.is_settled = False
@@ -107,15 +111,16 @@ class _Part:
 
 
 class RequestMachine:
-    """Sends ``request`` to the brokers that it is for, or to one broker alone.
+    """Sends ``request`` to the responsible brokers, or to a single broker.
 
-    ``to`` is the node id of that broker, or its address. With an address, the machine
-    uses none of the other addresses. ``constraints`` limit the version of the request,
-    in addition to the fields that are set.
+    * ``to``: node id or address of the single broker. With an address, the machine
+      connects to no other address.
+    * ``constraints``: limits for the version of the request, in addition to the fields
+      that are set in it.
 
-    ``has_result`` once all parts are answered, or ``failure`` is set. The response to a
-    split request has the items in the order of the request. If the time is over, items
-    that a broker rejected have its last answer.
+    ``has_result`` returns True if all parts have been answered, or if ``failure`` is
+    set. The response to a split request contains the items in the order of the request.
+    After a timeout, rejected items have the last answer of the broker.
     """
 
     def __init__(
@@ -142,7 +147,7 @@ class RequestMachine:
         self.failure: KwireError | None = None
         self._coordinators = Coordinators(self.cluster)
         self._constraints = items.limit_to_fields(request), *constraints
-        # How long brokers may take on purpose.
+        # Time that a broker may wait intentionally before it answers.
         self._wait_s = (
             max(getattr(request, name, 0) for name in ("timeout_ms", "max_wait_ms"))
             / 1000
@@ -155,17 +160,17 @@ class RequestMachine:
 
     @property
     def wake_at(self) -> float:
-        """When ``advance`` has something to do, if nothing happens before."""
+        """Time of the next ``advance`` if nothing happens before."""
         return self.cluster.wake_at
 
     def has_result(self) -> bool:
-        """Whether the response is complete, or will not be."""
+        """Return whether the response is complete, or the request has failed."""
         if self.failure is not None:
             return True
         return bool(self._parts) and all(part.is_settled for part in self._parts)
 
     def result(self) -> Any:
-        """Return the response; that of a split request is merged."""
+        """Return the response. The responses to a split request are merged."""
         parts = self._parts
         if not self._is_split and not self._is_for_every_broker:
             return parts[0].response
@@ -185,7 +190,7 @@ class RequestMachine:
         return items.merge_responses(responses, levels, paths)
 
     def advance(self, now: float) -> None:
-        """Do what can be done now."""
+        """Send the parts that are due. Fail after the timeout."""
         self.cluster.advance(now)
         self.failure = self.failure or self.cluster.failure
         if self.has_result():
@@ -206,7 +211,7 @@ class RequestMachine:
             self._give_up()
 
     def close(self, now: float) -> None:
-        """End all links."""
+        """Close all connections."""
         self.cluster.close(now)
 
     @property
@@ -248,7 +253,7 @@ class RequestMachine:
 
     def _make_parts(self) -> list[_Part]:
         if self._is_for_every_broker:
-            # The brokers are not known yet.
+            # ``_follow_brokers`` adds the parts when the brokers are known.
             return []
         if self._is_split:
             levels = self._route.items
@@ -262,7 +267,7 @@ class RequestMachine:
         return [_Part((), (), self._to if isinstance(self._to, int) else None)]
 
     def _want_metadata(self) -> None:
-        """Have the cluster fetch the metadata that the destination requires."""
+        """Make the cluster request the metadata that the destination requires."""
         destination = self._route.destination
         if isinstance(self._to, tuple):
             return
@@ -277,7 +282,7 @@ class RequestMachine:
             self.cluster.topics = None if is_by_id else topics
 
     def _follow_brokers(self) -> None:
-        """Have a part for each broker of the cluster; a broker may stop meanwhile."""
+        """Create one part for each broker. Remove the parts of stopped brokers."""
         brokers = self.cluster.metadata.brokers
         if not self._parts:
             self._parts = [_Part((), (), node) for node in sorted(brokers)]
@@ -288,7 +293,7 @@ class RequestMachine:
         ]
 
     def _find_link(self, part: _Part, now: float) -> Link | None:
-        """Return a link for a part that can be sent now."""
+        """Return a link for a part, or None if the part cannot be sent now."""
         if part.is_in_flight:
             return None
         if part.retry_at > now:
@@ -328,7 +333,8 @@ class RequestMachine:
         controller = self.cluster.metadata.controller
         if controller in self.cluster.metadata.brokers:
             return self.cluster.link_to(controller, now)
-        # There is no controller for a moment, or it is not a broker.
+        # The controller is unknown, for example during an election, or is not a broker.
+        # Send the request to any broker. The error NOT_CONTROLLER is retried.
         return self.cluster.any_link(now)
 
     def _link_to_resource(self, part: _Part, now: float) -> Link | None:
@@ -347,7 +353,7 @@ class RequestMachine:
             topic = known[0].name if known else ""
         info = metadata.partition(topic, partition)
         if info is None:
-            # A broker can say best, in its answer, that there is no such partition.
+            # The partition does not exist. Any broker returns the appropriate error.
             return self.cluster.any_link(now) if self.cluster.version else None
         if info.leader < 0:
             self.cluster.want_metadata()
@@ -357,7 +363,8 @@ class RequestMachine:
     def _link_to_coordinator(self, part: _Part, now: float) -> Link | None:
         kind, key = self._coordinator_key(part)
         if not key:
-            # InitProducerId without a transactional id.
+            # This is InitProducerId without a transactional id, which has no
+            # coordinator.
             return self.cluster.any_link(now)
         link = self._coordinators.link_to(kind, key, now)
         self.failure = self.failure or self._coordinators.failure(kind, key)
@@ -440,7 +447,7 @@ class RequestMachine:
             self._retry(part, "there was no response", now)
 
     def _may_pass(self, found: set[int], now: float) -> bool:
-        """Whether another broker, or the same one later, may answer without errors."""
+        """Return whether a retry, or another broker, may succeed in spite of errors."""
         if self._to is not None:
             return False
         if found & _UNROUTED:
@@ -448,7 +455,8 @@ class RequestMachine:
         if not self._is_split:
             return False
         if found & _UNLED:
-            # A leader that is replaced while it waits for replicas has written records.
+            # A leader that loses its role while it waits for replicas has written the
+            # records already, so a retry of Produce would duplicate them.
             return not isinstance(self._request, ProduceRequest)
         is_new = now < self._begun_at + MAX_UNKNOWN_TOPIC_S
         is_for_leaders = self._route.destination is Destination.LEADER
@@ -480,7 +488,7 @@ class RequestMachine:
         which = f" to {count} of {len(self._parts)} parts" if self._is_split else ""
         self.failure = BrokersUnreachable(
             f"{self._name}: no response{which} within {self._timeout_s:g} s;"
-            # All failures of the cluster are those of this request.
+            # This request is the only user of the cluster, so include all its failures.
             f" {self.cluster.reasons(since=0.0)}"
         )
 
@@ -489,5 +497,5 @@ def _find_route(request: Request) -> Route:
     try:
         return find_route(request.api_key)
     except KeyError:
-        # Nothing is known about the APIs that a user adds with ``registry``.
+        # The destination of APIs that a user adds by ``registry`` is unknown.
         return Route(Destination.ANY)

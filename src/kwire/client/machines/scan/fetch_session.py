@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""``FetchSession``: what one broker remembers of the Fetch requests to it (KIP-227).
+"""``FetchSession``: the state that a broker keeps between Fetch requests (KIP-227).
 
-    request   all partitions           ->  session id, every partition
-    request   those that changed       ->  those that have news
-    request   those that changed, ...
+    full request          all partitions       ->  session id, all partitions
+    incremental request   changed partitions   ->  partitions with changes
 
-A reader of a thousand quiet partitions sends and receives a few bytes in place of a
-thousand entries each time. No request is written here; ``requests.py`` does that.
+With a session, a client of a thousand idle partitions sends and receives a few bytes
+instead of a thousand entries. ``requests.py`` builds the requests.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ _LAST_EPOCH = (1 << 31) - 1
 
 
 class Position(NamedTuple):
-    """What a Fetch request contains for one partition.
+    """The fields of a Fetch request for one partition.
 
-    ``topic_id`` is all zero where the version has names alone.
+    ``topic_id`` is all zero if the version identifies topics by name.
     """
 
     topic_id: UUID
@@ -47,9 +46,9 @@ class Position(NamedTuple):
 class FetchSession:
     """The session with one broker: its id and epoch, and the partitions in it.
 
-    ``use_version`` and ``begin_request`` return what the next request has to name;
-    ``take_response`` or ``reset`` follows when it is over, before the next one.
-    The version of the request decides about these flags:
+    Before each request, call ``use_version`` and ``begin_request``. Call
+    ``take_response`` after a successful response, or ``reset`` after a failure, before
+    the next request begins. The version of the request determines these flags:
 
     * ``has_sessions``: the broker has sessions.
     * ``has_epochs``: the request contains the epoch of the last fetched record.
@@ -76,19 +75,19 @@ class FetchSession:
         self.has_max_bytes = False
         self._version = -1
         self._positions: Mapping[PartitionReader, Position] = {}
-        # Up to where a reader may read, as the broker reported it last.
+        # Offset up to which each partition can be read, as the broker last reported it.
         self._limits: dict[PartitionReader, int] = {}
 
     @property
     def is_incremental(self) -> bool:
-        """Whether the request that was begun last names only what changed."""
+        """Whether the current request contains only partitions that have changed."""
         return self.epoch != _FIRST_EPOCH
 
     def use_version(self, version: int) -> None:
-        """Take note of the version of the next request.
+        """Set the version of the next request.
 
-        A session ends with its version: from Fetch 13 on, topics have ids instead of
-        names in it.
+        Another version starts a new session, because from Fetch 13 on, sessions
+        identify topics by id instead of name.
         """
         if version != self._version:
             self.reset()
@@ -102,7 +101,7 @@ class FetchSession:
     def make_position(
         self, reader: PartitionReader, leader_epoch: int, max_bytes: int
     ) -> Position:
-        """Return what the version at hand says of a partition."""
+        """Return the request fields for a partition in the current version."""
         assert reader.position is not None, "a partition is fetched from a position"
         return Position(
             NO_ID if self.has_names else reader.topic_id,
@@ -115,9 +114,11 @@ class FetchSession:
     def begin_request(
         self, wanted: Mapping[PartitionReader, Position]
     ) -> tuple[Mapping[PartitionReader, Position], Mapping[PartitionReader, Position]]:
-        """Return the partitions to name, and those that the broker is to forget.
+        """Begin a request for the partitions ``wanted``.
 
-        ``id`` and ``epoch`` belong into the request too.
+        Returns the partitions to include in the request, and the partitions that the
+        broker should remove from the session. The request must also contain ``id`` and
+        ``epoch``.
         """
         known, self._positions = self._positions, wanted
         if not self.is_incremental:
@@ -127,14 +128,14 @@ class FetchSession:
         forgotten = {
             each: at
             for each, at in known.items()
-            # A topic that was created again is another one.
+            # If the topic was created again, remove the old one by its id.
             if each not in wanted or wanted[each].topic_id != at.topic_id
         }
         for each in forgotten:
             self._limits.pop(each, None)
         if forgotten and named:
-            # Of a partition that was given up and is read again, only the new position
-            # is sent: brokers forget after they have read what is named.
+            # Brokers remove partitions after they have added the included ones. If a
+            # partition was removed and is read again, send only its new position.
             places = {(each.name, at.topic_id) for each, at in named.items()}
             forgotten = {
                 each: at
@@ -144,9 +145,10 @@ class FetchSession:
         return named, forgotten
 
     def take_response(self, session_id: int) -> None:
-        """Note that the request was answered without an error of the session.
+        """Note a response without a session error.
 
-        The broker gives no session, id 0, while others take all that it has room for.
+        ``session_id`` is 0 if the broker has created no session, because other sessions
+        use its whole session cache.
         """
         if session_id == _NO_SESSION:
             self.reset()
@@ -157,27 +159,36 @@ class FetchSession:
 
     @property
     def limits(self) -> dict[PartitionReader, int]:
-        """What ``limit`` returns, by partition."""
+        """The result of ``limit`` by partition."""
         return self._limits
 
     def note_limit(self, reader: PartitionReader, limit: int) -> None:
-        """Remember up to where a partition can be read: it is sent only if it moves."""
+        """Store the offset up to which a partition can be read.
+
+        In a session, brokers return this offset only if it has changed.
+        """
         self._limits[reader] = limit
 
     def limit(self, reader: PartitionReader) -> int | None:
-        """Return what was noted for a partition since it is in the session."""
+        """Return the offset up to which a partition can be read.
+
+        Returns None if the broker has not reported it in this session.
+        """
         return self._limits.get(reader)
 
     def reset(self) -> None:
-        """Start over: the next request names all, and ends the old session if any."""
+        """Start a new session. The next request includes all partitions.
+
+        It also ends the old session, if there is one.
+        """
         self.epoch = _FIRST_EPOCH
         self._positions = {}
         self._limits.clear()
 
     def check_invariants(self, fetching: Iterable[PartitionReader]) -> None:
-        """Raise ``AssertionError`` if the request in flight is not in the session.
+        """Raise ``AssertionError`` if the session does not match the request in flight.
 
-        ``fetching`` are its partitions.
+        ``fetching`` are the partitions of this request.
         """
         for reader in fetching if self.has_sessions else ():
             position = self._positions.get(reader)

@@ -50,11 +50,11 @@ _NAMES = (NO_TOPIC_IDS,)
 _FETCH_DUE = ReaderState.FETCH_DUE
 
 _REPLICA_S = 300.0
-"""How long to read from the replica that a leader prefers, in seconds (KIP-392)."""
+"""Time in seconds for which a preferred read replica is used (KIP-392)."""
 
 _ABORTED_BYTES = 160
-"""Memory of an aborted transaction in a response: an object, two integers and a place
-in a tuple.
+"""Memory of an aborted transaction in a response: an object, two integers and an item
+of a tuple.
 """
 
 _MIN_FETCH_BYTES = 1 << 16
@@ -309,7 +309,7 @@ class Fetcher:
         return leader
 
     def _room(self) -> int:
-        """Return how many bytes may be fetched at once now; 0 is to wait."""
+        """Return the maximum size of the next response, or 0 to wait for memory."""
         budget = self._budget
         brokers = max(len(self._cluster.metadata.brokers), 1)
         room = max(min(self._options.fetch_bytes, budget.limit // (2 * brokers)), 1)
@@ -385,9 +385,9 @@ class Fetcher:
         now: float,
         again_at: float,
     ) -> bool:
-        """Take the result of each partition; return whether there were records.
+        """Process the result of each partition; return whether there were records.
 
-        If there was nothing new in all of them, the next Fetch is at ``again_at``.
+        If no partition has changed, the next Fetch is sent at ``again_at``.
         """
         session.take_response(response.session_id)
         has_names = session.has_names
@@ -451,18 +451,19 @@ class Fetcher:
     def _take_quiet(
         self, reader: PartitionReader, session: FetchSession, has_records: bool
     ) -> None:
-        """Note that a broker had no records of this partition."""
+        """Process a response without records of this partition."""
         reader.confirm()
         limit = session.limit(reader)
         if has_records or reader.end is None or limit is None:
             return
-        # The broker had all the time that it wanted, and nothing before the end.
+        # The response contains no records at all. Therefore, neither its size limit nor
+        # a lack of time explains why there are no records before the end offset.
         if limit >= reader.end:
             # Compaction has removed the records before the end.
             reader.finish()
         else:
-            # The log is shorter than it was. Its leader knows where it ends, or reports
-            # that it does not know yet (KIP-207).
+            # The log has become shorter. Request its end from the leader, which reports
+            # an error as long as it does not know the end (KIP-207).
             reader.look_up("latest", LATEST)
 
     def _take_records(
@@ -508,13 +509,17 @@ class Fetcher:
                 frame,
             )
         )
-        # A broker fills a response from the first partition on: others are next.
+        # A broker fills a response in the order of the request. Move this partition to
+        # the end, so that the other partitions are first in the next request.
         place = (reader.topic, reader.partition)
         self.readers[place] = self.readers.pop(place)
         reader.advance(after, last.partition_leader_epoch)
 
     def _enlarge(self, reader: PartitionReader, size: int) -> None:
-        """Fetch more at once: brokers before 0.10.1 cut a batch that is too large."""
+        """Increase the fetch size, because a response contained no complete batch.
+
+        Brokers before Kafka 0.10.1 truncate a batch that is larger than the fetch size.
+        """
         limit = self._cluster.settings.limits.frame_bytes or (1 << 31) - 1
         if reader.fetch_bytes >= limit:
             self.partitions.fail(
@@ -528,7 +533,7 @@ class Fetcher:
     def _take_hint(
         self, reader: PartitionReader, part: Any, brokers: Mapping[int, Broker]
     ) -> bool:
-        """Use the leader that an error response names; return whether it is new."""
+        """Use the leader hint of an error response; return whether it is new."""
         leader = part.current_leader
         return self._cluster.metadata.take_hint(
             reader.topic,
@@ -548,7 +553,8 @@ class Fetcher:
     ) -> None:
         """Handle the error of a partition. ``node`` is the broker that answered."""
         if 0 <= reader.replica == node:
-            # The leader knows better than a follower.
+            # A follower may not have all records yet, so send the next request to the
+            # leader.
             reader.set_replica(-1)
             self.partitions.retry(reader, now, codes.name(error_code))
         elif faults.choose_reaction(error_code) is Reaction.OUT_OF_RANGE:

@@ -20,9 +20,9 @@ _MIB = 1 << 20
 
 
 class Lookup(NamedTuple):
-    """An offset to find: of the first record at ``timestamp`` (ms) or later.
+    """Lookup of the offset of the first record with this timestamp (ms) or later.
 
-    -2 is the start of the log and -1 its end, as in ListOffsets.
+    As in ListOffsets, -2 means the start of the log, and -1 the end.
     """
 
     timestamp: int
@@ -34,13 +34,16 @@ LATEST = Lookup(-1)
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
-    """What to read: ``topics`` by name, or all that match ``pattern``.
+    """The topics, partitions and offsets to read, and limits.
 
-    ``partitions`` leaves out others of a topic. ``start`` and ``end`` are offsets or
-    lookups, for all partitions or for each (topic, partition); one that is not named
-    is read from its start and to its end. ``memory_bytes`` bounds the frames that
-    arrive or contain records which are not released yet, ``fetch_bytes`` the records of
-    one response.
+    * ``topics``: topic names. If ``pattern`` is set, all matching topics instead.
+    * ``partitions``: partitions to read by topic. Default: all partitions.
+    * ``start`` and ``end``: an offset or lookup for all partitions, or a dict by
+      (topic, partition). Partitions that are not in the dict are read from the start to
+      the end of their log.
+    * ``memory_bytes``: maximum size of the frames that are arriving, or that contain
+      records which have not been released.
+    * ``fetch_bytes``: maximum size of the records in one response.
     """
 
     topics: tuple[str, ...] = ()
@@ -60,11 +63,14 @@ class ScanOptions:
 class Fetched(NamedTuple):
     """Record batches of one partition, as a broker sent them.
 
-    Records from ``start_offset`` on and before ``end_offset`` (None: all) are meant;
-    ``next_offset`` is where reading goes on. ``aborted_transactions`` is None unless
-    committed records are read. ``leader_epoch`` is that of the last batch; ``reader``
-    is the ``PartitionReader`` that fetched it. ``frame`` is the memory that ``data``
-    keeps alive.
+    * ``start_offset`` and ``end_offset``: only the records from ``start_offset`` up to,
+      and not including, ``end_offset`` were requested. ``data`` may contain others. No
+      limit if ``end_offset`` is None.
+    * ``next_offset``: offset at which reading continues.
+    * ``aborted_transactions``: None unless committed records are read.
+    * ``leader_epoch``: leader epoch of the last batch.
+    * ``reader``: the ``PartitionReader`` of the partition.
+    * ``frame``: the memory that ``data`` keeps alive.
     """
 
     topic: str
@@ -83,14 +89,14 @@ class Fetched(NamedTuple):
 def choose_spec(
     spec: Spec | Mapping[tuple[str, int], Spec], place: tuple[str, int], default: Spec
 ) -> Spec:
-    """Return what holds for one partition."""
+    """Return the offset or lookup for one partition, or ``default``."""
     if isinstance(spec, (int, Lookup)):
         return spec
     return spec.get(place, default)
 
 
 def partitions_in(spec: Spec | Mapping[tuple[str, int], Spec], topic: str) -> set[int]:
-    """Return the partitions of a topic that are named."""
+    """Return the partitions of a topic that are keys of ``spec``."""
     if isinstance(spec, (int, Lookup)):
         return set()
     return {partition for name, partition in spec if name == topic}
