@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes arrays of messages, of frames or of request headers into Arrow arrays.
+"""Decodes arrays of messages, frames or request headers into Arrow arrays.
 
 pyarrow is imported when a function is called: ``pip install kwire[arrow]``.
 """
@@ -34,27 +34,29 @@ def frames_to_arrow(
     on_error: Literal["raise", "null"] = "raise",
     schema: pyarrow.StructType | None = None,
 ) -> pyarrow.StructArray:
-    """Decode an array of frames of one message class, in any versions, into structs.
+    """Decode an array with frames of one message class, in any versions, into structs.
 
-    ``array`` is as for ``messages_to_arrow``, or a pandas series. A row is a request or
-    response with its header and without its size, or another message after its version
-    as INT16; with ``framed=False`` it is a message body. ``versions`` is a number, or
-    an array or series with a number for each row. It may be None if the rows contain
-    their version, as framed requests do; a response has the version of its request.
+    * ``array``: as for ``messages_to_arrow``, or a pandas series. Each row is a request
+      or response with its header and without its size, or another message after its
+      version as INT16.
+    * ``versions``: a number, or an array or series with a number for each row. Optional
+      if the rows contain their version, as framed requests do. A response has the
+      version of its request.
+    * ``framed``: with False, each row is a message body.
+    * ``on_error``: "raise" (default) raises the error of the first invalid row, as
+      ``kwire.decode`` and ``framing`` do. With "null", an additional last field
+      ``_error`` contains the error message of an invalid row, and all other fields are
+      null.
+    * ``schema``: result type, with the fields to decode at every level, in any order.
+      Names are compared without case and underscores. An integer field may have a wider
+      type. If the schema has no ``_error``, an invalid row becomes a null struct.
 
-    The struct has the fields of all versions, and a field that the version of a row
-    lacks is null. Unsigned integers have the next larger signed type, and uuids are the
-    22 characters that Kafka prints. A null row gives a null struct.
+    The struct has the fields of all versions. Fields that do not exist in the version
+    of a row are null. Unsigned integers have the next larger signed type, and uuids are
+    the 22 characters that Kafka prints. A null row becomes a null struct.
 
-    ``schema`` is the type of the result. It names the fields to decode, at every level
-    and in any order, without regard to case and underscores. An integer field may have
-    a wider type. ``ValueError`` for a field that the message does not have, and for a
-    type that cannot hold the values of its field.
-
-    Raises the error of the first bad row, as ``kwire.decode`` and ``framing`` do. With
-    ``on_error="null"``, a bad row is null in every field, and a last field ``_error``
-    has the text of its error. If a schema is passed that lacks ``_error``, a bad row is
-    a null struct.
+    Raises ``ValueError`` if the message does not have a field of ``schema``, or if a
+    type cannot represent all values of its field.
     """
     keep_errors = keeps_errors(on_error)
     load_pyarrow("kwire.messages.arrow")

@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Validates foreign Arrow arrays before a kernel of pyarrow reads them.
+"""Validates foreign Arrow arrays before a pyarrow kernel reads them.
 
-Arrow data consists of offsets, views, dictionary indices and child lengths that point
-into memory. The kernels of pyarrow (``cast``, ``take``, ``combine_chunks``) follow them
-without a check: an offset that points elsewhere ends the process, or copies other
-memory of the process into a record. ``admit_array`` checks all of them. Every array
-from outside kwire passes through it before the first kernel, whatever made the array.
-The check costs about 1 ns a value, 5 ns a header, and 0.05 ns a byte of text.
+Arrow data contains offsets, views, dictionary indices and child lengths that refer to
+memory. pyarrow kernels (``cast``, ``take``, ``combine_chunks``) do not check them. An
+invalid offset can therefore crash the process, or copy unrelated process memory into a
+record. ``admit_array`` checks all of these values. Every array from outside kwire must
+be validated before the first kernel, regardless of its origin. The check takes about 1
+ns per value, 5 ns per header, and 0.05 ns per byte of a string.
 
-The Arrow C data interface transfers addresses without the sizes of the memory there.
-The exporter is code of the same process, and no check here can detect a wrong address,
-array offset or last offset (the size of the data) of an exported array.
+The Arrow C data interface passes addresses without the sizes of their memory. The
+exporter is code in the same process, so no check can detect a wrong address, array
+offset or last offset (the data size) in an exported array.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 
 def load_pyarrow(user: str) -> Any:
-    """Import pyarrow. The error names ``user``, who requires it, and the extra."""
+    """Import pyarrow.
+
+    If it is missing, ``ImportError`` names ``user``, which requires it, and the extra
+    to install.
+    """
     try:
         import pyarrow
     except ImportError:
@@ -39,7 +43,7 @@ def load_pyarrow(user: str) -> Any:
 def admit_array(array: Any, name: str = "") -> None:
     """Validate an array or chunked array completely, before a kernel reads it.
 
-    Raises ``EncodeError`` with ``name``, the name of the column, as its path.
+    Raises ``EncodeError`` with the column ``name`` as its path.
     Source: "Security Considerations" of the Arrow columnar format.
     """
     import pyarrow
@@ -60,10 +64,12 @@ def admit_array(array: Any, name: str = "") -> None:
 
 
 def load_array(array: Any) -> Any:
-    """Make one pyarrow array of what a library has for a column, and validate it.
+    """Convert a column from any library into one validated pyarrow array.
 
     Accepts pyarrow arrays and chunked arrays, objects with ``__arrow_c_array__`` or
-    ``__arrow_c_stream__``, and series of pandas, whose missing values are null.
+    ``__arrow_c_stream__``, and pandas series, whose missing values become null. Raises
+    ``TypeError`` for other objects. A result with several chunks remains a chunked
+    array.
     """
     import pyarrow
 
@@ -84,9 +90,9 @@ def load_array(array: Any) -> Any:
 
 
 def load_binary_array(array: Any) -> Any:
-    """Make one pyarrow array of binary or large binary, as ``load_array`` does.
+    """Convert a column into one array of binary or large binary; see ``load_array``.
 
-    Raises ``TypeError`` for an array of another type than binary or text.
+    Raises ``TypeError`` if the type is neither binary nor string.
     """
     import pyarrow
 
@@ -106,7 +112,7 @@ def load_binary_array(array: Any) -> Any:
     elif not types.is_binary(kind) and not types.is_large_binary(kind):
         raise TypeError(f"an array of binary is required (got one of {kind})")
     if isinstance(array, pyarrow.ChunkedArray):
-        # Chunks of 2 GiB together require 64-bit offsets as one chunk.
+        # Combined chunks with 2 GiB or more require 64-bit offsets.
         if types.is_binary(array.type) and array.nbytes >= 2**31:
             array = array.cast(pyarrow.large_binary())
         array = array.combine_chunks()
@@ -114,9 +120,9 @@ def load_binary_array(array: Any) -> Any:
 
 
 def load_short_binary_array(array: Any) -> Any:
-    """Make one pyarrow array of binary, whose offsets have 32 bits.
+    """Convert a column into one array of binary, which has 32-bit offsets.
 
-    Raises ``LimitExceeded`` if its rows have 2 GiB or more together.
+    Raises ``LimitExceeded`` if all rows together have 2 GiB or more.
     """
     import pyarrow
 
@@ -132,7 +138,7 @@ def load_short_binary_array(array: Any) -> Any:
 
 
 def _validate_null_views(views: Any) -> None:
-    """Validate all rows of an array of views, as if none of them were null.
+    """Validate all rows of a view array as if none of them were null.
 
     ``validate`` skips the views of null rows, but a cast reads them.
     """
@@ -150,7 +156,7 @@ def _validate_null_views(views: Any) -> None:
 
 
 def _list_views(array: Any) -> Iterator[Any]:
-    """Iterate over the arrays of views with null rows within a valid array."""
+    """Iterate over all view arrays with null rows inside a valid array."""
     kind = str(array.type)
     if kind.endswith("_view") and not kind.startswith("list"):
         if array.null_count:
@@ -170,9 +176,9 @@ def _list_views(array: Any) -> Iterator[Any]:
 
 
 def describe_arrow_error(error: Exception) -> str:
-    """Return the reason of an error of pyarrow as one line.
+    """Return the reason of a pyarrow error in one line.
 
-    The other lines name lines of Arrow's own source. The first one may contain text of
-    the data, so control characters are escaped.
+    The following lines refer to Arrow's own source code. The first line may contain
+    strings from the data, so control characters are escaped.
     """
     return escape_line(str(error).partition("\n")[0])

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes arrays of messages of one version, or of request headers, into Arrow arrays.
+"""Decodes arrays of messages with one version, or request headers, into Arrow arrays.
 
-The engine makes the columns, and the functions here return them as pyarrow's types.
+The engine creates the columns, and this module converts them to pyarrow arrays.
 ``arrow`` is the public module. pyarrow is imported when a function is called.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from . import Message
 
-# The types of a message class, by whether they have views and errors.
+# Result types by message class, and by (has views, keeps errors).
 _types: WeakKeyDictionary[type[Message], dict[tuple[bool, bool], pyarrow.DataType]]
 _types = WeakKeyDictionary()
 
@@ -39,25 +39,28 @@ def messages_to_arrow(
     views: bool = False,
     limits: Limits | None = DEFAULT,
 ) -> pyarrow.StructArray:
-    """Decode an array of encoded messages, one a row, into nested Arrow arrays.
+    """Decode an array with one encoded message per row into nested Arrow arrays.
 
-    ``array`` is a pyarrow array or chunked array of a binary or string type, or an
-    object with ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a polars
-    series; each row is one message body of class ``cls``, all of the same version. A
-    field becomes a column of its name in Python, a struct a struct, an array a list; a
-    field that the version lacks has its default in every row, a null row gives a null
-    struct. Tagged fields that kwire does not know are left out. ``limits.frame_bytes``
-    bounds each row.
+    * ``array``: a pyarrow array or chunked array of a binary or string type, or an
+      object with ``__arrow_c_array__`` or ``__arrow_c_stream__``, such as a polars
+      series. Each row is the body of one message of class ``cls``, all in the same
+      ``version``.
+    * ``on_error``: "raise" (default) raises the error of ``kwire.decode`` for the first
+      invalid row. The path starts with the row, ``[7].topics[0]``, and the offset
+      counts from the first byte of the row. The hint for frames that are passed instead
+      of messages is omitted. With "null", an additional last field ``_error`` contains
+      the error message of an invalid row, and all other fields are null.
+    * ``views``: return bytes and records fields as binary_view. Their bytes remain in
+      ``array``, whose memory the result keeps alive. Values up to 12 bytes, and
+      strings, are still copied.
+    * ``limits``: ``frame_bytes`` limits the size of each row.
 
-    Raises what ``kwire.decode`` raises for the first bad row; the path begins with the
-    row, ``[7].topics[0]``, and the offset counts from the row's first byte. Its hint
-    at a frame that was passed in place of a message is left out.
-    ``on_error="null"`` goes on instead: a bad row has null in every field, and a last
-    field ``_error`` has the text of its error, null for good rows.
-    With ``views``, bytes and records fields are binary_view: their bytes stay in
-    ``array``, whose memory the result holds; up to 12 bytes are copied, and so is text.
-    ``EncodeError`` if the Arrow data of ``array`` is invalid.
-    ``LimitExceeded`` where one column would outgrow Arrow's 32-bit offsets.
+    A field becomes a column with its Python name. Structs become structs, and arrays
+    become lists. A field that does not exist in the version has its default value in
+    every row. A null row becomes a null struct. Unknown tagged fields are omitted.
+
+    Raises ``EncodeError`` if the Arrow data in ``array`` is invalid, and
+    ``LimitExceeded`` if a column would exceed Arrow's 32-bit offsets.
     """
     keep_errors = keeps_errors(on_error)
     pyarrow = load_pyarrow("kwire.messages.arrow")
@@ -82,7 +85,8 @@ def messages_to_arrow(
         converted = pyarrow.array(made)
         known[key] = converted.type
         return converted
-    # All versions have one type, which takes longer to read than the data.
+    # All versions have the same type, and importing a type takes longer than importing
+    # the data.
     return made.import_with(pyarrow.Array._import_from_c, known[key])
 
 
@@ -92,17 +96,19 @@ def request_headers_to_arrow(
     on_error: Literal["raise", "null"] = "raise",
     limits: Limits = DEFAULT,
 ) -> pyarrow.StructArray:
-    """Decode the headers of an array of requests of any API, one frame a row.
+    """Decode the headers of an array of requests to any API, with one frame per row.
 
-    ``array`` is as for ``messages_to_arrow``; each row is a frame without its size, as
-    ``framing.decode_request`` takes it. Fields, all nullable: api_key int16,
-    api_version int16, correlation_id int32, client_id string, and body_position int32,
-    the byte of the row at which the body begins. The body is not read, tags in the
-    header are checked and left out. ``limits.frame_bytes`` bounds each row.
+    * ``array``: as for ``messages_to_arrow``. Each row is a frame without its size, as
+      for ``framing.decode_request``.
+    * ``on_error``: "raise" (default) raises the error of ``decode_request`` for the
+      first invalid header, unknown API or unknown version, with the row at the start of
+      the path (``[7].client_id``). "null" works as in ``messages_to_arrow``.
+    * ``limits``: ``frame_bytes`` limits the size of each row.
 
-    Raises what ``decode_request`` raises for the first bad header or unknown API or
-    version, with the row at the front of its path (``[7].client_id``).
-    ``on_error="null"`` goes on instead, as ``messages_to_arrow`` does.
+    Fields, all nullable: api_key int16, api_version int16, correlation_id int32,
+    client_id string, and body_position int32, the position in the row at which the body
+    begins. The body is not decoded. Tagged fields in the header are validated and
+    omitted.
     """
     keep_errors = keeps_errors(on_error)
     pyarrow = load_pyarrow("kwire.messages.arrow")
@@ -124,7 +130,10 @@ def request_headers_to_arrow(
 
 
 def keeps_errors(on_error: str) -> bool:
-    """Whether bad rows become null and leave the text of their error."""
+    """Whether invalid rows become null and keep their error message.
+
+    Raises ``ValueError`` if ``on_error`` is neither "raise" nor "null".
+    """
     if on_error not in ("raise", "null"):
         raise ValueError(f'on_error must be "raise" or "null" (got {quote(on_error)})')
     return on_error == "null"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Maps Spark's names of types to pyarrow's types, and Kafka's types to both.
+"""Maps Spark type names to pyarrow types, and Kafka's types to both.
 
-Tables, captures and Spark's functions name their columns' types in Spark's words
-("bigint") and make Arrow's from them here.
+Tables, captures and Spark functions declare their column types with Spark's names
+("bigint"), and use this module to create the Arrow types.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ OF_PLAN = {
     plan.BYTES: "binary",
     plan.RECORDS: "binary",
 }
-"""Spark's name of the type that holds each primitive of a plan, null aside."""
+"""Spark type name for each primitive type of a plan. All types are nullable."""
 
 
 @cache
 def load_arrow_types() -> Mapping[str, Any]:
-    """Import pyarrow, and map Spark's names to its types."""
+    """Import pyarrow, and return its types by their Spark name."""
     import pyarrow
 
     return {
@@ -53,7 +53,7 @@ def load_arrow_types() -> Mapping[str, Any]:
 
 
 def load_pyarrow(user: str) -> Any:
-    """Import pyarrow and its Parquet; the error says that ``user`` requires it."""
+    """Import pyarrow and pyarrow.parquet. ``ImportError`` names ``user``."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -65,9 +65,9 @@ def load_pyarrow(user: str) -> Any:
 
 
 def make_arrow_type(kind: Any) -> Any:
-    """Make the type of a column.
+    """Create the Arrow type of a column.
 
-    A kind is Spark's name of a type, ``["string"]`` for a list, or a dict of names and
+    ``kind`` is a Spark type name, ``["string"]`` for a list, or a dict of names and
     kinds for a struct.
     """
     import pyarrow
@@ -81,7 +81,7 @@ def make_arrow_type(kind: Any) -> Any:
 
 
 def make_arrow_schema(columns: Mapping[str, Any]) -> Any:
-    """Make the schema of a table from the kinds of its columns."""
+    """Create the schema of a table from the kinds of its columns."""
     import pyarrow
 
     return pyarrow.schema(list(make_arrow_type(columns)))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds, takes out and joins rows of Arrow arrays.
+"""Selects, splits and joins rows of Arrow arrays.
 
-Other files interpret the rows; here they are bytes and positions. Arrays may have an
-offset and nulls. Positions are integers of numpy.
+Rows are only bytes and positions here; other modules interpret them. Arrays may have an
+offset and nulls. Positions are numpy integers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def as_binary(array: Any) -> pa.BinaryArray:
-    """Make one array of binary of bytes or text; ``TypeError`` for others."""
+    """Convert bytes or strings into one binary array; else raise ``TypeError``."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if pa.types.is_binary(array.type):
@@ -32,7 +32,7 @@ def as_binary(array: Any) -> pa.BinaryArray:
 
 
 def is_valid(array: pa.Array) -> np.ndarray:
-    """Return for each row whether it is not null."""
+    """Return a bool array that is True for each row that is not null."""
     if not array.null_count:
         return np.ones(len(array), bool)
     valid: np.ndarray = array.is_valid().to_numpy(zero_copy_only=False)
@@ -52,13 +52,13 @@ def view_memory(array: pa.BinaryArray) -> tuple[Any, np.ndarray]:
 
 
 def row_bytes(array: pa.BinaryArray, row: int) -> bytes:
-    """Copy one row, which is not null."""
+    """Copy one row, which must not be null."""
     found: bytes = array[int(row)].as_py()
     return found
 
 
 def read_int16_prefixes(array: pa.BinaryArray, missing: int) -> np.ndarray:
-    """Read the INT16 that each row begins with; ``missing`` where there is none."""
+    """Read the INT16 at the start of each row; ``missing`` if the row is too short."""
     data, places = view_memory(array)
     numbers: np.ndarray = np.full(len(array), missing, np.int64)
     rows = np.flatnonzero((np.diff(places) >= 2) & is_valid(array))
@@ -71,11 +71,15 @@ def read_int16_prefixes(array: pa.BinaryArray, missing: int) -> np.ndarray:
 def cut_prefixes(
     array: pa.BinaryArray, positions: np.ndarray, rows: np.ndarray
 ) -> pa.BinaryArray:
-    """Take some rows, each from its position on; none lies beyond its row."""
+    """Select rows, without the bytes before their position.
+
+    No position may be greater than the row size.
+    """
     if not len(rows):
         return pa.array([], pa.binary())
     data, places = view_memory(array)
-    # Heads and what follows them become rows in turn, every second one is wanted.
+    # Split each row into prefix and remainder as alternating rows, and select the
+    # remainders.
     turns: np.ndarray = np.empty(2 * len(array) + 1, np.int32)
     turns[::2] = places
     turns[1::2] = places[:-1]
@@ -87,16 +91,16 @@ def cut_prefixes(
 
 
 def take_rows(array: pa.Array, rows: np.ndarray) -> pa.Array:
-    """Take some rows, in ascending order and each once: all of them are the array."""
+    """Select unique, ascending rows. Selecting all rows returns ``array``."""
     return array if len(rows) == len(array) else array.take(pa.array(rows))
 
 
 def join_rows(
     parts: Iterable[tuple[np.ndarray, pa.Array]], count: int, kind: pa.DataType
 ) -> pa.Array:
-    """Make an array of ``count`` rows from arrays and the rows that these hold.
+    """Build an array with ``count`` rows from parts, each with its row numbers.
 
-    Rows that are in no part are null. Rows of a part ascend.
+    Rows that belong to no part are null. Row numbers in each part are ascending.
     """
     parts = [part for part in parts if len(part[0])]
     if not parts:
@@ -110,13 +114,13 @@ def join_rows(
     for rows, _ in parts:
         places[rows] = np.arange(start, start + len(rows))
         start += len(rows)
-    # The last row is the one of all that are in no part.
+    # The additional last row is null. All rows without a part refer to it.
     whole = pa.concat_arrays([*arrays, pa.nulls(1, kind)])
     return whole.take(pa.array(places))
 
 
 def text_column(texts: Mapping[int, str], count: int) -> pa.StringArray:
-    """Make a column of the texts that some rows have."""
+    """Build a string column from the texts of some rows. All other rows are null."""
     if not texts:
         return pa.nulls(count, pa.string())
     return pa.array([texts.get(row) for row in range(count)], pa.string())
@@ -125,10 +129,10 @@ def text_column(texts: Mapping[int, str], count: int) -> pa.StringArray:
 def make_struct(
     kind: pa.StructType, fields: list[pa.Array], valid: np.ndarray
 ) -> pa.StructArray:
-    """Make structs of their fields; those of rows that are not valid are null."""
+    """Build structs from their fields. Rows that are not ``valid`` become null."""
     mask = None if valid.all() else pa.array(~valid)
     if not fields:
-        # Without fields, pyarrow cannot know how many there are.
+        # Without fields, pyarrow cannot infer the number of rows.
         packed = pa.py_buffer(np.packbits(valid, bitorder="little"))
         return pa.Array.from_buffers(kind, len(valid), [packed], children=[])
     return pa.StructArray.from_arrays(fields, fields=list(kind), mask=mask)

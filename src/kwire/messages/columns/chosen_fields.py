@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brings decoded structs into the type that a user asks for.
+"""Converts decoded structs into the type that a user requests.
 
-A requested type names some fields of what kwire decodes, at every level, in its own
-order and with its own spelling. ``narrow_type`` checks such a type before anything is
-decoded, and returns the part of kwire's type that has to be decoded. ``arrange_fields``
-then brings the decoded array into the requested type, without a copy of the values.
+A requested type contains a subset of the fields that kwire decodes, at every level, in
+any order and spelling. ``narrow_type`` validates this type before decoding, and returns
+the part of kwire's type that must be decoded. Afterwards ``arrange_fields`` converts
+the decoded array into the requested type, without copying values.
 
-A field is found by its name, without regard to case and underscores, so that
-``timestamp_type``, ``timestampType`` and ``TIMESTAMPTYPE`` are one field.
+Field names are compared without case and underscores, so that ``timestamp_type``,
+``timestampType`` and ``TIMESTAMPTYPE`` are the same field.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
-"""Integer types, each of which holds the values of those before it."""
+"""Integer types in ascending order. Each type can represent all previous ones."""
 
 _WIDER = {kind: _INTEGERS[place:] for place, kind in enumerate(_INTEGERS)}
 
@@ -39,11 +39,11 @@ def narrow_type(
 ) -> pa.DataType:
     """Return the part of ``source`` that a requested type names.
 
-    The result has the names and the order of ``source``, and the requested types of
-    values: a wider integer, or for a timestamp int64, which is milliseconds since 1970.
-    ``spell`` writes types in errors. Raises ``ValueError`` for a field that ``source``
-    does not have, for a field that is requested twice, and for a type that cannot hold
-    the values of its field.
+    The result has the names and the order of ``source``, and the requested value types:
+    a wider integer, or int64 for a timestamp, which then contains milliseconds since
+    1970. ``spell`` formats types for error messages. Raises ``ValueError`` if
+    ``source`` does not have a field, if a field is requested twice, or if a type cannot
+    represent all values of its field.
     """
     if pa.types.is_struct(source) and pa.types.is_struct(requested):
         return _narrow_struct(source, requested, spell, path)
@@ -87,7 +87,7 @@ def _narrow_struct(
 
 
 def _name_fields(kind: pa.StructType, name: str | None = None) -> str:
-    """Write the end of an error: the field nearest to a name, and all fields."""
+    """Return the end of an error message: the most similar field, and all fields."""
     text = ""
     if name is not None:
         spellings = {_fold(field.name): field.name for field in kind}
@@ -98,7 +98,10 @@ def _name_fields(kind: pa.StructType, name: str | None = None) -> str:
 
 
 def find_field(kind: pa.StructType, name: str) -> int | None:
-    """Find the position of a field by its name, without case and underscores."""
+    """Return the position of a field, compared without case and underscores.
+
+    Returns None if there is no such field.
+    """
     exact: int = kind.get_field_index(name)
     if exact >= 0:
         return exact
@@ -110,11 +113,11 @@ def find_field(kind: pa.StructType, name: str) -> int | None:
 
 
 def arrange_fields(array: pa.Array, requested: pa.DataType, path: str = "") -> pa.Array:
-    """Bring an array of a type of ``narrow_type`` into the requested type.
+    """Convert an array with a type from ``narrow_type`` into the requested type.
 
-    Fields get the requested names and order; fields that are not requested are dropped.
-    The array has no offset. Raises ``ValueError`` if a value is null that the requested
-    type does not permit to be null.
+    Fields get the requested names and order; other fields are dropped. The array must
+    not have an offset. Raises ``ValueError`` if a value is null but its requested field
+    is not nullable.
     """
     if pa.types.is_struct(requested):
         valid = is_valid(array)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes keys and values of Kafka's internal topics into struct columns.
 
-``kwire.messages.internal_topics`` reads a record, row by row, and its texts are the
-errors here; the schemas list the types. No Spark here: arrays of
-pyarrow in and out.
+The record types are listed in Kafka's schemas. Error messages are taken from
+``kwire.messages.internal_topics``, which decodes single records. This module does not
+import Spark: input and output are pyarrow arrays.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ JSON = pa.struct([*_HEAD, ("key", pa.string()), ("value", pa.string())])
 
 
 class RecordType(NamedTuple):
-    """One type of record: Kafka's name of it, and the messages of key and value."""
+    """Record type: Kafka's name, and the message names of key and value."""
 
     name: str
     key: str | None
@@ -53,13 +53,13 @@ class RecordType(NamedTuple):
 
     @property
     def column(self) -> str:
-        """The field of the result that has values of this type."""
+        """Result field that contains values of this type."""
         return snake_case(self.name)
 
 
 @cache
 def record_types(topic: str) -> dict[int, RecordType]:
-    """List the record types of a topic by their numbers."""
+    """Return the record types of a topic by number."""
     family = "metadata" if internal_topics.is_framed(topic) else "coordinator-key"
     found = {}
     for number in range(registry.keys(family)[-1] + 1):
@@ -76,9 +76,9 @@ def record_types(topic: str) -> dict[int, RecordType]:
 
 @cache
 def chosen_types(topic: str, names: tuple[str, ...]) -> dict[int, RecordType]:
-    """List the record types of some names by their numbers; all, if there are none.
+    """Return the named record types by number; all types if ``names`` is empty.
 
-    ``ValueError`` for a name that no type of the topic has.
+    Raises ``ValueError`` if the topic does not have a type.
     """
     types = record_types(topic)
     known = [each.name for each in types.values()]
@@ -96,12 +96,12 @@ def chosen_types(topic: str, names: tuple[str, ...]) -> dict[int, RecordType]:
 
 @cache
 def topic_type(topic: str, names: tuple[str, ...] = ()) -> pa.StructType:
-    """Return the struct of a topic: record, version, key, and a struct for each type.
+    """Return the result type of a topic: record, version, key, and a struct per type.
 
-    ``record`` is Kafka's name of the type, ``version`` the value's. ``key`` has the
-    fields of all keys; topics without keys lack it. Types without fields have no
-    struct of their own, as there is nothing in it. With ``names``, only these types
-    count.
+    ``record`` is Kafka's name of the record type, and ``version`` is the value version.
+    ``key`` contains the fields of all keys; it does not exist for topics without keys.
+    Types without fields have no struct, because it would be empty. ``names`` restricts
+    the result to these types; empty means all types.
     """
     fields = [pa.field(*pair) for pair in _HEAD]
     if not internal_topics.is_framed(topic):
@@ -123,12 +123,12 @@ def read_topic(
 ) -> pa.StructArray:
     """Decode the keys and values of records into ``topic_type(topic, names)``.
 
-    Records of types that are not among ``names`` have their type and version alone.
-
-    A record without key and value is a null struct; a tombstone, which has a null
-    value alone, has neither a version nor the struct of its type. A bad row has what
-    could be read, and ``_error`` says what could not; with ``failfast`` there is no
-    such field, and the first bad row raises what ``internal_topics.decode`` raises.
+    For record types that are not in ``names``, only the type and version are set. A
+    record without key and value becomes a null struct. A tombstone (key, but null
+    value) has no version, and the struct of its type is null. An invalid row contains
+    all data that could be decoded, and ``_error`` contains the reason. With
+    ``failfast``, there is no ``_error``, and the first invalid row raises the error
+    from ``internal_topics.decode``.
     """
     keys, values = as_binary(key), as_binary(value)
     count = len(values)
@@ -185,7 +185,7 @@ def read_topic_json(
     *,
     failfast: bool = False,
 ) -> pa.StructArray:
-    """Decode as ``read_topic``, keys and values as the text of Kafka's JSON form."""
+    """Decode like ``read_topic``, with keys and values as Kafka's JSON strings."""
     keys, values = as_binary(key), as_binary(value)
     count = len(values)
     heads = _read_prefixes(topic, keys, values)
@@ -220,7 +220,7 @@ def read_topic_json(
 
 
 def _key_alone(topic: str, key: bytes | None) -> Message | None:
-    """Decode the key of a record whose value is bad, if it is good itself."""
+    """Decode the key of a record with an invalid value; None if the key is invalid."""
     try:
         return internal_topics.decode(topic, key, None)[0]
     except KwireError:
@@ -228,10 +228,10 @@ def _key_alone(topic: str, key: bytes | None) -> Message | None:
 
 
 class _Prefixes(NamedTuple):
-    """What is before the messages of rows: type, version, and where messages begin.
+    """Data before the messages: record types, versions, and message start positions.
 
-    ``valid`` marks rows that are not null, ``wrong`` those that are bad whatever their
-    numbers are. Numbers that are not there are ``_NONE``.
+    ``valid`` marks rows that are not null. ``wrong`` marks rows that are invalid
+    regardless of their numbers. Missing numbers are ``_NONE``.
     """
 
     valid: np.ndarray
@@ -244,7 +244,7 @@ class _Prefixes(NamedTuple):
 def _read_prefixes(
     topic: str, keys: pa.BinaryArray, values: pa.BinaryArray
 ) -> _Prefixes:
-    """Read types and versions of rows; unknown record types are errors."""
+    """Read record types and versions of rows. Unknown record types are errors."""
     if internal_topics.is_framed(topic):
         heads = _read_framed_prefixes(topic, keys, values)
     else:
@@ -254,7 +254,7 @@ def _read_prefixes(
 
 
 def _read_keyed_prefixes(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Prefixes:
-    """Read INT16 record type before keys, and INT16 version before values."""
+    """Read the INT16 record type before keys, and the INT16 version before values."""
     has_value = is_valid(values)
     versions = read_int16_prefixes(values, _NONE)
     return _Prefixes(
@@ -269,7 +269,11 @@ def _read_keyed_prefixes(keys: pa.BinaryArray, values: pa.BinaryArray) -> _Prefi
 def _read_framed_prefixes(
     topic: str, keys: pa.BinaryArray, values: pa.BinaryArray
 ) -> _Prefixes:
-    """Read frame version, record type and version, which are one byte each mostly."""
+    """Read frame version, record type and message version.
+
+    The three values are varints. In nearly all rows each has one byte, so these rows
+    are decoded together; other rows are decoded individually.
+    """
     valid = is_valid(values)
     data, places = view_memory(values)
     numbers = np.full(len(values), _NONE)
@@ -296,19 +300,19 @@ def _decode(
     name: str,
     versions: np.ndarray,
 ) -> tuple[pa.Array, np.ndarray]:
-    """Decode some rows of one message; return them and which of the rows are bad."""
+    """Decode rows of one message type; return them, and the rows that are invalid."""
     bodies = cut_prefixes(array, starts, rows)
     part, errors = decode_versions(bodies, name, versions[rows])
     return part, rows[sorted(errors)]
 
 
 def _names(topic: str, heads: _Prefixes) -> pa.StringArray:
-    """Name the record types."""
+    """Return the record type name of each row."""
     types = record_types(topic)
     places = np.full(max(types) + 2, len(types))
     places[list(types)] = np.arange(len(types))
     texts = pa.array([*(each.name for each in types.values()), None], pa.string())
-    # A number that is not there is -1, the last of the places.
+    # Missing numbers are -1, which selects the last position, a null.
     return texts.take(pa.array(places[heads.numbers]))
 
 
@@ -320,7 +324,7 @@ def _versions(heads: _Prefixes) -> pa.Int32Array:
 def _union_of_keys(
     kind: pa.StructType, parts: list[Part], valid: np.ndarray
 ) -> pa.StructArray:
-    """Put the keys of several types together, field by field."""
+    """Merge the keys of several record types, field by field."""
     fields = []
     for field in kind:
         having = [
@@ -333,7 +337,7 @@ def _union_of_keys(
 
 
 def _key_type(topic: str, names: tuple[str, ...]) -> pa.StructType:
-    """Return the struct of the fields that keys of some types have."""
+    """Return the struct with all fields in the keys of the selected types."""
     fields = {
         field.name: field
         for each in chosen_types(topic, names).values()

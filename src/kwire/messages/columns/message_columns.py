@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes messages of any version into one struct column.
+"""Decodes messages in any version into one struct column.
 
-``message_arrow`` decodes rows of one version; this file brings them into Spark's types,
-and joins rows of many versions. ``message_reading.py`` reads what comes before a
-message. Nothing here imports Spark: arrays of pyarrow in and out.
+``arrow_messages`` decodes rows with one version. This module converts them to Spark's
+types, and joins rows with different versions. ``message_reading.py`` decodes the data
+before each message. This module does not import Spark: input and output are pyarrow
+arrays.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .array_rows import is_valid, join_rows, take_rows
 from .message_types import compile_version, message_type
 
 _UUID_SIZE, _UUID_TEXT = 16, 22
-# Of the alphabet that is common to the one of URLs, which Kafka prints.
+# Translates the standard base64 alphabet to the URL-safe alphabet, which Kafka prints.
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
@@ -33,12 +34,15 @@ def decode_versions(
     versions: np.ndarray,
     kind: pa.StructType | None = None,
 ) -> tuple[pa.Array, dict[int, str]]:
-    """Decode message bodies of several versions into ``message_type(name)``.
+    """Decode message bodies with several versions into ``message_type(name)``.
 
-    ``versions`` has a number for each row; what is no version of the message is an
-    error of that row. ``kind`` is the part of the type that is requested, as
-    ``chosen_fields.narrow_type`` makes it. Returns the structs, null where the body is
-    null or bad, and the error texts by row.
+    * ``versions``: a number for each row. An unsupported version is an error of its
+      row.
+    * ``kind``: the requested part of the type, as returned by
+      ``chosen_fields.narrow_type``. Default: the complete type.
+
+    Returns the structs, which are null if the body is null or invalid, and the error
+    messages by row.
     """
     kind = message_type(name) if kind is None else kind
     valid = registry.find(name).valid_versions
@@ -61,7 +65,7 @@ def decode_versions(
 def decode_version(
     bodies: pa.BinaryArray, name: str, version: int, kind: pa.StructType
 ) -> tuple[pa.Array, dict[int, str]]:
-    """Decode message bodies of one version, which the message has; as above."""
+    """Decode message bodies with one supported version, like ``decode_versions``."""
     made = arrow_messages.messages_to_arrow(
         bodies, getattr(messages, name), version, on_error="null"
     )
@@ -74,7 +78,7 @@ def decode_version(
 
 
 def _struct(array: pa.Array, layout: plan.Plan, kind: pa.StructType) -> pa.Array:
-    """Make a struct of the union of a struct of one version."""
+    """Convert a struct of one version to the struct for all versions."""
     steps = {step.slot: step for step in layout.steps}
     children = []
     for field in kind:
@@ -105,14 +109,15 @@ def _value(array: pa.Array, step: plan.Step, kind: pa.DataType) -> pa.Array:
 
 
 def uuid_text(array: pa.Array) -> pa.StringArray:
-    """Write uuids, 16 bytes each, as the 22 characters that Kafka prints."""
+    """Format uuids (16 bytes each) as the 22 characters that Kafka prints."""
     count = len(array)
     validity, data = array.buffers()
     padded: Any = np.zeros((count, _UUID_SIZE + 2), np.uint8)
     if count:
         raw = np.frombuffer(data, np.uint8, count * _UUID_SIZE)
         padded[:, :_UUID_SIZE] = raw.reshape(count, _UUID_SIZE)
-    # 18 bytes are 24 characters: all rows are written at once, the last two go.
+    # 18 bytes are exactly 24 characters, without base64 padding. Therefore all rows can
+    # be encoded in one call, and the last two characters of each row are removed.
     text = b2a_base64(padded, newline=False).translate(_URL_SAFE)
     rows = np.frombuffer(text, np.uint8).reshape(count, 24)[:, :_UUID_TEXT]
     ends: np.ndarray = np.arange(count + 1, dtype=np.int32) * _UUID_TEXT

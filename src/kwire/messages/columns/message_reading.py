@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes columns of frames and messages, by the header before each message.
+"""Decodes columns with frames and messages, including the header before each message.
 
-A row is *framed* where a header comes before the message (requests and responses, as
-captures have them, without the size) or its version as INT16 (other messages, as Kafka
-stores them in bytes fields); otherwise it is the message alone. ``read_row`` reads one
-row; columns are read faster, with the same errors. Nothing here imports Spark: arrays
-of pyarrow in and out.
+A framed request or response starts with its header, without the size, as in captures.
+Other framed messages start with their version as INT16, as Kafka stores them in bytes
+fields. Rows that are not framed contain only the message. ``read_row`` decodes one row.
+Columns are decoded faster, but report the same errors. This module does not import
+Spark: input and output are pyarrow arrays.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .message_types import Api
 
 NO_VERSION = -1
-"""The version of a row for which none was given."""
+"""Version of a row without a specified version."""
 
 JSON = pa.struct([("json", pa.string())])
 
@@ -70,16 +70,16 @@ def read_messages(
     failfast: bool = False,
     schema: pa.StructType | None = None,
 ) -> pa.StructArray:
-    """Decode a column of messages of one class into ``message_type(name)``.
+    """Decode a column with messages of one class into ``message_type(name)``.
 
-    ``versions`` is a number, an array with one for each row, or None; requests and
-    messages after their version have it in them, and must then agree with it. A
-    null row is a null struct. A bad row is null in every field, and ``_error`` says
-    why; with ``failfast`` there is no such field, and the first bad row raises what
-    ``read_row`` raises.
+    * ``versions``: a number, an array with a number for each row, or None. Framed
+      requests and other messages that contain their version must agree with it.
+    * ``schema``: result type, as described in ``chosen_fields``.
 
-    ``schema`` is the type of the result, as ``chosen_fields`` describes it. A bad row
-    is null if the schema has no field ``_error``.
+    A null row becomes a null struct. In an invalid row, ``_error`` contains the reason,
+    and all other fields are null. If the schema has no ``_error``, the row is null.
+    With ``failfast``, there is no ``_error``, and the first invalid row raises the
+    error from ``read_row``.
     """
     kind = message_type(name)
     if schema is not None:
@@ -92,7 +92,8 @@ def read_messages(
     fields = without_error(kind)
     array, more = decode_versions(bodies, name, found, fields)
     for row, text in more.items():
-        # Their offsets count from the body, the ones of ``read_row`` from the row.
+        # These errors count offsets from the body. Decode the row again, because
+        # ``read_row`` counts from the start of the row.
         errors[row] = _find_error(rows, row, name, int(asked[row]), framed) or text
     if failfast:
         _raise_first(errors, rows, name, asked, framed)
@@ -115,12 +116,12 @@ def read_json(
     framed: bool = True,
     failfast: bool = False,
 ) -> pa.Array:
-    """Decode a column of messages into the text of Kafka's JSON form.
+    """Decode a column with messages into strings in Kafka's JSON format.
 
-    ``apis`` and ``kinds`` are as ``find_message`` takes them, or arrays with one for
-    each row; an API that is None or null is the one that a framed request says itself.
-    Returns struct<json, _error>, or just the texts with ``failfast``; bad rows and
-    versions are as in ``read_messages``.
+    ``apis`` and ``kinds`` are values that ``find_message`` accepts, or arrays with one
+    value per row. If an API is None or null, a framed request is decoded as the API in
+    its header. Returns struct<json, _error>, or only the strings with ``failfast``.
+    Versions and invalid rows are handled as in ``read_messages``.
     """
     rows = as_binary(data)
     asked = version_numbers(versions, len(rows))
@@ -149,7 +150,11 @@ def _by_row(given: Any) -> Iterable[Any]:
 
 @cache
 def _message_of_row(api: Api | None, kind: str | None) -> str | None:
-    """Find the message of a row; None if the row itself has to say it."""
+    """Return the message name of a row; None if the row itself must specify it.
+
+    Raises ``UnsupportedVersion`` if there is no such message, or if it is not
+    specified.
+    """
     if api is None and kind == "request":
         return None
     try:
@@ -163,13 +168,16 @@ def _message_of_row(api: Api | None, kind: str | None) -> str | None:
 
 
 def json_text(message: Message, version: int) -> str:
-    """Write a message as ``kwire.to_json`` does, on one line."""
+    """Format a message as ``kwire.to_json`` does, in one line."""
     form = json_form.to_json(message, version)
     return json.dumps(form, ensure_ascii=False, separators=(",", ":"))
 
 
 def version_numbers(versions: Any, count: int) -> np.ndarray:
-    """Make one number a row of what was given as versions; null is ``NO_VERSION``."""
+    """Convert versions to an array with one number per row; null is ``NO_VERSION``.
+
+    Raises ``TypeError`` if ``versions`` is a column of another type than integers.
+    """
     if versions is None or isinstance(versions, int):
         number = NO_VERSION if versions is None else versions
         return np.full(count, number, np.int64)
@@ -186,10 +194,10 @@ def version_numbers(versions: Any, count: int) -> np.ndarray:
 def read_row(
     data: bytes, name: str | None, version: int, framed: bool
 ) -> tuple[Message, int]:
-    """Decode one row; return the message and the version that it has.
+    """Decode one row; return the message and its version.
 
-    Raises what ``kwire.decode`` and ``kwire.messages.framing`` raise, and
-    ``InvalidValue`` for a frame of another API or version than was asked for.
+    Raises the errors of ``kwire.decode`` and ``kwire.messages.framing``, and
+    ``InvalidValue`` if a frame has another API or version than requested.
     """
     if name is None:
         if not framed:
@@ -268,10 +276,10 @@ def _fields(array: pa.StructArray) -> list[pa.Array]:
 def _bodies(
     rows: pa.BinaryArray, name: str, asked: np.ndarray, framed: bool
 ) -> tuple[pa.BinaryArray, np.ndarray, dict[int, str]]:
-    """Cut the bodies out of rows; return them, their versions, and errors by row.
+    """Extract the bodies of all rows; return them, their versions, and errors by row.
 
-    Rows that are not as plain as nearly all are go through ``read_row``, and those
-    that are good have their body written anew.
+    Rows with an unusual prefix are decoded with ``read_row``. If they are valid, their
+    body is encoded again.
     """
     valid = is_valid(rows)
     plain, versions, positions = _plain_rows(rows, name, asked, framed)
@@ -300,10 +308,10 @@ def _bodies(
 def _plain_rows(
     rows: pa.BinaryArray, name: str, asked: np.ndarray, framed: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Read what comes before the bodies, all rows at once.
+    """Decode the data before the bodies, for all rows together.
 
-    Returns for each row whether it is as it mostly is, its version, and where its body
-    begins; the latter two mean something only where the first is true.
+    Returns three arrays: whether the row has the usual format, its version, and the
+    start position of its body. The last two are undefined if the first is False.
     """
     entry = registry.find(name)
     known = entry.valid_versions
@@ -331,7 +339,7 @@ def _plain_rows(
 def _find_response_bodies(
     rows: pa.BinaryArray, name: str, versions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the bodies of responses: after the correlation id and an empty section."""
+    """Locate response bodies after the correlation id and an empty tag section."""
     data, places = view_memory(rows)
     sizes = np.diff(places)
     flexible = np.isin(versions, _versions_with_tags(name))
@@ -344,7 +352,7 @@ def _find_response_bodies(
 
 @cache
 def _versions_with_tags(name: str) -> list[int]:
-    """List the versions of a response whose header has a tag section."""
+    """Return the response versions whose header has a tag section."""
     message = message_facts(name)
     return [
         version

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""The types of messages in Spark: one struct for all versions of a message.
+"""Spark types for messages: one struct for all versions of a message.
 
-Types are derived from the schemas and spelled as Arrow's, exactly as Spark wants them,
-and as Spark's own schema text. Also here: which message is meant by a name, a class or
-an API key. ``message_columns.py`` fills the columns.
+Types are derived from the schemas, and available as Arrow types, which exactly match
+Spark's expectations, and as Spark's schema strings. ``find_message`` resolves a name,
+class or API key to a message. ``message_columns.py`` fills the columns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Api: TypeAlias = str | type | int
 
 ERROR = "_error"
-"""The field of a result that says why a row could not be read."""
+"""Result field with the reason why a row could not be decoded."""
 
 _SUFFIXES = {"request": "Request", "response": "Response"}
 
@@ -33,12 +33,12 @@ _SPARK_NAMES = {kind: name for name, kind in _ARROW_TYPES.items()}
 
 
 def find_message(api: Api, kind: str = "request") -> str:
-    """Find the full name of a message.
+    """Return the full name of a message.
 
     ``api`` is the name of an API ("Fetch") or of a message ("FetchRequest",
-    "ConsumerProtocolSubscription"), a class of ``kwire.messages`` or an API key. What
-    says no kind has that of ``kind``, "request" or "response".
-    ``ValueError`` for what there is not; it names what is nearest.
+    "ConsumerProtocolSubscription"), a class of ``kwire.messages``, or an API key.
+    ``kind`` is "request" or "response"; it is only used if ``api`` does not imply it.
+    Raises ``ValueError`` with the most similar name if there is no such message.
     """
     if isinstance(api, type):
         api = api.__name__
@@ -63,7 +63,7 @@ def find_message(api: Api, kind: str = "request") -> str:
 
 
 def names_its_version(name: str) -> bool:
-    """Whether a version comes before a message: in a request's header, or alone."""
+    """Whether a framed message contains its version. False only for responses."""
     return registry.find(name).kind != "response"
 
 
@@ -78,29 +78,29 @@ def _suffix(kind: str) -> str:
 
 @cache
 def message_facts(name: str) -> Message:
-    """Read the schema of a message, once."""
+    """Load the schema of a message, and cache it."""
     return registry.load(name)
 
 
 @cache
 def compile_version(name: str, version: int) -> plan.Plan:
-    """Compile one version of a message, once."""
+    """Compile one version of a message, and cache it."""
     return plan.compile_plan(message_facts(name), version)
 
 
 @cache
 def message_type(name: str) -> pa.StructType:
-    """Return the struct that holds every version of a message.
+    """Return the struct type that can hold every version of a message.
 
-    Its fields are all that any version has, by their names in Python; each may be null.
-    Unsigned integers have the next larger signed type, uuids are the 22 characters that
-    Kafka prints.
+    It contains the fields of all versions under their Python names, and each field is
+    nullable. Unsigned integers have the next larger signed type, and uuids are strings
+    with the 22 characters that Kafka prints.
     """
     return struct_type(message_facts(name).struct)
 
 
 def struct_type(struct: Struct) -> pa.StructType:
-    """Return the type of a struct of a message, as ``message_type`` does."""
+    """Return the type of a nested struct, with the rules of ``message_type``."""
     return pa.struct([(field.attribute, field_type(field)) for field in struct.fields])
 
 
@@ -114,24 +114,24 @@ def field_type(field: Field) -> pa.DataType:
 
 
 def make_list_type(kind: pa.DataType) -> pa.ListType:
-    """Return the type of an array; its child has the name that it has in Spark."""
+    """Return a list type whose child field is named as in Spark."""
     return pa.list_(pa.field("element", kind))
 
 
 def with_error(kind: pa.StructType) -> pa.StructType:
-    """Append the field for errors."""
+    """Append the error field."""
     return pa.struct([*kind, pa.field(ERROR, pa.string())])
 
 
 def without_error(kind: pa.StructType) -> pa.StructType:
-    """Remove the field for errors, if there is one."""
+    """Remove the error field, if it exists."""
     return pa.struct([field for field in kind if field.name != ERROR])
 
 
 def ddl(kind: pa.DataType) -> str:
-    """Spell an Arrow type as Spark's schema text.
+    """Format an Arrow type as a Spark schema string.
 
-    Types that kwire does not make have Arrow's own name.
+    Types that kwire does not use keep their Arrow name.
     """
     if pa.types.is_struct(kind):
         return f"struct<{_fields(kind)}>"
@@ -141,10 +141,10 @@ def ddl(kind: pa.DataType) -> str:
 
 
 def table_ddl(schema: Any) -> str:
-    """Spell an Arrow schema as the columns of a table of Spark."""
+    """Format an Arrow schema as the column list of a Spark table."""
     return ", ".join(f"`{field.name}` {ddl(field.type)}" for field in schema)
 
 
 def _fields(kind: pa.StructType) -> str:
-    # In quotes: `group` and others are words of SQL.
+    # Quote field names, because names such as `group` are SQL keywords.
     return ",".join(f"`{field.name}`:{ddl(field.type)}" for field in kind)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes columns of messages, given as structs or JSON, as Kafka's bytes.
+"""Encodes columns of messages, passed as structs or JSON, as Kafka bytes.
 
-The reverse of ``message_reading.py``, with the same framing. Rows go through the
-message classes one by one. Nothing here imports Spark: arrays of pyarrow in and out.
+This is the inverse of ``message_reading.py``, with the same framing. Each row is
+converted to a message object and encoded individually. This module does not import
+Spark: input and output are pyarrow arrays.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from .. import Message
 
 DATA = pa.struct([("data", pa.binary())])
-"""What rows are written to, beside the error."""
+"""Result type, without the error field."""
 
 _SIZE = 4
 
@@ -50,16 +51,18 @@ def write_messages(
     headers: pa.StructArray | None = None,
     failfast: bool = False,
 ) -> pa.Array:
-    """Encode a column of messages of one class.
+    """Encode a column with messages of one class.
 
-    ``values`` are structs with fields as in ``message_type(name)``, in any order and
-    any of them, or texts of Kafka's JSON form. A field that is null or missing is null
-    where its version allows that, else its default. ``headers`` is an array of structs
-    with ``correlation_id`` and ``client_id``, for requests and responses that are
-    framed; without it they are 0 and null.
-    A null row stays null. A bad row has null ``data``, and ``_error`` says why; with
-    ``failfast`` the result is binary, and the first bad row raises its error.
-    ``ValueError`` for structs with a field that the message does not have.
+    * ``values``: structs with fields of ``message_type(name)``, which may be missing or
+      in any order, or strings in Kafka's JSON format. A null or missing field is
+      encoded as null if the version allows null, and otherwise as its default value.
+    * ``headers``: structs with ``correlation_id`` and ``client_id``, for framed
+      requests and responses. Default: 0 and null.
+
+    A null row remains null. In an invalid row, ``data`` is null and ``_error`` contains
+    the reason. With ``failfast``, the result is binary, and the first invalid row
+    raises its error. Raises ``ValueError`` if a struct has a field that the message
+    does not have.
     """
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
@@ -128,13 +131,13 @@ def _from_struct(value: dict[str, Any], name: str, version: int) -> Message:
 
 
 class _Maker:
-    """Makes messages of a class out of what pyarrow gives for structs."""
+    """Creates messages of one class from struct values, as pyarrow returns them."""
 
     def __init__(self, cls: Any) -> None:
         self.cls = cls
 
     def struct(self, row: dict[str, Any], struct: Struct, layout: Plan | None) -> Any:
-        """Make one struct; ``layout`` is None where the version lacks it."""
+        """Create one struct; ``layout`` is None if the version does not contain it."""
         steps = repeat(None) if layout is None else layout.steps
         given = {}
         for field, step in zip(struct.fields, steps, strict=False):
@@ -146,7 +149,8 @@ class _Maker:
                 else:
                     value = self.value(value, field, inner)
             elif step is None or not step.nullable:
-                # What a version lacks is null in a struct of all versions.
+                # In a struct for all versions, fields that a version does not have are
+                # null.
                 continue
             given[field.attribute] = value
         of_message = struct.name == self.cls.__name__
@@ -169,7 +173,7 @@ def _uuid(text: str) -> UUID:
 
 
 def _check_names(given: pa.DataType, known: pa.DataType, path: str) -> None:
-    """Refuse structs with fields that the message does not have, at any depth."""
+    """Raise ``ValueError`` for fields that the message does not have, at any depth."""
     if pa.types.is_list(given) and pa.types.is_list(known):
         given, known = given.value_type, known.value_type
     if not pa.types.is_struct(given) or not pa.types.is_struct(known):

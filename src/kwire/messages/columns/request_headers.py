@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes columns of request frames into request headers, with pyarrow alone."""
+"""Decodes columns with request frames into request headers, using only pyarrow."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ HEADER = pa.struct(
         ("client_id", pa.string()),
     ]
 )
-"""The header of a request; ``api`` is the name of the API, such as "Fetch"."""
+"""Request header; ``api`` is the API name, such as "Fetch"."""
 
 
 def read_headers(data: Any, *, failfast: bool = False) -> pa.StructArray:
-    """Decode the headers of request frames; the bodies are not looked at.
+    """Decode the headers of request frames without decoding the bodies.
 
-    A null row is a null struct. A bad row, or one of an API or version that kwire does
-    not know, is null in every field but ``_error``, which says why. With ``failfast``
-    there is no such field, and the first bad row raises what
-    ``kwire.messages.framing.decode_request`` raises.
+    A null row becomes a null struct. If a row is invalid, or its API or version is
+    unknown to kwire, ``_error`` contains the reason, and all other fields are null.
+    With ``failfast``, there is no ``_error``, and the first invalid row raises the
+    error from ``kwire.messages.framing.decode_request``.
     """
     rows = as_binary(data)
     kind = HEADER if failfast else with_error(HEADER)
@@ -49,7 +49,7 @@ def flat_headers(
     *,
     failfast: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Decode a column of request frames into columns, after the columns ``keep``."""
+    """Decode a column with request frames into columns, after the columns ``keep``."""
     fields = list(HEADER if failfast else with_error(HEADER))
     for batch in batches:
         kept = batch.select(list(keep))
@@ -71,7 +71,7 @@ def _columns(rows: pa.BinaryArray, failfast: bool) -> list[pa.Array]:
 
 @cache
 def _api_names() -> pa.StringArray:
-    """List the names of all APIs, each at the place of its key."""
+    """Return the API names, indexed by API key."""
     known = registry.keys("request")
     names = {key: releases.name_of(key) for key in known}
     return pa.array([names.get(key) for key in range(known[-1] + 1)], pa.string())
