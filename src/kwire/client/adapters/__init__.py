@@ -6,9 +6,9 @@
 
     adapters.aiokafka.install()
 
-Programs stay as they are: records are instances of the client's own classes, with the
-values that the client gives them. ``runs.py`` decodes what was fetched, ``adapter.py``
-installs, and one file for each client has what takes the place of its own code.
+Programs do not change, because records are instances of the classes of the client, with
+the same values. ``runs.py`` decodes fetched bytes. ``adapter.py`` installs an adapter.
+The replacements for the code of each client are in a file of their own.
 """
 
 from __future__ import annotations

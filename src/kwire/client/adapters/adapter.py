@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""Installing and removing what replaces parts of another client.
+"""Installs and removes the replacements for parts of another client.
 
-An adapter knows the name of a client, the versions that it was tested with and the
-names that it replaces in them. What replaces them is in a file of its own for each
-client, which is imported when the adapter is installed.
+An adapter contains the name of the client, the tested versions, and the names of the
+replaced attributes. The replacements for each client are in a file of their own, which
+is imported when the adapter is installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Replacement(NamedTuple):
-    """An attribute of a module or class of the client, and what it becomes."""
+    """An attribute of a module or class of the client, and its new value."""
 
     owner: Any
     name: str
@@ -44,7 +44,7 @@ class Adapter:
 
     @property
     def tested_versions(self) -> tuple[str, ...]:
-        """The versions of the client that the adapter can be installed into."""
+        """Client versions that the adapter supports."""
         return self._tested
 
     @property
@@ -53,12 +53,12 @@ class Adapter:
         return bool(self._replaced)
 
     def install(self) -> bool:
-        """Let the client's consumers decode with kwire; return whether they do.
+        """Make the consumers of the client decode with kwire; return whether they do.
 
-        A second call changes nothing. With another version of the client than the
-        tested ones, and without kwire's compiled engine, there is a ``RuntimeWarning``
-        and the client stays as it is.
-        Raises ``ImportError`` if the client is not installed.
+        If the version of the client was not tested, or kwire's compiled engine is not
+        available, this method emits a ``RuntimeWarning`` and does not change the
+        client. A second call has no effect. Raises ``ImportError`` if the client is not
+        installed.
         """
         if self.is_installed:
             return True
@@ -79,10 +79,10 @@ class Adapter:
         return True
 
     def uninstall(self) -> None:
-        """Let the client's consumers decode by themselves again.
+        """Make the consumers of the client use their own decoder again.
 
-        A consumer in use may be left with records that kwire decoded. What another
-        library replaced since ``install()`` stays as that library made it.
+        A consumer in use may still return records that kwire has decoded. Attributes
+        that another library has replaced since ``install()`` are not changed.
         """
         for each, original in zip(self._replaced, self._originals, strict=True):
             if vars(each.owner)[each.name] is each.value:
@@ -109,7 +109,7 @@ class Adapter:
         return f"<Adapter for {self._client}, {state}>"
 
     def _find_obstacle(self) -> str | None:
-        """Find why the adapter cannot be installed; None if it can."""
+        """Return why the adapter cannot be installed, or None if it can."""
         version = importlib.import_module(self._package).__version__
         if version not in self._tested:
             return (

@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What takes the place of aiokafka's decoder, and the short way to one record.
+"""The replacements for aiokafka's decoder, and a faster way to get one record.
 
-``PartitionRecords`` takes records from ``_unpack_records``, which yields one at a time
-and keeps the position and aborted producers in attributes. The generator here does the
-same with runs of decoded batches, so whatever is decided between two records (seek,
-pause, a deserializer that raises) is decided by the client's code. The records of a run
-are made together, and a deserializer sees each when it is taken.
+``PartitionRecords`` gets records from ``_unpack_records``, a generator that keeps the
+position and aborted producers in attributes. The replacement does the same with runs of
+decoded batches. Therefore, the code of the client still handles events between two
+records: seek, pause, or an exception of a deserializer. The record objects of a run are
+created together, and the deserializers are called when a record is returned.
 
-``getone`` and ``async for`` go through five layers for each record. If the next record
-has been fetched, the method here takes it from the client's queue, with the same
-checks; what the client's own properties do is written out, as calls of them would take
-most of the time. ``FetchResult.getall`` takes all of a partition for ``getmany``.
+``getone`` and ``async for`` call five layers for each record. If the next record has
+been fetched, the replacement returns it from the queue of the client after the same
+checks. It contains the code of the client's properties inline, because calling them
+would need most of the time. ``FetchResult.getall`` returns all records of a partition
+for ``getmany``.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from ...records import Record
 
 LEAST_BYTES = 1024
-"""Of fewer fetched bytes, the client makes its few records itself: in less time than a
-run takes to begin."""
+"""Smaller responses are decoded by the client itself, because starting a run would take
+longer than decoding a few records."""
 
 
 def make_replacements() -> list[Replacement]:
-    """List what the adapter replaces in the version of aiokafka that is there."""
+    """Return the replacements for the installed version of aiokafka."""
     from aiokafka import codec
     from aiokafka.consumer import consumer, fetcher
 
@@ -53,7 +54,7 @@ def make_replacements() -> list[Replacement]:
     result = fetcher.FetchResult
     replacements.append(Replacement(result, "getall", make_getall(result.getall, made)))
     methods = consumer.AIOKafkaConsumer
-    # Tracing libraries replace getone too; theirs has to stay.
+    # Tracing libraries also replace getone. Do not overwrite their replacement.
     if getattr(methods.getone, "__module__", None) == consumer.__name__:
         for name in ("getone", "__anext__"):
             own_method = getattr(methods, name)
@@ -63,14 +64,14 @@ def make_replacements() -> list[Replacement]:
 
 
 class AbortedTransaction(NamedTuple):
-    """An aborted transaction, as the client has it."""
+    """An aborted transaction, converted from the tuple of the client."""
 
     producer_id: int
     first_offset: int
 
 
 def make_reader(memory_records: Any) -> Any:
-    """Make what takes the place of the client's ``MemoryRecords``."""
+    """Return the replacement for the client's ``MemoryRecords``."""
 
     def read(data: Any) -> Any:
         own = memory_records(data)
@@ -80,7 +81,7 @@ def make_reader(memory_records: Any) -> Any:
 
 
 class FetchedBytes:
-    """The client's ``MemoryRecords``, which hides its bytes, together with them."""
+    """The client's ``MemoryRecords``, together with the bytes that it hides."""
 
     def __init__(self, data: Any, own: Any) -> None:
         self.data = data
@@ -92,7 +93,7 @@ class FetchedBytes:
 if TYPE_CHECKING:
 
     class _Own:
-        """What is used of the client's class."""
+        """The attributes of the client's class that are used here."""
 
         next_fetch_offset: int
         _tp: Any
@@ -116,18 +117,18 @@ class FastPartitionRecords(_Own):
 
     _fetcher_module: Any
     _codecs: Mapping[int, Callable[[bytes], bytes]]
-    # What is left of the present run; the deserializers have not seen it.
+    # Remaining records of the current run, before deserialization.
     _made: Iterator[Any] = iter(())
 
     def take_records(self, count: int | None) -> list[Any]:
-        """Take the next records at once, at most ``count``."""
+        """Return the next ``count`` records, or all remaining records if it is None."""
         one_by_one = self._records_iterator
         assert one_by_one is not None, "there is one until all records are taken"
         if self._key_deserializer or self._value_deserializer:
             return list(islice(one_by_one, count))
         found: list[Any] = []
         while count is None or len(found) < count:
-            # Goes on to the next run where nothing is left of this one.
+            # If no record of the current run remains, this starts the next run.
             record = next(one_by_one, None)
             if record is None:
                 break
@@ -182,7 +183,7 @@ class FastPartitionRecords(_Own):
             yield from super()._unpack_records()
 
     def _make_records(self, rows: list[Record], timestamp_type: int) -> Iterator[Any]:
-        """Make the client's records of the rows of a run."""
+        """Convert the records of a run to the client's record class."""
         next_fetch_offset = self.next_fetch_offset
         topic, partition = self._tp
         record_class = self._fetcher_module.ConsumerRecord
@@ -193,7 +194,8 @@ class FastPartitionRecords(_Own):
             if offset < next_fetch_offset:
                 continue
             key, value = row.key, row.value
-            # One by one: __init__ would take longer than all of the decoding.
+            # Set the attributes directly, because __init__ would take longer than
+            # decoding the record.
             record = new(record_class)
             record.topic = topic
             record.partition = partition
@@ -211,7 +213,7 @@ class FastPartitionRecords(_Own):
 
 
 def make_getall(own: Any, fast_class: Any) -> Any:
-    """Make a ``FetchResult.getall`` that takes records without a step for each."""
+    """Return a ``FetchResult.getall`` that does not iterate over single records."""
 
     def getall(self: Any, max_records: int | None = None) -> Any:
         part = self._partition_records
@@ -229,7 +231,7 @@ def make_getall(own: Any, fast_class: Any) -> Any:
 
 
 def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
-    """Make a method that returns a fetched record at once, or calls ``own``."""
+    """Return a method that returns a fetched record immediately, or calls ``own``."""
 
     async def getone(self: Any, *partitions: Any) -> Any:
         fetcher, subscription = self._fetcher, self._subscription
@@ -261,10 +263,12 @@ def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
         ):
             return await own(self)
         record = next(part._records_iterator or part, None)
-        # A position that is not None is that of a partition in use.
+        # The position is not None, so the partition is in use. Therefore, the attribute
+        # can be set directly.
         state._position = part.next_fetch_offset
         if record is None:
-            # All of them are taken: the client may fetch the partition again.
+            # All records have been returned, so the client may fetch the partition
+            # again.
             result._partition_records = None
             del fetched[tp]
             fetcher._notify(fetcher._wait_consume_future)

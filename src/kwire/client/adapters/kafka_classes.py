@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The kwire authors
 # SPDX-License-Identifier: Apache-2.0
-"""What takes the place of kafka-python's decoder: one generator.
+"""The replacement for kafka-python's decoder, which is one generator.
 
-``Fetcher.PartitionRecords`` takes records from ``_unpack_records``, which yields one at
-a time and keeps positions, sizes and aborted producers in attributes. The generator
-here does the same with runs of decoded batches, so whatever is decided between two
-records (seek, pause, a deserializer that raises) is decided by the client's code.
+``Fetcher.PartitionRecords`` gets records from ``_unpack_records``, a generator that
+keeps positions, sizes and aborted producers in attributes. The replacement does the
+same with runs of decoded batches. Therefore, the code of the client still handles
+events between two records: seek, pause, or an exception of a deserializer.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ...records.classes import AbortedTransaction
 
 LEAST_BODY = 6
-"""Bytes of a record besides key, value and headers, at least."""
+"""Minimum size of a record without its key, value and headers, in bytes."""
 
 
 def make_replacements() -> list[Replacement]:
-    """List what the adapter replaces in the version of kafka-python that is there."""
+    """Return the replacements for the installed version of kafka-python."""
     import kafka
     from kafka import codec
     from kafka.consumer import fetcher
@@ -46,7 +46,7 @@ def make_replacements() -> list[Replacement]:
 if TYPE_CHECKING:
 
     class _Own:
-        """What is used of the client's class."""
+        """The attributes of the client's class that are used here."""
 
         topic_partition: Any
         leader_epoch: int
@@ -169,7 +169,7 @@ class FastPartitionRecords(_Own):
         return self._deserialize(deserializer, topic, data)
 
     def _show_transaction(self, header: BatchHeader, is_abort: bool) -> None:
-        """Let the client know the aborted producers after a batch."""
+        """Update the aborted producers of the client after a batch."""
         if header.producer_id >= 0:
             self._consume_aborted_transactions_up_to(header.last_offset)
             if is_abort:

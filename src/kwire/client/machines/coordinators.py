@@ -84,7 +84,7 @@ class Coordinators:
     def link_to(self, kind: CoordinatorType, key: str, now: float) -> Link | None:
         """Return a link to the coordinator that accepts a request now, or find it.
 
-        Returns None until there is one, and always after ``failure`` is set. The
+        Returns None until a link is available, and always after ``failure`` is set. The
         ``wake_at`` of the cluster covers the wait.
         """
         self.want(kind, [key])
@@ -120,7 +120,10 @@ class Coordinators:
             search.node_id = None
 
     def _is_open(self, search: _Search) -> bool:
-        """Whether a coordinator is unknown, or may be another broker by now."""
+        """Return whether a coordinator must be looked up.
+
+        It is unknown, or its broker fails, so another broker may be the coordinator.
+        """
         if search.failure is not None:
             return False
         return search.node_id is None or self._cluster.is_failing(search.node_id)

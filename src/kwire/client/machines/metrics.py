@@ -150,7 +150,7 @@ def empty_snapshot(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 class Latency:
-    """How often something took time, how long in all, and the longest time."""
+    """Count, total duration and longest duration of an operation, in seconds."""
 
     __slots__ = ("_recent_max_s", "count", "max_s", "total_s")
 

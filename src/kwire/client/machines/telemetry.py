@@ -138,7 +138,7 @@ class Telemetry:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing will be sent any more."""
+        """Whether telemetry has ended, so that no further request is sent."""
         return self.state is TelemetryState.OVER
 
     def advance(self, now: float) -> None:

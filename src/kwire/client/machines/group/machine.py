@@ -211,7 +211,7 @@ class ConsumerMachine:
         return part
 
     def has_result(self) -> bool:
-        """Whether there is a chunk to take, or there will be none."""
+        """Return whether a chunk is available, or the consumer has ended."""
         return self._fetcher.has_chunk() or self.failure is not None or self.is_done
 
     def release(self, fetched: Fetched) -> None:
@@ -341,7 +341,7 @@ class ConsumerMachine:
     # The machine.
 
     def advance(self, now: float) -> None:
-        """Do what can be done now."""
+        """Update the owned partitions, and send the requests that are due."""
         self._advanced_at = now
         self.cluster.advance(now)
         self._check_failure()

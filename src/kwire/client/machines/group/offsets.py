@@ -253,7 +253,7 @@ class GroupOffsets:
         self._is_fetching = True
 
     def _take_offsets(self, entries: Mapping[GroupReader, Any]) -> int:
-        """Use the offsets that were found. Returns the first error code, or 0."""
+        """Process the committed offsets. Returns the first error code, or 0."""
         code = 0
         for reader, part in entries.items():
             if part.error_code:

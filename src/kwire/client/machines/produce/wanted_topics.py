@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``WantedTopics``: the topics that a producer sends records to.
 
-A topic is looked up when it gets the first record. Brokers learn of a new topic with a
-delay, so an unknown topic fails only after a while.
+A lookup starts with the first record for a topic. Brokers get the metadata of a new
+topic with a delay, so an unknown topic fails only after ``MAX_UNKNOWN_TOPIC_S``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class WantedTopics:
     """Looks up topics in the metadata of ``cluster``, which it requests for ``names``.
 
-    A topic that has failed is looked up again when it is wanted again.
+    After a failure, the next call of ``want`` repeats the lookup.
     """
 
     def __init__(self, cluster: ClusterMachine) -> None:
@@ -37,7 +37,7 @@ class WantedTopics:
         self._failures: dict[str, ClusterError] = {}
 
     def want(self, name: str, now: float) -> None:
-        """Look up a topic, unless it is known."""
+        """Start the lookup of a topic, unless it is known or being looked up."""
         if name not in self.names:
             self.names.add(name)
             self._failures.pop(name, None)

@@ -70,11 +70,11 @@ class ScanMachine:
 
     @property
     def is_done(self) -> bool:
-        """Whether everything was read and taken."""
+        """Whether all records have been read and taken by the caller."""
         return not self.fetcher.has_chunk() and self._is_read()
 
     def has_result(self) -> bool:
-        """Return whether there is a chunk to take, or nothing more to come."""
+        """Return whether a chunk is available, or the scan has ended."""
         return self.fetcher.has_chunk() or self.failure is not None or self._is_read()
 
     def take(self) -> Fetched | None:
@@ -114,7 +114,7 @@ class ScanMachine:
         return count
 
     def advance(self, now: float) -> None:
-        """Do what can be done now."""
+        """Find partitions, send the requests that are due, and check the progress."""
         self.cluster.advance(now)
         self._collect_failure()
         if self.failure is None and not self._is_closing:

@@ -169,13 +169,13 @@ class PartitionReader:
         return True
 
     def look_up(self, kind: str, lookup: Lookup) -> None:
-        """Look up an offset before the next Fetch, or another one than before."""
+        """Look up an offset before the next Fetch. Replaces a lookup of this kind."""
         assert self.state in (_LOOKUP_DUE, _FETCH_DUE)
         self.lookups[kind] = lookup
         self.state = _LOOKUP_DUE
 
     def set_offset(self, kind: str, offset: int) -> bool:
-        """Use an offset that was found; return whether it is the first of its kind."""
+        """Set the result of a lookup; return whether this kind had no result before."""
         assert self.state is _LOOKUP_DUE
         is_first = kind not in self.found
         if is_first:
