@@ -260,6 +260,9 @@ def _are_whole(rows: pa.BinaryArray, data: Any, places: np.ndarray) -> bool:
     return True
 
 
+_HAS_VIEWS = hasattr(pa.DataType, "has_variadic_buffers")
+
+
 def _make_reader(
     kind: pa.StructType, errors: Literal["strict", "replace"]
 ) -> Callable[..., pa.RecordBatch]:
@@ -272,8 +275,9 @@ def _make_reader(
         records_to_arrow,
         timestamp_unit="ms" if in_milliseconds else "us",
         headers="headers" in names,
-        # If keys and values are not requested, views avoid copying their bytes.
-        views="key" not in names and "value" not in names,
+        # If keys and values are not requested, views avoid copying their bytes. The
+        # Python engine makes them with pyarrow 19 or newer.
+        views=_HAS_VIEWS and "key" not in names and "value" not in names,
         errors=errors,
     )
 
