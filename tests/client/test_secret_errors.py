@@ -11,6 +11,7 @@ its attributes and its traceback.
 import dataclasses
 import functools
 import importlib
+import inspect
 import random
 import string
 import traceback
@@ -193,7 +194,7 @@ def test_no_path_that_is_a_secret_is_shown(client, tmp_path):
 def test_no_argument_shows_its_value(client, kwire, secret):
     """Every keyword of ``connect`` with a secret, by itself or in a container."""
     for connect in (client.connect, client.connect_sync):
-        for name in connect.__kwdefaults__:
+        for name in inspect.unwrap(connect).__kwdefaults__:
             for value in (secret, [secret], {secret: secret}, secret.encode()):
                 assert_hidden(
                     functools.partial(connect, "b:1", **{name: value}), secret

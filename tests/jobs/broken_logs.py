@@ -419,7 +419,8 @@ def recovered_rows(result):
     found = {}
     for row in read_table(result, "records"):
         headers = tuple((each["key"], each["value"]) for each in row["headers"] or ())
-        timestamp = round(row["timestamp"].timestamp() * 1000)
+        moment = row["timestamp"]
+        timestamp = -1 if moment is None else round(moment.timestamp() * 1000)
         key = row["topic"], row["partition"]
         found.setdefault(key, []).append(
             (row["offset"], row["key"], row["value"], timestamp, headers)
