@@ -187,8 +187,8 @@ class KafkaBase(Admin, Generic[S, P, C]):
         * ``acks``: "all" to wait for all in-sync replicas, 1 for the leader only, or 0
           for no acknowledgement. With 0, records count as written when they have been
           sent, and receipts have the offset -1.
-        * ``idempotent``: write each record exactly once, even if a request is repeated,
-          and keep the order of records. Default: True if ``acks`` is "all".
+        * ``idempotent``: write each record once, even if a request is repeated, and
+          keep the order of records. Default: True if ``acks`` is "all".
         * ``linger_s``: time that a record of ``send`` waits for further records of its
           batch, in seconds.
         * ``max_batch_bytes``: maximum size of a batch before compression.
