@@ -39,7 +39,7 @@ class Checks:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Show what the step has found before an exception ends it."""
+        """Print the hidden lines of the step if an exception ends it."""
         if kind is not None and issubclass(kind, Exception):
             self._show_hidden()
 

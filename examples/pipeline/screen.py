@@ -55,7 +55,7 @@ class Screen:
             self._bar.stop()
 
     def begin(self, title: str, seconds: float) -> None:
-        """Name the part that begins, which takes ``seconds``; the last one is done."""
+        """Complete the previous part, and begin one of about ``seconds`` seconds."""
         self._bar.update(self._task, advance=self._part_s, description=title)
         self._part_s = seconds
 

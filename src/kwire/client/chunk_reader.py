@@ -182,7 +182,7 @@ class ChunkReader(Operations, Generic[M]):
         return self._split(machine, chunk, self._decoding.batch_rows)
 
     def _split(self, machine: M, chunk: Chunk, batch_rows: int) -> Chunk:
-        """Return the first records of a chunk. The next chunk begins after them."""
+        """Return the first records of a chunk, and keep the other records for later."""
         pieces, self._pieces = self._pieces, None
         if pieces is None or not pieces.has(chunk.fetched):
             pieces = ChunkPieces(chunk, batch_rows)

@@ -263,8 +263,8 @@ def make_getone(own: Any, result_class: Any, fast_class: Any) -> Any:
         ):
             return await own(self)
         record = next(part._records_iterator or part, None)
-        # The position is not None, so the partition is in use. Therefore, the attribute
-        # can be set directly.
+        # A partition with a position is being consumed. This is the only condition that
+        # aiokafka's ``consumed_to`` checks, so the attribute can be set directly.
         state._position = part.next_fetch_offset
         if record is None:
             # All records have been returned, so the client may fetch the partition

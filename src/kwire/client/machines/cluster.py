@@ -434,8 +434,8 @@ class ClusterMachine:
     def refresh_metadata(self, now: float) -> None:
         """Request metadata if this is necessary and due, or wake up when it is due.
 
-        ``advance`` calls this method. Call it again after steps that may have called
-        ``want_metadata`` since then.
+        ``advance`` calls this method. If a later step calls ``want_metadata``, call
+        this method again.
         """
         if self.failure is not None or self._is_asking:
             return

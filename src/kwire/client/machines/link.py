@@ -174,7 +174,8 @@ class Link:
         self._settings = settings
         self._budget = budget
         self._metrics = metrics
-        # None until the first call of ``take_latency``, from which on it is measured.
+        # Latencies of responses. None until the first call of ``take_latency``, because
+        # a client without metrics does not measure latencies.
         self._latency: Latency | None = None
         # Whether the metric "connection_count" contains this connection.
         self._has_been_ready = False
@@ -226,8 +227,8 @@ class Link:
     def is_free(self, now: float) -> bool:
         """Return whether a request can be sent now.
 
-        The link must be ready. It must not be throttled, and must not have to
-        authenticate again.
+        The link must be ready. A link that the broker throttles, or whose next
+        authentication is due (KIP-368), cannot send requests.
         """
         return (
             self.state is LinkState.READY

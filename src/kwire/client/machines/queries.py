@@ -103,8 +103,8 @@ class SizesMachine(QueryMachine):
     ) -> None:
         super().__init__(bootstrap, settings, now=now, random=random)
         self.cluster.topics = topics
-        # Brokers that have not answered. None until the brokers are known. If no topic
-        # was requested, the query ends immediately.
+        # Ids of the brokers without a response. None until the first metadata response
+        # lists the brokers. If no topic was requested, the query ends immediately.
         self._waiting: set[int] | None = None if topics is None or topics else set()
         self._sent: set[int] = set()
         self._sizes: dict[tuple[str, int], int] = {}

@@ -76,8 +76,8 @@ class PartitionReader:
     # reader was reset after that request had been sent.
     request: object = None
     position: int | None = None
-    # Offset at which reading ends. None if it is not known yet, or if the reader is not
-    # bounded, which means that it follows the log.
+    # Offset at which reading ends. None before the offset lookup of a bounded reader,
+    # and always None for an unbounded reader, which follows the log.
     end: int | None = None
     is_bounded: bool = False
     # Whether the position must exist in the log, because the caller has specified it or
