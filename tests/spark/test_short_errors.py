@@ -43,7 +43,14 @@ SPARKS = (
     DataSourceWriter,
     DataSourceStreamWriter,
 )
-TO_SPARK = {"mapInArrow", "mapInPandas", "applyInArrow", "arrow_udf", "pandas_udf"}
+TO_SPARK = {
+    "mapInArrow",
+    "mapInPandas",
+    "applyInArrow",
+    "arrow_udf",
+    "pandas_udf",
+    "make_column_function",
+}
 
 
 def subclasses(kind):

@@ -550,15 +550,14 @@ def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Co
         return function(*columns)
 
     call.__name__ = name
-    entry = shorten_errors(call)
     returned = ddl(kind) if isinstance(kind, pa.DataType) else kind
     try:
         from pyspark.sql.functions import arrow_udf
     except ImportError:
         from .pandas_columns import make_column_function
 
-        return make_column_function(entry, parse_type(returned))
-    made: Callable[..., Column] = arrow_udf(entry, returned)
+        return make_column_function(shorten_errors(call), parse_type(returned))
+    made: Callable[..., Column] = arrow_udf(shorten_errors(call), returned)
     return made
 
 
