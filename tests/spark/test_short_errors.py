@@ -43,14 +43,7 @@ SPARKS = (
     DataSourceWriter,
     DataSourceStreamWriter,
 )
-TO_SPARK = {
-    "mapInArrow",
-    "mapInPandas",
-    "applyInArrow",
-    "arrow_udf",
-    "pandas_udf",
-    "make_column_function",
-}
+TO_SPARK = {"mapInArrow", "mapInPandas", "applyInArrow", "arrow_udf", "pandas_udf"}
 
 
 def subclasses(kind):

@@ -556,7 +556,7 @@ def _udf(name: str, function: Callable[..., Any], kind: Any) -> Callable[..., Co
     except ImportError:
         from .pandas_columns import make_column_function
 
-        return make_column_function(shorten_errors(call), parse_type(returned))
+        return make_column_function(call, parse_type(returned))
     made: Callable[..., Column] = arrow_udf(shorten_errors(call), returned)
     return made
 

@@ -17,6 +17,8 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import functions, types
 
+from .short_errors import shorten_errors
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -66,7 +68,8 @@ def make_column_function(
     decode.__annotations__ = {"columns": pd.Series, "return": pd.Series}
     # pandas_udf returns a struct as a data frame, whose rows cannot be null. Wrap each
     # struct in an array with one element, which can be null.
-    made = functions.pandas_udf(decode, types.ArrayType(kind) if is_struct else kind)
+    returned = types.ArrayType(kind) if is_struct else kind
+    made = functions.pandas_udf(shorten_errors(decode), returned)
 
     def call(*columns: Column | str) -> Column:
         column = made(*columns)
