@@ -21,7 +21,6 @@ from tools import ROOT
 
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs" / "pictures" / "speed.svg"
-UDF_PAGE = ROOT / "docs" / "spark" / "drop-in.md"
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 _COMMAND = "python -m tools.generate.readme_figures"
 
@@ -33,16 +32,6 @@ UDF_ROWS = {
     "`read_records, schema`": "read_records",
 }
 """Rows of the first table in ``UDF_CHAPTER``, with their labels."""
-
-HAND_RUN_ROWS = {
-    "by hand, plain UDF": "Python UDF by hand",
-    "from_kafka_records": "from_kafka_records",
-    "read_records, as rows": "read_records",
-}
-"""Rows of ``UDF_PAGE``.
-
-It contains a single run, which is used until ``RESULTS`` contains ``UDF_CHAPTER``.
-"""
 
 MESSAGE_ROW = "Metadata response v9"
 MESSAGE_COLUMNS = {
@@ -95,12 +84,11 @@ def read_groups() -> list[Group]:
     Raises ``ValueError`` if a page does not contain one of them.
     """
     results = RESULTS.read_text("utf-8")
-    if f"\n{UDF_CHAPTER}\n" in results:
-        udf_bars = read_udf_bars(results)
-    else:
-        udf_bars = read_hand_run(UDF_PAGE.read_text("utf-8"))
     return [
-        Group("Spark: decode 400,000 records of a binary column, seconds", udf_bars),
+        Group(
+            "Spark: decode 400,000 records of a binary column, seconds",
+            read_udf_bars(results),
+        ),
         Group(
             "Decode a Metadata response of 1,000 partitions, µs",
             read_message_bars(results),
@@ -118,22 +106,6 @@ def read_udf_bars(page: str) -> list[Bar]:
         bar = Bar(label, rows[name][1])
         ratio = rows[name][rows["job"].index("over by hand")]
         bars.append(bar._replace(ratio=ratio) if bar.is_kwire else bar)
-    return bars
-
-
-def read_hand_run(page: str) -> list[Bar]:
-    """Read the seconds of a single run from the program output on its page."""
-    seconds = {}
-    for name in HAND_RUN_ROWS:
-        match = re.search(rf"^{re.escape(name)} +([0-9.]+) ", page, re.MULTILINE)
-        if match is None:
-            raise ValueError(f"{UDF_PAGE.name} has no row {name!r}")
-        seconds[name] = match[1]
-    first, *others = seconds
-    bars = [Bar(HAND_RUN_ROWS[first], seconds[first])]
-    for name in others:
-        ratio = float(seconds[first]) / float(seconds[name])
-        bars.append(Bar(HAND_RUN_ROWS[name], seconds[name], f"{format_ratio(ratio)}x"))
     return bars
 
 
@@ -201,22 +173,17 @@ def draw(groups: list[Group]) -> str:
 def write_paragraphs(groups: list[Group]) -> dict[str, str]:
     """Return the paragraphs with figures, indexed by their first words."""
     udf, message = ({bar.label: bar for bar in group.bars} for group in groups)
-    hand, column, rows = (
-        udf[label]
-        for label in ("Python UDF by hand", "from_kafka_records", "read_records")
-    )
+    hand, aiokafka, column, rows = (udf[label] for label in UDF_ROWS.values())
     compiled, twin = (
         message[MESSAGE_COLUMNS["kwire"]],
         message[MESSAGE_COLUMNS["kwire pure"]],
     )
-    aiokafka = udf.get("Python UDF with aiokafka")
-    with_library = f" (with aiokafka: {aiokafka.figure} s)" if aiokafka else ""
     speed = compiled.ratio.partition("x")[0]
     return {
         "For 400,000 records": (
-            f"For 400,000 records the UDF takes {hand.figure} s{with_library} and"
-            f" `from_kafka_records` {column.figure} s: **{column.ratio[:-1]} times as"
-            " fast**. `read_records`, which makes each record a row, takes"
+            f"For 400,000 records the UDF takes {hand.figure} s (with aiokafka:"
+            f" {aiokafka.figure} s) and `from_kafka_records` {column.figure} s:"
+            f" **{column.ratio[:-1]} times as fast**. `read_records`, which makes each record a row, takes"
             f" {rows.figure} s: **{rows.ratio[:-1]} times as fast**."
             " [Replace a UDF](docs/spark/drop-in.md) has other columns and all"
             " differences."
