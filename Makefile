@@ -75,13 +75,14 @@ test: $(TESTED)  ## all tests but slow ones; GATE=1 for these as well, with all 
 pure: $(VENV)/.made $(VENV)/.has-test  ## all tests with no compiled engine
 	$(PY) -m tools.prove.pure_suite
 
-check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, words, types, generated files, tests of tools
+check: $(TESTED) $(VENV)/.has-lint $(VENV)/.has-coverage  ## lint, prose, types, generated files, tests of tools
 	$(VENV)/bin/ruff check $(SOURCES)
 	$(VENV)/bin/ruff format --check --quiet $(SOURCES)
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" cython-lint src/kwire/_engine/fast
 	$(VENV)/bin/codespell $(filter-out %.py,$(SOURCES)) docs *.md
 	$(VENV)/bin/reuse lint --lines
-	$(PY) -m tools.check.words
+	$(PY) -m tools.check.prose
+	$(PY) -m tools.check.commits
 	$(VENV)/bin/mypy src tools
 	$(PY) -m tools.generate.stubs --check
 	$(PY) -m tools.generate.error_classes

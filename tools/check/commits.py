@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Check that commit messages are short and imperative.
+
+    python -m tools.check.commits           check the commits since ``COMMITS_SINCE``
+    python -m tools.check.commits FILE      check one message, as a commit-msg hook does
+
+Exit code 1 if a message has a problem.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools import ROOT
+
+COMMITS_SINCE = "5fe200f529b839cb2e1137e1fa80d2eff6cbf8f2"
+"""Later commit messages are checked if this commit exists in the clone."""
+
+SUBJECT_LENGTH = 60
+"""Subjects must be shorter than this number of characters."""
+
+_OTHER_MOODS = ("ed", "ing", "s")
+_IMPERATIVES = {"Address", "Bring", "Compress", "Discuss", "Embed", "Express", "Feed"}
+_IMPERATIVES |= {"Pass", "Process", "Speed", "Suppress"}
+"""Imperative verbs with the ending of another verb form."""
+
+
+def check_message(message: str) -> Iterator[str]:
+    """Yield all problems of a commit message."""
+    subject, _, rest = message.strip().partition("\n")
+    if subject.startswith('Revert "'):
+        return
+    if len(subject) >= SUBJECT_LENGTH:
+        yield f"the subject has {len(subject)} characters: use under {SUBJECT_LENGTH}"
+    if subject.endswith("."):
+        yield "the subject ends with a full stop: leave it out"
+    first = subject.partition(" ")[0]
+    if not first[:1].isupper() or (
+        first.endswith(_OTHER_MOODS) and first not in _IMPERATIVES
+    ):
+        yield f"the subject begins with {first!r}: begin with a verb, as in 'Add'"
+    if rest.partition("\n")[0].strip():
+        yield "the second line is not empty"
+
+
+def read_commits() -> list[tuple[str, str]] | None:
+    """Return the hashes and messages of later commits, or None without
+    ``COMMITS_SINCE``.
+
+    A shallow clone does not contain that commit, and a source archive contains no
+    commits.
+    """
+    form = "--format=%h %B%x00"
+    command = ["git", "log", "--no-merges", form, f"{COMMITS_SINCE}..HEAD"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    texts = done.stdout.decode("utf-8", "replace").split("\0")
+    rows = [text.strip().partition(" ") for text in texts if text.strip()]
+    return [(commit, message) for commit, _, message in rows]
+
+
+def check_commits() -> int:
+    """Print all problems of later commit messages. Returns the number of problems."""
+    commits = read_commits()
+    if commits is None:
+        print(f"commits: not checked, {COMMITS_SINCE} is not in this clone")
+        return 0
+    count = 0
+    for commit, message in commits:
+        for problem in check_message(message):
+            print(f"commit {commit}: {problem}")
+            count += 1
+    return count
+
+
+def main() -> int:
+    """Run the command line. Returns the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("message", nargs="?", type=Path, metavar="FILE")
+    path = parser.parse_args().message
+    if path is None:
+        return int(check_commits() > 0)
+    lines = path.read_text("utf-8").splitlines()
+    message = "\n".join(line for line in lines if not line.startswith("#"))
+    problems = list(check_message(message))
+    print(*problems, sep="\n", end="\n" if problems else "")
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,253 @@
+# SPDX-FileCopyrightText: 2026 The kwire authors
+# SPDX-License-Identifier: Apache-2.0
+"""Find sentences without content, words outside the glossary, and vague names.
+
+    python -m tools.check.prose             check the tree; exit 1 if it has a finding
+    python -m tools.check.prose FILE ...    check the prose of some files
+
+The prose of a file is its comments and docstrings, or the text of a Markdown page
+without its code and tables. Names are checked only on lines that were added after
+``NAMES_SINCE``. Regular expressions find suspects, but only a reader can tell whether a
+sentence is good.
+"""
+
+import argparse
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tools import ROOT
+
+FOLDERS = ("src", "tools", "docs", "benchmarks", "examples", "fuzz")
+ENDINGS = (".md", ".py", ".pyx", ".pxd", ".pxi")
+
+GLOSSARY = {
+    r"at once": "immediately, or at the same time",
+    r"by itself|anew|as it is": "automatically, again, unchanged",
+    r"ceilings?": "limit",
+    r"asked for|on its way": "requested, in flight",
+    r"left out|leaves? out|goes on|going on|go on": "omitted, continues",
+    r"any more|works out|finds out": "no longer, computes, detects",
+    r"end of (?:a|the) log|change of epoch": "log end offset, epoch bump",
+    r"heads? of (?:a|an|the) (?:batch|entry|frame|request)": "header",
+    r"hand(?:s|ed|ing)? (?:it |them )?over|giv(?:e|es|ing) out": "return, pass",
+    r"amiss|nobody|somebody|whoever|dearer|dearest": "the exact word",
+    r"stands? (?:at|for|in|on|behind|before|ready|there)": "is, appears",
+}
+"""Patterns that the glossary replaces, with the recommended terms."""
+
+VAGUE_NAMES = {"found", "each", "made", "wanted", "given", "known", "place", "asked"}
+VAGUE_NAMES |= {"taken", "kept", "told"}
+"""Names of variables that do not say what the variable contains."""
+
+NAMES_SINCE = "c66ebb178a501bda555184b04e8972200d63dd09"
+"""Names in lines that were added later are checked, if the clone has this commit."""
+
+_EMPTY_WORDS = """
+a about above after again all also always an and any anything are as at away be because
+been before being below between both but by can come comes could did do does done down
+each either else end ends enough even ever every everything few first for from get gets
+give given gives go goes gone had has have having here hold holds how if in instead into
+is it its itself just keep keeps kept kind last leave leaves left less let lets like
+made make makes many may might more most much must need needs neither never next no none
+nor not nothing now of off often on once one ones only or other others out over own part
+parts place places put puts rest same say says should side so some something stand
+stands still such take taken takes tell tells than that the their them then there these
+they thing things this those though through time to together too under until up upon use
+used uses very want wants was way ways were what whatever when where whether which while
+who whole whom whose why will with without word words would yet
+"""
+EMPTY_WORDS = frozenset(_EMPTY_WORDS.split())
+"""Words without technical content: grammar, and the most general verbs and nouns."""
+
+_SHARE = 0.2
+_SHORTEST = 4
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?:])[\"')\]]*\s+(?=[A-Z`\"(])|\n\s*\n|\n(?=\s*[-*]\s)"
+)
+_LITERAL = re.compile(r"``.*?``|`[^`\n]*`|https?://\S+", re.DOTALL)
+_NO_PROSE = re.compile(r"noqa|type: ignore|SPDX|pragma|cython:|fmt:|ruff")
+_PATTERN = re.compile(
+    "|".join(
+        rf"(?P<w{index}>\b(?:{words})\b)".replace(" ", r"\s+")
+        for index, words in enumerate(GLOSSARY)
+    ),
+    re.IGNORECASE,
+)
+_TERMS = list(GLOSSARY.values())
+
+
+class Finding(NamedTuple):
+    """Problem in a file, with the number of its line."""
+
+    line: int
+    problem: str
+
+
+def check_prose(path: Path) -> Iterator[Finding]:
+    """Yield the light sentences and the words outside the glossary of a file."""
+    for line, text in _read_prose(path):
+        prose = _LITERAL.sub(" literal ", text)
+        for match in _PATTERN.finditer(prose):
+            term = _TERMS[int(str(match.lastgroup)[1:])]
+            words = " ".join(match[0].split())
+            yield Finding(line, f"{words!r}: write {term}")
+        for sentence in _SENTENCE_END.split(prose):
+            if is_light(sentence):
+                words = " ".join(sentence.split())
+                yield Finding(line, f"a sentence without content: {words!r}")
+
+
+def is_light(sentence: str) -> bool:
+    """Return whether fewer than a fifth of the words have technical content."""
+    words = [word.lower() for word in _WORD.findall(sentence)]
+    content = sum(word not in EMPTY_WORDS for word in words)
+    return len(words) >= _SHORTEST and content < _SHARE * len(words)
+
+
+def check_names(path: Path, lines: set[int]) -> Iterator[Finding]:
+    """Yield the vague names that some lines of a Python file assign."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        name = ""
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            name, line = node.id, node.lineno
+        elif isinstance(node, ast.arg):
+            name, line = node.arg, node.lineno
+        if name in VAGUE_NAMES and line in lines:
+            yield Finding(line, f"{name!r}: name the content of the variable")
+
+
+def _read_prose(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the pieces of prose of a file with the number of their first line."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".md":
+        return _read_page(text)
+    if path.suffix == ".py":
+        return _read_python(text)
+    return _read_cython(text)
+
+
+def _read_page(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the paragraphs of a page, without its code, tables and comments."""
+    blank = re.compile(r"^(`{3,}|~{3,}).*?^\1|<!--.*?-->|^\s*\|.*?$", re.DOTALL | re.M)
+    text = blank.sub(lambda match: "\n" * match[0].count("\n"), text)
+    line = 1
+    for paragraph in re.split(r"(\n\s*\n)", text):
+        if paragraph.strip():
+            yield line, re.sub(r"\]\([^)]*\)", "]", paragraph)
+        line += paragraph.count("\n")
+
+
+def _read_python(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings, including those of constants, and the comments."""
+    for node in ast.walk(ast.parse(text)):
+        # Docstrings, and the strings after constants, are statements of their own.
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(docstring))):
+                yield node.lineno, docstring
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    yield from _join_comments(
+        (token.start[0], token.string)
+        for token in tokens
+        if token.type == tokenize.COMMENT
+    )
+
+
+def _read_cython(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings and comments of a Cython file."""
+    pieces = re.finditer(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#.*', text)
+    comments = []
+    for piece in pieces:
+        line = 1 + text.count("\n", 0, piece.start())
+        if piece[0].startswith('"""'):
+            yield line, piece[0].strip('"')
+        elif piece[0].startswith("#"):
+            comments.append((line, piece[0]))
+    yield from _join_comments(comments)
+
+
+def _join_comments(comments: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Join the comments of consecutive lines, because sentences continue there."""
+    first = last = -1
+    lines: list[str] = []
+    for line, comment in comments:
+        if _NO_PROSE.search(comment):
+            continue
+        if line != last + 1 and lines:
+            yield first, "\n".join(lines)
+            lines = []
+        if not lines:
+            first = line
+        lines.append(comment.lstrip("#: "))
+        last = line
+    if lines:
+        yield first, "\n".join(lines)
+
+
+def find_files() -> list[Path]:
+    """List the files with prose, except for the files that quote poor prose."""
+    files = [
+        file
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in ENDINGS
+    ]
+    own = {Path(__file__), Path(__file__).with_name("test_prose.py")}
+    return sorted({*files, *ROOT.glob("*.md")} - own)
+
+
+def read_added_lines() -> dict[Path, set[int]]:
+    """Return the lines that were added after ``NAMES_SINCE``, by Python file.
+
+    Returns an empty dictionary if the clone does not have this commit, for example
+    because it is shallow.
+    """
+    command = ["git", "diff", "--unified=0", "--no-renames", NAMES_SINCE, "--", "*.py"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        print(f"names: not checked, {NAMES_SINCE} is not in this clone")
+        return {}
+    lines: dict[Path, set[int]] = {}
+    path = ROOT
+    for line in done.stdout.decode("utf-8", "replace").splitlines():
+        if line.startswith("+++ b/"):
+            path = ROOT / line.removeprefix("+++ b/")
+        elif match := re.match(r"@@ .* \+(\d+)(?:,(\d+))? @@", line):
+            start, count = int(match[1]), int(match[2] or 1)
+            lines.setdefault(path, set()).update(range(start, start + count))
+    return lines
+
+
+def main() -> int:
+    """Run the command line. Returns the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("files", nargs="*", type=Path)
+    files = parser.parse_args().files
+    findings = [
+        (path, finding)
+        for path in files or find_files()
+        for finding in check_prose(path)
+    ]
+    if not files:
+        findings += [
+            (path, finding)
+            for path, lines in read_added_lines().items()
+            for finding in check_names(path, lines)
+        ]
+    for path, finding in findings:
+        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+        print(f"{name}:{finding.line}: {finding.problem}")
+    print(f"prose: {len(findings)} findings")
+    return int(bool(findings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
