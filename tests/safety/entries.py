@@ -230,6 +230,35 @@ def arrays():
     yield Entry("records to arrow", run, is_buffer=True, is_view=True, **RECORDS)
 
 
+RECORD_FIELDS = pa.struct([("value", pa.binary()), ("timestamp", pa.int64())])
+REQUEST_FIELDS = pa.struct(
+    [
+        ("timeout_ms", pa.int64()),
+        ("topic_data", pa.list_(pa.struct([("name", pa.string())]))),
+    ]
+)
+
+
+def decoded_arrays():
+    """Columns of record sets and of frames, with all fields and with chosen ones."""
+    record_sets = partial(on_rows, good.batches)
+    frames = partial(on_rows, partial(good.request_frames, "ProduceRequest"))
+    for mode in ("raise", "null"):
+        is_strict = mode == "raise"
+        for fields, name in ((None, "all fields"), (RECORD_FIELDS, "chosen fields")):
+            schema = fields and pa.list_(fields)
+            path = "records.arrow.record_sets_to_arrow"
+            run = on.rows(path, on_error=mode, schema=schema)
+            errors = VERSIONED if is_strict else ()
+            title = f"record sets to arrow {name} {mode}"
+            yield Entry(title, run, record_sets, errors, share=20, growth=1100)
+        for fields, name in ((None, "all fields"), (REQUEST_FIELDS, "chosen fields")):
+            run = on.frames_of_class("ProduceRequest", mode, fields)
+            errors = VERSIONED if is_strict else ()
+            title = f"frames to arrow {name} {mode}"
+            yield Entry(title, run, frames, errors, share=20, growth=900)
+
+
 def on_rows(frames):
     """Put frames together into arrays of three rows."""
     found = frames()
@@ -432,7 +461,8 @@ def spark():
 
 
 def _all():
-    parts = (primitives, frames, arrays, record_sets, logs, connections, texts, spark)
+    parts = (primitives, frames, arrays, decoded_arrays, record_sets)
+    parts += (logs, connections, texts, spark)
     for part in parts:
         for entry in part():
             given = entry.seeds

@@ -148,6 +148,17 @@ def rows_of_class(name, version, mode):
     return run
 
 
+def frames_of_class(name, mode, schema=None):
+    """Make a call of ``frames_to_arrow`` with the input as rows of request frames."""
+
+    def run(package, data):
+        cls = getattr(package.messages, name)
+        decode_frames = module(package, "messages.arrow").frames_to_arrow
+        return checked(decode_frames(rows_of(data), cls, on_error=mode, schema=schema))
+
+    return run
+
+
 def views_of_class(name, version, mode):
     """Make a call of ``messages_to_arrow`` whose bytes stay in the input."""
 

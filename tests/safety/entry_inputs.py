@@ -159,6 +159,16 @@ def bodies(name, *versions, most=400):
     ]
 
 
+def request_frames(name):
+    """Make frames of golden requests of one class, in all versions."""
+    cls = getattr(kwire.messages, name)
+    return [
+        request_head(cls, version) + body
+        for version in cls.valid_versions
+        for body in bodies(name, version)
+    ]
+
+
 def requests(most=300):
     """Make frames of golden requests: one in every few, of all APIs."""
     found = []

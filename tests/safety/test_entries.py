@@ -115,6 +115,7 @@ KEPT_BY_OTHERS = (
     "snapshot of metadata",
     "payload of zstd",
     "spark records",
+    "record sets to arrow",
     "wire unsigned_varints",
     "wire varints",
     "wire varlongs",
