@@ -147,20 +147,20 @@ interop-pages: $(TESTED) $(VENV)/.has-browser
 interop-libraries: $(TESTED)  ## scans as tables with pandas 3, in an environment of its own
 	$(PY) -m tools.interop.table_libraries
 
-spark: spark-kills spark-live spark-clusters  ## streams whose driver is killed, live topics beside Spark's own source, a cluster without kwire, the oldest PySpark
+spark: spark-kills spark-live spark-clusters  ## streams whose driver is killed, live topics beside Spark's own source, a cluster without kwire, the oldest PySpark; NIGHT=1 for more runs
 
 spark-kills: $(TESTED)
-	$(PY) -m tools.interop.spark.stream_kills --kills 20
+	$(PY) -m tools.interop.spark.stream_kills --kills $(if $(NIGHT),20,8)
 
 spark-live: $(TESTED)
 	$(PY) -m tools.interop.spark.own_source
 	$(PY) -m tools.interop.spark.own_sink
-	$(PY) -m tools.interop.spark.live_kills --kills 6
+	$(PY) -m tools.interop.spark.live_kills --kills $(if $(NIGHT),6,3)
 	$(PY) -m pytest --quiet benchmarks/spark benchmarks/spark_udf
 
 spark-clusters: $(TESTED)
 	$(PY) -m tools.interop.spark.shipping
-	$(PY) -m tools.interop.spark.oldest
+	$(PY) -m tools.interop.spark.oldest $(if $(NIGHT),,--sources)
 
 deep: $(TESTED)  ## the promises on many more inputs; goes on where it last ended
 	$(PY) -m tools.prove.deep

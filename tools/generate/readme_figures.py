@@ -183,9 +183,9 @@ def write_paragraphs(groups: list[Group]) -> dict[str, str]:
         "For 400,000 records": (
             f"For 400,000 records the UDF takes {hand.figure} s (with aiokafka:"
             f" {aiokafka.figure} s) and `from_kafka_records` {column.figure} s:"
-            f" **{column.ratio[:-1]} times as fast**. `read_records`, which makes each record a row, takes"
-            f" {rows.figure} s: **{rows.ratio[:-1]} times as fast**."
-            " [Replace a UDF](docs/spark/drop-in.md) has other columns and all"
+            f" **{column.ratio[:-1]} times as fast**. `read_records`, which makes each"
+            f" record a row, takes {rows.figure} s: **{rows.ratio[:-1]} times as"
+            " fast**. [Replace a UDF](docs/spark/drop-in.md) has other columns and all"
             " differences."
         ),
         "The engine is compiled": (

@@ -7,7 +7,10 @@ and the oldest release with Python data sources, which kwire's formats require. 
 other libraries have the minimum versions that kwire and PySpark support. Tests that
 require a newer PySpark are listed in ``LATER`` and omitted. All other tests must pass.
 
-    python -m tools.interop.spark.oldest [--pyspark 4.1.0] [PYTEST-ARGUMENTS]
+    python -m tools.interop.spark.oldest [--pyspark 4.1.0] [--sources] [PYTEST-OPTION]
+
+With ``--sources``, releases with Python data sources run only the tests of the sources
+and of the shipping to workers, because the functions are tested with the oldest one.
 """
 
 from __future__ import annotations
@@ -47,6 +50,9 @@ TOOLS = [
 WITHOUT_SOURCES = ["test_functions*.py", "test_drop_in.py"]
 """Tests without Python data sources, so they support PySpark before 4.0."""
 
+OF_SOURCES = ["*source*.py", "*stream*.py", "*reading*.py", "*sink*.py", "*worker*.py"]
+"""Tests of Python data sources and of the workers that run them."""
+
 LATER = {
     (4, 1): [
         # Filter pushdown requires PySpark 4.1.
@@ -84,7 +90,7 @@ def make_environment(version: str) -> Path:
     return python
 
 
-def list_tests(version: str) -> list[str]:
+def list_tests(version: str, only_sources: bool) -> list[str]:
     """Return the tests for a version, with options that deselect unsupported tests."""
     has = tuple(int(part) for part in version.split(".")[:2])
     if has < (4, 0):
@@ -100,19 +106,25 @@ def list_tests(version: str) -> list[str]:
         if not (ROOT / path.partition("::")[0]).exists():
             raise SystemExit(f"{path} is no more: change the list in {__file__}")
         options.append(f"--{'deselect' if '::' in name else 'ignore'}={path}")
-    return [*options, TESTS]
+    if not only_sources:
+        return [*options, TESTS]
+    paths = {
+        path for name in OF_SOURCES for path in (ROOT / TESTS).glob(f"test_{name}")
+    }
+    return [*options, *sorted(map(str, paths))]
 
 
 def main() -> int:
     """Create the environments and run the tests. Returns 1 if a release fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pyspark", metavar="VERSION")
+    parser.add_argument("--sources", action="store_true")
     chosen, more = parser.parse_known_args()
     versions = [chosen.pyspark] if chosen.pyspark else OLDEST
-    return max(run_tests(version, more) for version in versions)
+    return max(run_tests(version, chosen.sources, more) for version in versions)
 
 
-def run_tests(version: str, more: list[str]) -> int:
+def run_tests(version: str, only_sources: bool, more: list[str]) -> int:
     """Run the tests with one PySpark release. Returns 1 if a test fails."""
     python = str(make_environment(version))
     # The tests use the compiled engine of this tree. It was built for the Python
@@ -123,7 +135,8 @@ def run_tests(version: str, more: list[str]) -> int:
     here.pop("SPARK_HOME", None)
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default"]
     print(f"==> {TESTS} on PySpark {version}", flush=True)
-    done = subprocess.run([*command, *list_tests(version), *more], env=here, cwd=ROOT)
+    tests = list_tests(version, only_sources)
+    done = subprocess.run([*command, *tests, *more], env=here, cwd=ROOT)
     return int(done.returncode != 0)
 
 
